@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isStarted, runTool } from './command.mjs';
+import { installPackages, requireNode } from './setup.mjs';
+import { filesUnder, ROOT } from './tree.mjs';
+
+/**
+ * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them.
+ * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
+ * more is removed. A type error changes nothing in dist/.
+ */
+const PROJECT = 'deploy/local/tsconfig.build.json';
+const STAMP = join(ROOT, 'dist/.stamp');
+
+const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+
+function stampOf(sources) {
+  const hash = createHash('sha256');
+  for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs']) {
+    hash.update(`${path}\n`).update(readOrEmpty(join(ROOT, path))).update('\n');
+  }
+  return hash.digest('hex');
+}
+
+const outputsOf = (source) => {
+  if (source.endsWith('.lua')) return [source];
+  return [source.replace(/\.ts$/, '.js'), source.replace(/\.ts$/, '.js.map')];
+};
+
+function removeStale(folder, wanted) {
+  const at = join(ROOT, 'dist', folder);
+  for (const entry of existsSync(at) ? readdirSync(at, { withFileTypes: true }) : []) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removeStale(path, wanted);
+    else if (!wanted.has(path)) rmSync(join(ROOT, 'dist', path));
+  }
+  if (existsSync(at) && readdirSync(at).length === 0) rmSync(at, { recursive: true });
+}
+
+/** `{ok, output}`; `output` is the compiler's when it refused. */
+export async function build() {
+  const sources = ['services', 'shared'].flatMap(filesUnder).filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path));
+  const wanted = new Set(sources.flatMap(outputsOf));
+  const stamp = stampOf(sources);
+  const complete = [...wanted].every((path) => existsSync(join(ROOT, 'dist', path)));
+  if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
+
+  const { code, output } = await runTool('tsc', ['-p', PROJECT]);
+  if (code !== 0) return { ok: false, output };
+  for (const path of sources.filter((source) => source.endsWith('.lua'))) {
+    mkdirSync(dirname(join(ROOT, 'dist', path)), { recursive: true });
+    cpSync(join(ROOT, path), join(ROOT, 'dist', path));
+  }
+  for (const folder of ['services', 'shared']) removeStale(folder, wanted);
+  writeFileSync(STAMP, stamp);
+  return { ok: true, output: '' };
+}
+
+/** For scripts that cannot go on without the build. */
+export async function buildOrExit() {
+  const { ok, output } = await build();
+  if (ok) return;
+  process.stderr.write(`${output}\nThe build failed.\n`);
+  process.exit(1);
+}
+
+if (isStarted(import.meta.url)) {
+  requireNode();
+  installPackages();
+  await buildOrExit();
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A TCP port of the loopback address that nobody listens on now. */
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().on('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/**
+ * Starts a Redis of our own on loopback, with the settings that an installation is asked for, in a folder of its own.
+ * `{child, url, stop, kill}` once it accepts connections; both end it and remove its folder, `stop` in order and with
+ * waiting, `kill` at once.
+ * `detached` keeps a Ctrl-C of the terminal from it, so that its owner can end it last.
+ */
+export async function startRedis({ path, detached = false }) {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'baton-redis-'));
+  const settings = {
+    port,
+    bind: '127.0.0.1',
+    dir: folder,
+    save: '',
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    'maxmemory-policy': 'noeviction',
+    'client-output-buffer-limit': 'pubsub 64mb 16mb 60',
+  };
+  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, ...String(value).split(' ')]);
+  const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'inherit'], detached });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    removeFolder();
+  };
+  const kill = () => {
+    child.kill('SIGKILL');
+    removeFolder();
+  };
+
+  let log = '';
+  const ready = new Promise((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      // Once it serves, its log is of no interest, but must be read so that it never blocks.
+      if (log.length < 65_536) log += text;
+      if (log.includes('Ready to accept connections')) resolve(true);
+    });
+    child.once('error', () => resolve(false));
+    void ended.then(() => resolve(false));
+  });
+  if (!(await ready)) {
+    removeFolder();
+    throw new Error(`redis-server did not start:\n${log}`);
+  }
+  return { child, url: `redis://127.0.0.1:${port}`, stop, kill };
+}

@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ROOT } from './tree.mjs';
+
+/*
+ * Brings a bare checkout to where it can be built and run. Imported before anything is installed, and by whatever
+ * Node there is: no packages, no young syntax. Everything here says what it does on stderr and exits 1, with what to
+ * do, when it cannot.
+ */
+
+const REDIS_MAJOR = 7;
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+function giveUp(text) {
+  say(text);
+  process.exit(1);
+}
+
+/** Exits unless this Node is one that `engines` in package.json names. */
+export function requireNode() {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(readJson('package.json').engines.node).map(Number);
+  const [haveMajor, haveMinor] = process.versions.node.split('.').map(Number);
+  if (haveMajor > major || (haveMajor === major && haveMinor >= minor)) return;
+  giveUp(`Baton needs Node ${major}.${minor} or newer; this is Node ${process.versions.node} (${process.execPath}).`);
+}
+
+const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+
+/** Runs quietly: what the command wrote is shown only when it failed. */
+function runQuietly(command, args, env = {}) {
+  const done = spawnSync(command, args, { cwd: ROOT, env: { ...process.env, ...env }, encoding: 'utf8' });
+  if (done.status === 0) return true;
+  say(`${command} ${args.join(' ')} failed:\n${done.error ? done.error.message : `${done.stdout}${done.stderr}`.trimEnd()}`);
+  return false;
+}
+
+/**
+ * Compares what npm says it has installed with what package-lock.json asks for. Optional packages are those of other
+ * platforms. (File times say nothing: a checkout of another commit may be older or newer than what is installed.)
+ */
+function packagesAreInstalled() {
+  const lock = 'package-lock.json';
+  const installed = 'node_modules/.package-lock.json';
+  if (!existsSync(join(ROOT, installed))) return false;
+  if (!existsSync(join(ROOT, lock))) return true;
+  const have = readJson(installed).packages;
+  return Object.entries(readJson(lock).packages).every(
+    ([path, wanted]) =>
+      path === '' || wanted.optional || wanted.devOptional || (have[path] && have[path].version === wanted.version),
+  );
+}
+
+/** Installs the packages of package-lock.json, unless that has been done. */
+export function installPackages() {
+  if (packagesAreInstalled()) return;
+  say('Installing packages; this can take a minute.');
+  // npm tells its scripts where it is; without it (this file started by hand) the one on PATH is taken.
+  const npm = process.env.npm_execpath || '';
+  const [command, first] = npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
+  const quiet = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (runQuietly(command, [...first, 'ci', ...quiet])) return;
+  say('Trying npm install instead.');
+  if (!runQuietly(command, [...first, 'install', ...quiet])) giveUp('The packages could not be installed.');
+}
+
+function findOnPath(name) {
+  // Package managers put servers where the PATH of an ordinary user does not always lead.
+  const folders = [...(process.env.PATH || '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
+  return folders.filter(Boolean).map((folder) => join(folder, name)).find(existsSync);
+}
+
+/** `{path, version}` of the redis-server on this machine, null when there is none; `usable` when it is new enough. */
+export function findRedisServer() {
+  const path = findOnPath('redis-server');
+  if (path === undefined) return null;
+  const [, version = 'unknown', major = '0'] = /\bv=((\d+)[\d.]*)/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout) || [];
+  return { path, version, usable: Number(major) >= REDIS_MAJOR };
+}
+
+/**
+ * Ways to get redis-server, the system's own first. `refresh` is for a package list that was never fetched or is too
+ * old. Debian's package also starts a Redis of the system on port 6379: that one is neither used nor touched.
+ */
+const INSTALLERS = [
+  {
+    command: 'apt-get',
+    install: ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-qq', '--no-install-recommends', 'redis-server'],
+    refresh: ['-o', 'DPkg::Lock::Timeout=120', 'update', '-qq'],
+    byHand: 'sudo apt-get install redis-server',
+  },
+  { command: 'dnf', install: ['install', '-y', '-q', 'redis'], byHand: 'sudo dnf install redis' },
+  { command: 'apk', install: ['add', '-q', 'redis'], refresh: ['update', '-q'], byHand: 'sudo apk add redis' },
+  { command: 'brew', install: ['install', '-q', 'redis'], byHand: 'brew install redis', asUser: true },
+];
+
+/** How to become root without asking anybody: the words before the command, or null when that is not possible. */
+function asRoot() {
+  if (process.getuid() === 0) return [];
+  const sudo = findOnPath('sudo') !== undefined && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
+  return sudo ? ['sudo', '-n', 'env', 'DEBIAN_FRONTEND=noninteractive'] : null;
+}
+
+function installRedis(installer) {
+  const before = installer.asUser ? [] : asRoot();
+  if (before === null) return;
+  say(`Installing redis-server with ${installer.command}.`);
+  const runAsRoot = (args) => {
+    const [command, ...rest] = [...before, installer.command, ...args];
+    return runQuietly(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
+  };
+  if (runAsRoot(installer.install) || installer.refresh === undefined) return;
+  say('Trying again with a fresh list of packages.');
+  if (runAsRoot(installer.refresh)) runAsRoot(installer.install);
+}
+
+/** The path of a redis-server that is new enough; installs it when there is none and this user may. */
+export function requireRedisServer(insteadKey) {
+  const installer = INSTALLERS.find(({ command }) => findOnPath(command) !== undefined);
+  if (findRedisServer() === null && installer !== undefined) installRedis(installer);
+  const found = findRedisServer();
+  if (found !== null && found.usable) return found.path;
+  const lacking = found === null ? 'it is not installed' : `${found.path} is ${found.version}`;
+  const byHand = found === null && installer !== undefined ? installer.byHand : 'https://redis.io/docs/latest/operate/oss_and_stack/install/';
+  return giveUp(
+    `Baton needs redis-server ${REDIS_MAJOR}.0 or newer, and ${lacking}. Either\n` +
+      `  install it:  ${byHand}\n` +
+      `  or name one that runs:  ${insteadKey}=redis://host:6379`,
+  );
+}

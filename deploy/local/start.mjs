@@ -1,0 +1,132 @@
+import { buildOrExit } from './build.mjs';
+import { readPorts } from './ports.mjs';
+import { startRedis } from './redis.mjs';
+import { startReplica } from './replica.mjs';
+import { installPackages, requireNode, requireRedisServer } from './setup.mjs';
+
+/*
+ * `npm start`: everything on this machine, on loopback. Exactly one line goes to stdout, `ready <url> <url> ...`, when
+ * all replicas serve; all else goes to stderr.
+ */
+
+const { env } = process;
+const say = (text) => process.stderr.write(`${text}\n`);
+
+function refuse(problems) {
+  for (const problem of problems) say(`npm start: ${problem}`);
+  process.exit(1);
+}
+
+/** What was asked for; exits when it cannot be had, before anything is started. */
+async function readPlan() {
+  const args = process.argv.slice(2);
+  if (args.includes('--lan')) refuse(['--lan is not there yet: it comes with the web client.']);
+  if (args.length > 0) refuse([`unknown argument ${args[0]}; everything is set by the environment.`]);
+  const replicas = Number(env.APP_REPLICAS || 2);
+  if (!Number.isInteger(replicas) || replicas < 1 || replicas > 64) {
+    refuse([`APP_REPLICAS=${env.APP_REPLICAS} is not a number from 1 to 64.`]);
+  }
+  const { ports, problems } = await readPorts(replicas, env);
+  if (problems.length > 0) refuse(problems);
+  return ports.map(({ port, adminPort }, i) => ({ name: `replica ${i + 1}`, port, adminPort, url: `http://localhost:${port}` }));
+}
+
+/** The environment of one replica: the caller's, with what makes it one of several here. */
+function environmentOf({ port, adminPort, url }, redisUrl) {
+  return {
+    APP_IDENTITY: 'dev',
+    APP_LOG_LEVEL: 'warn',
+    // Somebody waits at a terminal for the end.
+    APP_DRAIN_SECONDS: '0',
+    APP_DRAIN_TRANSFER_SECONDS: '0',
+    ...env,
+    ...(redisUrl === null ? {} : { APP_REDIS_URL: redisUrl }),
+    APP_PORT: String(port),
+    APP_ADMIN_PORT: String(adminPort),
+    APP_PUBLIC_URL: url,
+  };
+}
+
+/** How long a replica may take to end after SIGTERM before it is killed. */
+function patienceMs() {
+  const drains = [env.APP_DRAIN_SECONDS, env.APP_DRAIN_TRANSFER_SECONDS].map((seconds) => Number(seconds) || 0);
+  return (15 + Math.max(...drains)) * 1000;
+}
+
+requireNode();
+const plan = await readPlan();
+const external = env.APP_REDIS_URL || env.APP_REDIS_URL_FILE;
+installPackages();
+const redisServer = external ? null : requireRedisServer('APP_REDIS_URL');
+await buildOrExit();
+
+/** The store while it starts and after; null when it is somebody else's. */
+let starting = null;
+let redis = null;
+const replicas = [];
+let ending = false;
+
+/** Ends every child, the store last, and then this process. Once only; a second call is the first one's business. */
+async function end(exitCode) {
+  if (ending) return;
+  ending = true;
+  await Promise.all(replicas.map((replica) => replica.stop(patienceMs())));
+  await starting?.then((started) => started.stop());
+  process.exit(exitCode);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    // Asked twice: somebody does not want to wait.
+    if (ending) for (const { child } of replicas) child.kill('SIGKILL');
+    void end(0);
+  });
+}
+// npm passes SIGINT and SIGTERM on, but cannot when it is killed hard: then this process has another parent.
+const npm = env.npm_lifecycle_event === 'start' ? process.ppid : null;
+if (npm !== null) setInterval(() => process.ppid !== npm && void end(1), 1_000).unref();
+// Also when this script itself fails: nothing that it started may be left behind.
+process.on('exit', () => {
+  for (const { child } of replicas) child.kill('SIGKILL');
+  redis?.kill();
+});
+
+if (redisServer !== null) {
+  starting = startRedis({ path: redisServer, detached: true });
+  redis = await starting;
+  say(`redis (pid ${redis.child.pid}) on ${redis.url}`);
+  redis.child.once('exit', (code, signal) => {
+    if (ending) return;
+    say(`redis (pid ${redis.child.pid}) was ended (${signal ?? `exit code ${code}`}); nothing can go on without it`);
+    void end(1);
+  });
+}
+
+let serving = false;
+for (const place of plan) {
+  const replica = startReplica({
+    name: place.name,
+    host: env.APP_HOST || '127.0.0.1',
+    adminPort: place.adminPort,
+    env: environmentOf(place, redis?.url ?? null),
+  });
+  replicas.push(replica);
+  say(`${place.name} (pid ${replica.pid}) on ${place.url}, admin port ${place.adminPort}`);
+  void replica.ended.then((how) => {
+    if (ending) return;
+    const alone = !replicas.some((other) => !other.isOver());
+    const then = !serving ? ' before it was ready' : alone ? '; none is left' : '; the others go on';
+    say(`${place.name} (pid ${replica.pid}) ${how}${then}`);
+    if (!serving || alone) void end(1);
+  });
+}
+
+const ready = await Promise.all(replicas.map((replica) => replica.ready()));
+if (!ending && ready.every(Boolean)) {
+  serving = true;
+  process.stdout.write(`ready ${plan.map(({ url }) => url).join(' ')}\n`);
+} else if (!ending) {
+  const late = plan.filter((_, i) => !ready[i]).map(({ name }) => name);
+  say(`${late.join(', ')}: not ready in time`);
+  await end(1);
+}

@@ -1,0 +1,251 @@
+import express from 'express';
+import type { Config } from './config.ts';
+import { makeClipboard } from './clipboard/clipboard.ts';
+import { makeClipboardHandlers } from './clipboard/routes.ts';
+import { makeClipboardStore } from './clipboard/store.ts';
+import { makeDevices } from './devices/devices.ts';
+import { makeDeviceHandlers } from './devices/routes.ts';
+import { makeDeviceStore } from './devices/store.ts';
+import { DueSweeper } from './due/due-sweeper.ts';
+import { makeDueStore } from './due/store.ts';
+import { makeAddressLimits } from './http/address-limit.ts';
+import { makeAdminApp } from './http/admin.ts';
+import { makeDocumentHandlers } from './http/documents.ts';
+import { makeRouter } from './http/mount.ts';
+import { makeProblemHandler } from './http/problem.ts';
+import { scaledLimit } from './http/rate-limit-headers.ts';
+import { requestId } from './http/request-facts.ts';
+import { makeRequestLog, makeRequestMetrics } from './http/request-log.ts';
+import { apiHeaders, securityHeaders } from './http/response-headers.ts';
+import { startServer } from './http/server.ts';
+import { makeStreamHandlers } from './hub/events.ts';
+import { Hub } from './hub/hub.ts';
+import { makeLeaseStore } from './hub/lease-store.ts';
+import { Reaper } from './hub/reaper.ts';
+import { Replica } from './hub/replica.ts';
+import { makeHubStore } from './hub/store.ts';
+import { makeClientAddress } from './identity/client-address.ts';
+import { makeDevIdentity } from './identity/dev.ts';
+import { makeEdgeIdentity } from './identity/edge.ts';
+import { makeIdentityHandlers } from './identity/routes.ts';
+import { makeSameOrigin } from './identity/same-origin.ts';
+import { makeMessages } from './messages/messages.ts';
+import { makeMessageHandlers } from './messages/routes.ts';
+import { makeMessageStore } from './messages/store.ts';
+import { Bus } from './redis/bus.ts';
+import { Store } from './redis/store.ts';
+import { bindGauges } from './telemetry/gauges.ts';
+import { makeLogger } from './telemetry/logger.ts';
+import { makeMetrics } from './telemetry/metrics.ts';
+import { VERSION } from './version.ts';
+
+/** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
+const STILL_ACCEPTING_MS = 10_000;
+const START_AGAIN_MS = 500;
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface App {
+  readonly port: number;
+  readonly adminPort: number;
+  /** Drains and stops; resolves when nothing is left. Repeated calls are one. */
+  stop(): Promise<void>;
+}
+
+/** Builds one replica from its configuration and starts it: the only file that constructs and wires. */
+export async function startApp(config: Config): Promise<App> {
+  const metrics = makeMetrics({ version: VERSION });
+  const logger = makeLogger({ level: config.logLevel, server: VERSION });
+  for (const warning of config.warnings) logger.warn(warning);
+  const onFailure = (task: string, error: unknown): void => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
+    metrics.background_failures_total.inc({ task, code });
+    logger[code === 'store_unavailable' ? 'debug' : 'error']({ err: error, task, code }, 'background task failed');
+  };
+
+  // The store, and this replica on its bus.
+  const store = new Store({ ...config.redis, logger, metrics });
+  const { redis, keys, scripts } = store;
+  const leases = makeLeaseStore({ redis, scripts: store.probes, keys });
+  const bus = new Bus({
+    connect: store.subscriber,
+    listener: {
+      event: (e) => hub.event(e),
+      presence: (u, v) => hub.presence(u, v),
+      superseded: (u, s) => hub.superseded(u, s),
+    },
+    onGap: (cause) => hub.attachAll(cause),
+  });
+  const replica = new Replica({
+    leases,
+    bus,
+    keys,
+    onNewId: () => hub.attachAll('new id'),
+    onBeat: (ok) => {
+      if (store.note(ok)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
+      if (ok) reaper.run();
+    },
+    onDeaf: () => {
+      metrics.bus_rebuilds_total.inc();
+      bus.rebuild();
+    },
+  });
+
+  // The rooms.
+  const limitOf = (group: 'message' | 'clipboard') => scaledLimit(group, config.http.rateLimitScale);
+  const devices = makeDevices(makeDeviceStore({ redis, scripts, keys }));
+  const messages = makeMessages({
+    store: makeMessageStore({ scripts, keys, rateLimit: limitOf('message') }),
+    isDeadChannel: (channel) => replica.isDeadChannel(channel),
+    onAccepted: () => metrics.messages_total.inc(),
+  });
+  const dueStore = makeDueStore({ scripts, keys });
+  const clipboardTtlMs = config.clipboard.ttlSeconds * 1000;
+  const clipboard = makeClipboard({
+    store: makeClipboardStore({ redis, scripts, keys, ttlMs: clipboardTtlMs, rateLimit: limitOf('clipboard') }),
+    noteDue: (account) => dueStore.note(account, clipboardTtlMs),
+    onWritten: () => metrics.clipboard_writes_total.inc(),
+  });
+  const dueSweeper = new DueSweeper({
+    store: dueStore,
+    handlers: { clipboard: clipboard.expire },
+    isUp: () => store.isUp,
+    onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
+    onFailure,
+  });
+  const identity =
+    config.identity.mode === 'dev'
+      ? makeDevIdentity({ ensureRow: devices.ensureRow })
+      : makeEdgeIdentity({ secrets: config.identity.edgeSecrets });
+
+  // The hub.
+  const hubStore = makeHubStore({
+    scripts,
+    keys,
+    graceMs: config.hub.offlineGraceMs,
+    deadChannels: replica.deadChannels,
+  });
+  const hub = new Hub({
+    store: hubStore,
+    leases,
+    replica,
+    rooms: {
+      readPresence: devices.presence,
+      unacknowledged: ({ account, caller }, position) => messages.unacknowledged(account, caller.deviceId, position),
+      restoreRow: (caller) => identity.restoreRow(caller),
+      noteDue: (account, atMs) => dueStore.note(account, Math.max(0, atMs - Date.now())),
+    },
+    metrics,
+    timing: {
+      sweepMs: config.hub.sweepSeconds * 1000,
+      rotateMs: config.hub.rotateSeconds * 1000,
+      graceMs: config.hub.offlineGraceMs,
+      heartbeatMs: config.hub.heartbeatMs,
+    },
+    maxStreams: config.hub.maxStreams,
+    isUp: () => store.isUp,
+    onFailure,
+  });
+  const reaper = new Reaper({
+    replica,
+    leases,
+    store: hubStore,
+    onReaped: () => metrics.nodes_reaped_total.inc(),
+    onTransitions: hub.countTransitions,
+    onFailure: (error) => onFailure('reap', error),
+  });
+
+  // The public port, in the order in which a request meets it.
+  let draining = false;
+  const app = express();
+  app.set('query parser', 'simple');
+  app.disable('etag');
+  app.use(requestId, apiHeaders, securityHeaders, makeRequestLog({ logger }), makeRequestMetrics({ metrics }));
+  app.use(
+    makeRouter({
+      handlers: {
+        ...makeIdentityHandlers({ ownDevice: devices.own, clipboardSeconds: config.clipboard.ttlSeconds }),
+        ...makeDeviceHandlers(devices),
+        ...makeStreamHandlers(hub),
+        ...makeMessageHandlers(messages),
+        ...makeClipboardHandlers(clipboard),
+        ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
+      },
+      identity,
+      sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
+      addressLimits: makeAddressLimits({
+        sendCommand: (command, ...args) => redis.call(command as string, ...args) as Promise<string>,
+        prefixOf: keys.addressRatePrefix,
+        clientAddress: makeClientAddress({ trustedProxies: config.http.trustedProxies }),
+        scale: config.http.rateLimitScale,
+        logger,
+      }),
+      metrics,
+    }),
+  );
+  app.use(makeProblemHandler({ logger, metrics }));
+
+  const isReady = () => ({
+    ready: store.wasSeen && !draining,
+    reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(draining ? ['draining'] : [])],
+  });
+  const status = async () => ({
+    replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining },
+    store: { up: store.isUp },
+    bus: { silent_for_ms: Math.round(bus.silentForMs) },
+  });
+  const admin = makeAdminApp({ isReady, status, registry: metrics.registry, logger });
+  bindGauges(metrics, {
+    streams: () => hub.streams.size,
+    streamsLimit: config.hub.maxStreams,
+    bufferedBytes: () => hub.bufferedBytes,
+    busSilentForMs: () => bus.silentForMs,
+    liveReplicas: () => replica.live,
+    isDraining: () => draining,
+  });
+
+  const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
+  const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
+  let stopped = false;
+  store.connect();
+  const started = (async () => {
+    while (!stopped) {
+      try {
+        await replica.start();
+        break;
+      } catch {
+        await delay(START_AGAIN_MS);
+      }
+    }
+  })();
+  hub.start();
+  dueSweeper.start();
+
+  const stop = async (): Promise<void> => {
+    const startedAt = performance.now();
+    draining = true;
+    if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
+    stopped = true;
+    await hub.drain(config.drain.streamsSeconds * 1000);
+    await publicServer.close(5_000);
+    await dueSweeper.stop();
+    await reaper.stop();
+    hub.stop();
+    bus.stop();
+    await started;
+    await replica.stop();
+    store.stop();
+    metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
+    await adminServer.close(1_000);
+    logger.info('stopped');
+  };
+  let stopping: Promise<void> | null = null;
+  return {
+    port: publicServer.port,
+    adminPort: adminServer.port,
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { parseDeviceName } from '../../../shared/contract/fields.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { ClipboardStore } from './store.ts';
+
+const EMPTY: ClipboardEntry = {
+  content: '',
+  content_type: null,
+  source_device_id: null,
+  source_device_name: null,
+  updated_at: null,
+  expires_at: null,
+};
+
+/** C0 controls except tab, line feed and carriage return: what is left is plain text (contract, "Clipboard"). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+
+interface Write {
+  content: string;
+  contentType: string;
+  /** Header X-Device-Name, as sent. */
+  deviceName: string | undefined;
+  operation: Operation;
+}
+
+interface ClipboardParts {
+  store: ClipboardStore;
+  /** Notes, before the write, that the account has something due when the entry ends. */
+  noteDue: (account: string) => Promise<void>;
+  onWritten: () => void;
+}
+
+/** One plain text per account, gone by itself after its retention. */
+export function makeClipboard({ store, noteDue, onWritten }: ClipboardParts) {
+  return {
+    get: async (caller: Caller): Promise<ClipboardEntry> => (await store.find(caller.account)) ?? EMPTY,
+
+    /** Throws `clipboard_too_large`, `unsupported_media_type`, `invalid_device_name`. */
+    async set(caller: Caller, { content, contentType, deviceName, operation }: Write): Promise<ClipboardEntry> {
+      if (contentType !== 'text/plain')
+        throw new BatonError('unsupported_media_type', 'The clipboard holds text/plain');
+      if (Buffer.byteLength(content) > LIMITS.clipboardBytes) throw new BatonError('clipboard_too_large');
+      const given = deviceName === undefined ? '' : parseDeviceName(deviceName);
+      if (given === null) throw new BatonError('invalid_device_name');
+      const shownName = given || (caller.deviceId === null ? caller.name : '');
+      const plain = content.replace(CONTROLS, '');
+      await noteDue(caller.account);
+      const { name, updatedAtMs, expiresAtMs } = await store.set(caller, { content: plain, shownName, operation });
+      onWritten();
+      return {
+        content: plain,
+        content_type: 'text/plain',
+        source_device_id: caller.deviceId,
+        source_device_name: name,
+        updated_at: updatedAtMs,
+        expires_at: expiresAtMs,
+      };
+    },
+
+    clear: (caller: Caller) => store.clear(caller.account),
+
+    /** What the due mechanism runs when the retention is over. */
+    expire: (account: string) => store.expire(account),
+  };
+}
+
+export type Clipboard = ReturnType<typeof makeClipboard>;

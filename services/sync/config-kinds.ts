@@ -1,0 +1,89 @@
+import ipaddr from 'ipaddr.js';
+
+/** The value of a setting, or what is wrong with its text, as the end of the sentence "<KEY> ...". */
+export type Parsed<T> = { value: T } | { problem: string };
+
+/** Turns the text of a setting into its value. The text is never empty. */
+export type Kind<T> = (text: string) => Parsed<T>;
+
+const accept = <T>(value: T): Parsed<T> => ({ value });
+const refuse = (problem: string): { problem: string } => ({ problem });
+
+export const integer =
+  (min: number, max: number): Kind<number> =>
+  (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? accept(value) : refuse(`must be an integer from ${min} to ${max}`);
+  };
+
+export const decimal =
+  (min: number, max: number): Kind<number> =>
+  (text) => {
+    const value = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? accept(value) : refuse(`must be a number from ${min} to ${max}`);
+  };
+
+export const oneOf =
+  <const T extends string>(...words: T[]): Kind<T> =>
+  (text) => {
+    const word = words.find((candidate) => candidate === text);
+    return word === undefined ? refuse(`must be one of ${words.join(', ')}`) : accept(word);
+  };
+
+/** Words of the contract that this version cannot serve yet: refused by name, so that nobody looks for a typing error. */
+export const butNotYet =
+  <T>(kind: Kind<T>, ...later: string[]): Kind<T> =>
+  (text) =>
+    later.includes(text) ? refuse(`"${text}" is not available in this version`) : kind(text);
+
+export const matching =
+  (pattern: RegExp, says: string): Kind<string> =>
+  (text) =>
+    pattern.test(text) ? accept(text) : refuse(`must be ${says}`);
+
+export const anyText: Kind<string> = accept;
+
+const urlOf = (text: string, ...protocols: string[]): URL | null => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && url.hostname !== '' && protocols.includes(url.protocol) ? url : null;
+};
+
+export const httpUrl: Kind<string> = (text) =>
+  urlOf(text, 'http:', 'https:') ? accept(text.replace(/\/+$/, '')) : refuse('must be an http:// or https:// URL');
+
+/** Scheme, host and port, in the spelling that browsers use in `Origin`. */
+export const origin: Kind<string> = (text) => {
+  const url = urlOf(text, 'http:', 'https:');
+  const bare = url !== null && url.pathname === '/' && !/[?#@]/.test(text);
+  return bare ? accept(url.origin) : refuse('must be an origin such as https://baton.example, without a path');
+};
+
+export const redisUrl: Kind<string> = (text) => {
+  if (/^redis(s)?\+sentinel:/.test(text) || text.includes(',')) {
+    return refuse('names Sentinel or Cluster nodes, which are not available in this version: give one redis:// URL');
+  }
+  return urlOf(text, 'redis:', 'rediss:') ? accept(text) : refuse('must be a redis:// or rediss:// URL');
+};
+
+const cidrOf = (text: string): string | null => {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return `${text}/32`;
+  if (ipaddr.IPv6.isValid(text) && !text.includes('%')) return `${text}/128`;
+  return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text) ? text : null;
+};
+
+/** Comma-separated networks; a single address stands for itself. */
+export const cidrs: Kind<readonly string[]> = (text) => {
+  const parts = text.split(',').map((part) => part.trim());
+  const wrong = parts.filter((part) => cidrOf(part) === null);
+  if (wrong.length > 0) return refuse(`must be comma-separated CIDRs; not one: ${wrong.join(', ')}`);
+  return accept(parts.map((part) => cidrOf(part) ?? part));
+};
+
+/** One secret, or two while it is being rotated. They travel in a header, hence visible ASCII. */
+export const rotatingSecret: Kind<readonly string[]> = (text) => {
+  const parts = text.split(',').map((part) => part.trim());
+  const fit = parts.length <= 2 && parts.every((part) => /^[\x21-\x7e]{32,512}$/.test(part));
+  return fit
+    ? accept(parts)
+    : refuse('must be one or two comma-separated values of at least 32 visible ASCII characters');
+};

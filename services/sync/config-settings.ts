@@ -1,0 +1,138 @@
+import { LIMITS } from '../../shared/contract/limits.ts';
+import {
+  anyText,
+  butNotYet,
+  cidrs,
+  decimal,
+  httpUrl,
+  integer,
+  type Kind,
+  matching,
+  oneOf,
+  origin,
+  redisUrl,
+  rotatingSecret,
+} from './config-kinds.ts';
+
+export interface Setting<T> {
+  kind: Kind<T>;
+  /** The text that stands in for an absent one. */
+  default?: string;
+  /** What the documentation says instead, where the default depends on other settings. */
+  defaultSays?: string;
+  meaning: string;
+  /** Never printed, not even when it is malformed. */
+  secret?: true;
+}
+
+const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({
+  kind,
+  ...rest,
+});
+
+/** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
+export const SETTINGS = {
+  NODE_ENV: setting(anyText, {
+    defaultSays: '',
+    meaning: '`production` refuses whatever is only fit for trying it out.',
+  }),
+  APP_IDENTITY: setting(butNotYet(oneOf('edge', 'dev'), 'broker'), {
+    defaultSays: 'required',
+    meaning:
+      'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `dev` believes anybody.',
+  }),
+  APP_EDGE_TRUST: setting(butNotYet(oneOf('secret'), 'jwt'), {
+    default: 'secret',
+    meaning: 'How the edge proves itself: `secret` is the header X-Edge-Secret.',
+  }),
+  APP_EDGE_SECRET: setting(rotatingSecret, {
+    defaultSays: 'required with `APP_EDGE_TRUST=secret`',
+    meaning: 'The secret of the edge, at least 32 characters; two comma-separated values while it is being rotated.',
+    secret: true,
+  }),
+  APP_PUBLIC_URL: setting(origin, {
+    defaultSays: 'required in production, else `http://localhost:<APP_PORT>`',
+    meaning: 'The origin under which browsers reach the service.',
+  }),
+  APP_BROKER_URL: setting(httpUrl, {
+    defaultSays: 'required in production',
+    meaning: 'Base URL of the auth broker.',
+  }),
+  APP_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
+    defaultSays: '`127.0.0.1` with `APP_IDENTITY=dev`, else `0.0.0.0`',
+    meaning: 'Address to listen on, for both ports.',
+  }),
+  APP_PORT: setting(integer(0, 65_535), { default: '8080', meaning: 'Public port; 0 takes a free one.' }),
+  APP_ADMIN_PORT: setting(integer(0, 65_535), {
+    default: '9090',
+    meaning: 'Port of health, status and metrics, not for the public; 0 takes a free one.',
+  }),
+  APP_TRUSTED_PROXIES: setting(cidrs, {
+    defaultSays: 'none',
+    meaning: 'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed.',
+  }),
+  APP_REDIS_URL: setting(redisUrl, {
+    defaultSays: 'required',
+    meaning: 'The store, as `redis://` or `rediss://` URL; user, password and database number in the URL.',
+    secret: true,
+  }),
+  APP_KEY_PREFIX: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'), {
+    default: 'baton',
+    meaning: 'First part of every key and channel in the store.',
+  }),
+  APP_LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
+    default: 'info',
+    meaning: 'Least severe level that is logged: fatal, error, warn, info, debug, trace, or silent.',
+  }),
+  APP_HUB_MAX_STREAMS: setting(integer(1, 1_000_000), {
+    default: '20000',
+    meaning: 'Event streams that one replica holds; lowered at start to what the limit of open files allows.',
+  }),
+  // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep must not get there.
+  APP_HUB_SWEEP_SECONDS: setting(integer(1, 60), {
+    default: '60',
+    meaning: 'How often each stream is compared with the store.',
+  }),
+  APP_HUB_ROTATE_SECONDS: setting(integer(1, 86_400), {
+    default: '900',
+    meaning: 'Longest life of a stream; it ends after 80-100 % of this and the client reconnects.',
+  }),
+  APP_HUB_OFFLINE_GRACE_MS: setting(integer(0, 60_000), {
+    default: '5000',
+    meaning: 'How long after its last stream closed a device is announced offline.',
+  }),
+  APP_HUB_HEARTBEAT_MS: setting(integer(50, 60_000), {
+    default: String(LIMITS.heartbeatMs),
+    meaning: 'A quiet stream gets a `ping` this often; proxies must allow several of them.',
+  }),
+  APP_CLIPBOARD_TTL_SECONDS: setting(integer(1, 86_400), {
+    default: String(LIMITS.clipboardSeconds),
+    meaning: 'Retention of the clipboard.',
+  }),
+  APP_DRAIN_SECONDS: setting(integer(0, 600), {
+    default: '25',
+    meaning: 'Over how long the streams are ended when the replica is asked to stop.',
+  }),
+  APP_RATE_LIMIT_SCALE: setting(decimal(0, 1_000_000), {
+    default: '1',
+    meaning: 'Multiplies every rate limit; 0 switches them off. In production only above 0 and at most 1.',
+  }),
+};
+
+export type Key = keyof typeof SETTINGS;
+type ValueOf<S> = S extends Setting<infer T> ? T | (S extends { default: string } ? never : null) : never;
+export type Values = { readonly [K in Key]: ValueOf<(typeof SETTINGS)[K]> };
+
+/** One row of the configuration table in the documentation. */
+export interface ConfigRow {
+  key: string;
+  default: string;
+  meaning: string;
+}
+
+export const configTable = (): ConfigRow[] =>
+  Object.entries<Setting<unknown>>(SETTINGS).map(([key, row]) => ({
+    key,
+    default: row.defaultSays ?? `\`${row.default ?? ''}\``,
+    meaning: row.secret ? `${row.meaning} Secret.` : row.meaning,
+  }));

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { type Key, SETTINGS, type Setting, type Values } from './config-settings.ts';
+
+export interface Config {
+  readonly production: boolean;
+  readonly logLevel: Values['APP_LOG_LEVEL'];
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly adminPort: number;
+    /** Scheme, host and port, as a browser spells them in `Origin`. */
+    readonly publicUrl: string;
+    readonly trustedProxies: readonly string[];
+    /** 0: rate limits are off. */
+    readonly rateLimitScale: number;
+  };
+  readonly identity: { readonly mode: 'dev' } | { readonly mode: 'edge'; readonly edgeSecrets: readonly string[] };
+  readonly brokerUrl: string | null;
+  readonly redis: { readonly url: string; readonly keyPrefix: string };
+  readonly hub: {
+    /** Already lowered to what the descriptor limit allows. */
+    readonly maxStreams: number;
+    readonly sweepSeconds: number;
+    readonly rotateSeconds: number;
+    readonly offlineGraceMs: number;
+    readonly heartbeatMs: number;
+  };
+  readonly clipboard: { readonly ttlSeconds: number };
+  readonly drain: { readonly streamsSeconds: number };
+  /** What the operator should hear about although the process starts; to be logged. */
+  readonly warnings: readonly string[];
+}
+
+export interface ConfigProblem {
+  readonly key: string;
+  /** The end of the sentence "<key> ...". */
+  readonly message: string;
+}
+
+/** Everything that is wrong with the configuration, at once. */
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(({ key, message }) => `${key} ${message}`).join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Report = (key: string, message: string) => void;
+
+/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
+function textOf(env: Env, key: Key, report: Report): string | null {
+  const own = env[key]?.trim() || null;
+  const file = env[`${key}_FILE`]?.trim() || null;
+  if (file === null) return own;
+  if (own !== null) {
+    report(key, `and ${key}_FILE are both set: give one of them`);
+    return null;
+  }
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
+  } catch (error) {
+    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    return null;
+  }
+}
+
+function readValue(env: Env, key: Key, report: Report): unknown {
+  const row: Setting<unknown> = SETTINGS[key];
+  const text = textOf(env, key, report) ?? row.default ?? null;
+  if (text === null) return null;
+  const parsed = row.kind(text);
+  if ('value' in parsed) return parsed.value;
+  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
+  report(key, parsed.problem + shown);
+  return null;
+}
+
+/** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
+function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
+  const require = (key: Key, when: string): void => {
+    if (!given(key)) report(key, `is required${when}`);
+  };
+  const production = values.NODE_ENV === 'production';
+  require('APP_IDENTITY', ': there is no default, choose edge or dev');
+  require('APP_REDIS_URL', '');
+  if (values.APP_IDENTITY === 'edge') require('APP_EDGE_SECRET', ' with APP_IDENTITY=edge');
+  if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
+    report('APP_ADMIN_PORT', 'must differ from APP_PORT');
+  }
+  if (!production) return;
+  require('APP_PUBLIC_URL', ' in production');
+  require('APP_BROKER_URL', ' in production');
+  if (values.APP_IDENTITY === 'dev') report('APP_IDENTITY', 'must not be dev in production: it believes anybody');
+  const scale = values.APP_RATE_LIMIT_SCALE;
+  if (scale !== null && (scale <= 0 || scale > 1)) {
+    report('APP_RATE_LIMIT_SCALE', 'must be above 0 and at most 1 in production');
+  }
+}
+
+/** The soft limit of open files; Node raises it to the hard limit at start. */
+function descriptorLimitOfProcess(): number {
+  try {
+    const soft = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined || soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    // Only Linux has /proc. Elsewhere the replica is for trying it out, and running out of descriptors shows itself.
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** A tenth, and 64 more, stays for requests, the store's connections and files. */
+const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
+
+function assemble(values: Values, descriptorLimit: number): Config {
+  const warnings: string[] = [];
+  const dev = values.APP_IDENTITY === 'dev';
+  const host = values.APP_HOST ?? (dev ? '127.0.0.1' : '0.0.0.0');
+  const loopback = /^(127\.|::1$|localhost$)/.test(host);
+  if (dev && !loopback) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  const trustedProxies = values.APP_TRUSTED_PROXIES ?? [];
+  if (trustedProxies.some((cidr) => cidr.endsWith('/0'))) {
+    warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
+  }
+  const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
+  if (maxStreams < values.APP_HUB_MAX_STREAMS) {
+    warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
+  }
+  return {
+    production: values.NODE_ENV === 'production',
+    logLevel: values.APP_LOG_LEVEL,
+    http: {
+      host,
+      port: values.APP_PORT,
+      adminPort: values.APP_ADMIN_PORT,
+      publicUrl: values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`,
+      trustedProxies,
+      rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+    },
+    identity: dev ? { mode: 'dev' } : { mode: 'edge', edgeSecrets: values.APP_EDGE_SECRET ?? [] },
+    brokerUrl: values.APP_BROKER_URL,
+    redis: { url: values.APP_REDIS_URL ?? '', keyPrefix: values.APP_KEY_PREFIX },
+    hub: {
+      maxStreams,
+      sweepSeconds: values.APP_HUB_SWEEP_SECONDS,
+      rotateSeconds: values.APP_HUB_ROTATE_SECONDS,
+      offlineGraceMs: values.APP_HUB_OFFLINE_GRACE_MS,
+      heartbeatMs: values.APP_HUB_HEARTBEAT_MS,
+    },
+    clipboard: { ttlSeconds: values.APP_CLIPBOARD_TTL_SECONDS },
+    drain: { streamsSeconds: values.APP_DRAIN_SECONDS },
+    warnings,
+  };
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part);
+  return Object.freeze(value);
+}
+
+/**
+ * The configuration of this process, complete and frozen.
+ * @throws ConfigError with every problem, not only the first; values of secrets are never in it.
+ */
+export function loadConfig(env: Env = process.env, descriptorLimit: number = descriptorLimitOfProcess()): Config {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (key, message) => problems.push({ key, message });
+  const keys = Object.keys(SETTINGS) as Key[];
+  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const given = (key: Key): boolean =>
+    values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
+  checkTogether(values, given, report);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return freeze(assemble(values, descriptorLimit));
+}

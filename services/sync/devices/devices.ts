@@ -1,0 +1,65 @@
+import type { Device } from '../../../shared/contract/devices.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
+import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import { presenceView, rowsOf, stateOf } from './presence-view.ts';
+import { type DeviceRow, parseRow, refOf } from './row.ts';
+import type { DeviceStore } from './store.ts';
+
+function deviceOf(row: DeviceRow, state: string | undefined, caller: Caller): Device {
+  const { online, lastSeenAtMs } = stateOf(state);
+  return {
+    ...refOf(row),
+    online,
+    current: row.deviceId === caller.deviceId,
+    created_at: row.createdAtMs,
+    last_seen_at: lastSeenAtMs,
+  };
+}
+
+/** The devices of an account: their names, and which of them are online. */
+export function makeDevices(store: DeviceStore) {
+  return {
+    /** Oldest first. */
+    async list(caller: Caller): Promise<Device[]> {
+      const { devices, states } = await store.readPresence(caller.account);
+      const stateOfDevice = (id: string) => states[states.indexOf(id) + 1];
+      return rowsOf(devices)
+        .sort((a, b) => a.createdAtMs - b.createdAtMs)
+        .map((row) => deviceOf(row, states.includes(row.deviceId) ? stateOfDevice(row.deviceId) : undefined, caller));
+    },
+
+    async presence(account: string): Promise<Presence> {
+      return presenceView(await store.readPresence(account));
+    },
+
+    /** The caller's own device; null without one or without a row. */
+    async own(caller: Caller): Promise<DeviceRef | null> {
+      if (caller.deviceId === null) return null;
+      const row = await store.findRow(caller.account, caller.deviceId);
+      return row === null ? null : refOf(parseRow(caller.deviceId, row));
+    },
+
+    /** Throws `invalid_device_name`, `name_taken`, `not_found`. */
+    async rename(caller: Caller, deviceId: string, wanted: string, operation: Operation): Promise<Device> {
+      const name = parseDeviceName(wanted);
+      if (name === null) throw new BatonError('invalid_device_name');
+      const { row, state } = await store.rename(caller.account, {
+        callerId: caller.deviceId ?? '',
+        deviceId,
+        name,
+        operation,
+      });
+      return deviceOf(parseRow(deviceId, row), state || undefined, caller);
+    },
+
+    /** Writes the row of a device that has none. */
+    async ensureRow({ caller, name, type }: { caller: Caller; name: string; type: DeviceType }): Promise<void> {
+      if (caller.deviceId !== null) await store.add(caller.account, { deviceId: caller.deviceId, name, type });
+    },
+  };
+}
+
+export type Devices = ReturnType<typeof makeDevices>;

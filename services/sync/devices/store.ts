@@ -1,0 +1,70 @@
+import { randomInt } from 'node:crypto';
+import type { DeviceType } from '../../../shared/contract/fields.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Redis } from '../redis/connections.ts';
+import { storeFault } from '../redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import { rememberSeconds } from '../redis/operations.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { PresenceFields } from './presence-view.ts';
+
+interface NewDevice {
+  deviceId: string;
+  name: string;
+  type: DeviceType;
+}
+
+/** Device rows, and what was last announced of them. */
+export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {
+  const readScript = scripts.load('presence-read.lua', import.meta.url);
+  const addScript = scripts.load('device-add.lua', import.meta.url);
+  const renameScript = scripts.load('device-rename.lua', import.meta.url);
+
+  return {
+    async readPresence(account: string): Promise<PresenceFields> {
+      const [devices, states] = (await readScript([keys.devices(account), keys.presence(account)], [])) as [
+        string[],
+        string[],
+      ];
+      return { devices, states };
+    },
+
+    async findRow(account: string, deviceId: string): Promise<string | null> {
+      return await redis.hget(keys.devices(account), deviceId).catch((error: unknown) => {
+        throw storeFault(error);
+      });
+    },
+
+    /** Adds the row unless there is one; a taken name gets a suffix. Throws `device_limit`. */
+    async add(account: string, { deviceId, name, type }: NewDevice): Promise<string> {
+      const [row] = await addScript(
+        [keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account)],
+        [deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount],
+      );
+      return row as string;
+    },
+
+    /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`. */
+    async rename(
+      account: string,
+      {
+        callerId,
+        deviceId,
+        name,
+        operation,
+      }: { callerId: string; deviceId: string; name: string; operation: Operation },
+    ): Promise<{ row: string; state: string }> {
+      const [row, state] = await renameScript(
+        [
+          ...[keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account)],
+          keys.operation(account, callerId, operation.id),
+        ],
+        [callerId, deviceId, name, randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation)],
+      );
+      return { row: row as string, state: state as string };
+    },
+  };
+}
+
+export type DeviceStore = ReturnType<typeof makeDeviceStore>;

@@ -1,0 +1,9 @@
+-- What is due in an account, and when the next thing will be.
+-- uses: clock
+-- KEYS[1] due
+-- ARGV[1] how many
+-- RETURNS OK, ms until the next that is not due yet or '', fact, fact, ...
+local now = now_ms()
+local facts = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+local next_at = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. int(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+return { 'OK', next_at and int(tonumber(next_at) - now) or '', unpack(facts) }

@@ -1,0 +1,52 @@
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+export interface Readiness {
+  ready: boolean;
+  /** Why not, in words for an operator. */
+  reasons: readonly string[];
+}
+
+interface AdminDeps {
+  /** Started and not draining. Must not ask the store: a failover there must not empty every endpoint. */
+  isReady: () => Readiness;
+  /** What each dependency looks like now; may take as long as asking them does. */
+  status: () => Promise<object>;
+  registry: Registry;
+  logger: Logger;
+}
+
+/** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
+export function makeAdminApp({ isReady, status, registry, logger }: AdminDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use((_req, res, next) => {
+    res.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  app.get('/livez', (_req, res) => {
+    res.json({ live: true });
+  });
+  app.get('/readyz', (_req, res) => {
+    const readiness = isReady();
+    res.status(readiness.ready ? 200 : 503).json(readiness);
+  });
+  app.get('/statusz', async (_req, res) => {
+    res.json(await status());
+  });
+  app.get('/metrics', async (_req, res) => {
+    res.setHeader('Content-Type', registry.contentType);
+    res.send(await registry.metrics());
+  });
+  app.use((_req, res) => {
+    res.status(404).json({ paths: ['/livez', '/readyz', '/statusz', '/metrics'] });
+  });
+  const failed: ErrorRequestHandler = (error, req, res, _next) => {
+    logger.error({ req, err: error }, 'admin request failed');
+    res.status(500).json({ error: 'internal' });
+  };
+  app.use(failed);
+  return app;
+}

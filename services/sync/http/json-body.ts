@@ -1,0 +1,55 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import express, { type Request, type Response } from 'express';
+import { BatonError } from '../../../shared/contract/errors.ts';
+
+export interface JsonBody {
+  readonly value: unknown;
+  /** SHA-256 of the bytes as they came, base64url. */
+  readonly fingerprint: string;
+}
+
+const fingerprintOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
+
+/** What stands for the body on routes that take none. */
+export const NO_BODY: JsonBody = { value: null, fingerprint: fingerprintOf(new Uint8Array()) };
+
+const isJson = (contentType: string | undefined): boolean =>
+  /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
+
+function parse(bytes: Buffer): unknown {
+  // Decoding would replace stray bytes silently, and a text would be stored that nobody sent.
+  if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new BatonError('invalid_request', 'The body is not valid JSON');
+  }
+}
+
+/** RFC 9112, section 6.3: what announces a body. */
+const announcesBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const required = (): BatonError => new BatonError('invalid_request', 'A JSON body is required');
+
+/**
+ * Reads the JSON body of a route that needs one. Compressed bodies are refused, because limits count bytes as received.
+ * @throws invalid_request without a body or with malformed JSON, unsupported_media_type, and the errors of the parser,
+ * which the error exit knows.
+ */
+export function makeJsonBody(limitBytes: number): (req: Request, res: Response) => Promise<JsonBody> {
+  const readBytes = express.raw({ type: () => true, limit: limitBytes, inflate: false });
+  return async (req, res) => {
+    if (!announcesBody(req)) throw required();
+    if (!isJson(req.headers['content-type'])) {
+      throw new BatonError('unsupported_media_type', 'Send the body as application/json');
+    }
+    await new Promise<void>((resolve, reject) => {
+      readBytes(req, res, (error?: Error) => (error === undefined ? resolve() : reject(error)));
+    });
+    const bytes: unknown = req.body;
+    if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw required();
+    return { value: parse(bytes), fingerprint: fingerprintOf(bytes) };
+  };
+}

@@ -1,0 +1,132 @@
+import type { IncomingMessage } from 'node:http';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Route } from '../../../shared/contract/route.ts';
+import { ROUTES } from '../../../shared/contract/routes.ts';
+import type { Caller } from '../identity/caller.ts';
+import { guard } from '../identity/guard.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type AddressGroup, isAddressGroup } from './address-limit.ts';
+import type { Answer, Call, Handler, Handlers } from './handler.ts';
+import { makeJsonBody, NO_BODY } from './json-body.ts';
+import { methodNotAllowed, methodsOf } from './methods.ts';
+import { operationOf } from './operation.ts';
+import { factsOf, isEventStream } from './request-facts.ts';
+import { noteStreamOpen } from './request-log.ts';
+import { makeValidators, type RouteValidator } from './validation.ts';
+
+interface RouterDeps {
+  handlers: Handlers;
+  identity: Identity;
+  sameOrigin: (req: IncomingMessage) => void;
+  addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
+  metrics: Metrics;
+}
+
+type AnyHandler = Handler<Route>;
+
+/** Everything on sign-in counts together, paths that do not exist included. */
+const AUTH_PREFIX = '/api/auth';
+
+/** A row without handler, or a handler without row, is a mistake of the wiring and must not start. */
+function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
+  const missing = Object.keys(ROUTES).filter((name) => typeof handlers[name] !== 'function');
+  const surplus = Object.keys(handlers).filter((name) => !Object.hasOwn(ROUTES, name));
+  if (missing.length + surplus.length === 0) return;
+  throw new Error(
+    `The route table and the handlers differ. Missing: ${missing.join(', ')}. Without a row: ${surplus.join(', ')}.`,
+  );
+}
+
+/** Same origin, identity, guard: what a request must pass before anything of it is read. Refusals are counted. */
+async function admit(
+  { identity, sameOrigin, metrics }: RouterDeps,
+  route: Route,
+  req: Request,
+): Promise<Caller | null> {
+  try {
+    if (route.sameOrigin) sameOrigin(req);
+    if (route.identity === 'public') return null;
+    const caller = await identity.identify(req, route);
+    guard(route, caller, req.params);
+    return caller;
+  } catch (error) {
+    // A 5xx says nothing about the sender.
+    if (error instanceof BatonError && error.status < 500) metrics.auth_rejections_total.inc({ reason: error.code });
+    throw error;
+  }
+}
+
+const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
+  error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
+
+/** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
+function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
+  const counted = rate === 'auth' && path.startsWith(`${AUTH_PREFIX}/`);
+  return rate !== null && isAddressGroup(rate) && !counted ? [addressLimits[rate]] : [];
+}
+
+/** Runs the handler; when the caller's device has no row, once more after the row was restored. */
+async function run(handler: AnyHandler, call: Call<Route>, identity: Identity): Promise<Answer<Route>> {
+  try {
+    return await handler(call);
+  } catch (error) {
+    const { caller } = call;
+    if (!needsRow(error, caller) || !(await identity.restoreRow(caller))) throw error;
+    return handler(call);
+  }
+}
+
+function send(res: Response, answer: Answer<Route>): void {
+  if (answer === null) return;
+  res.status(answer.status);
+  if (answer.body === undefined) res.end();
+  else res.json(answer.body);
+}
+
+function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
+  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  return async (req, res) => {
+    const facts = factsOf(res);
+    facts.route = route;
+    // Express lets HEAD in wherever GET is served; a stream has no length to ask for.
+    if (req.method === 'HEAD' && isEventStream(route)) throw methodNotAllowed(['GET']);
+    const caller = await admit(deps, route, req);
+    validator.params(req.params);
+    const query = validator.query(req.query);
+    const body = readBody === null ? NO_BODY : await readBody(req, res);
+    validator.body(body.value);
+    const operation = operationOf(req, route, body.fingerprint);
+    const read = { params: req.params, query, body: body.value };
+    // What the validators let through has the types of the row.
+    const call = { caller, ...read, requestId: facts.requestId, operation, req, res } as unknown as Call<Route>;
+    send(res, await run(handler, call, deps.identity));
+    if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
+  };
+}
+
+/**
+ * The public port: walks the route table in its order and mounts each row as address limit -> same origin -> identity
+ * -> guard -> validation -> handler. Nothing else registers a route there. A known path with another method answers
+ * `method_not_allowed`, an unknown one `not_found`.
+ * @throws when the handlers are not exactly the rows of the table, or a schema does not compile
+ */
+export function makeRouter(deps: RouterDeps): Router {
+  checkComplete(deps.handlers);
+  // A path has one spelling, so that an edge in front of it cannot see another class in it.
+  const router = Router({ caseSensitive: true, strict: true });
+  const validatorOf = makeValidators();
+  router.use(AUTH_PREFIX, deps.addressLimits.auth);
+  for (const [name, route] of Object.entries<Route>(ROUTES)) {
+    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
+    const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
+    const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
+    router[method](path, ...limitOf(deps, route), makeServe(deps, route, handler, validatorOf(route)));
+  }
+  router.use((req) => {
+    const methods = methodsOf(req.path);
+    throw methods.length > 0 ? methodNotAllowed(methods) : new BatonError('not_found', 'Nothing is served here');
+  });
+  return router;
+}

@@ -1,0 +1,17 @@
+import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+
+/** How many requests a group allows in its window; null when `APP_RATE_LIMIT_SCALE` switches limits off. */
+export const scaledLimit = (group: RateGroup, scale: number): number | null =>
+  scale === 0 ? null : Math.max(1, Math.floor(RATES[group].limit * scale));
+
+/**
+ * The headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that a room's script counts, in the form that
+ * express-rate-limit gives those of address groups.
+ */
+export const rateLimitHeaders = (
+  group: RateGroup,
+  { limit, remaining, resetSeconds }: { limit: number; remaining: number; resetSeconds: number },
+): Record<string, string> => ({
+  RateLimit: `"${group}"; r=${remaining}; t=${Math.max(0, Math.ceil(resetSeconds))}`,
+  'RateLimit-Policy': `"${group}"; q=${limit}; w=${RATES[group].windowSeconds}`,
+});

@@ -1,0 +1,34 @@
+import type { RequestHandler } from 'express';
+import helmet from 'helmet';
+import { PAGE_STYLE_HASH } from './page.ts';
+
+/** Version of the wire contract; changes inside a version only add. */
+const API_VERSION = '1';
+
+/** What every answer carries, errors included (contract section 1). */
+export const apiHeaders: RequestHandler = (req, res, next) => {
+  res.setHeader('X-Api-Version', API_VERSION);
+  if (req.path === '/api' || req.path.startsWith('/api/')) res.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+/**
+ * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then
+ * send `Origin: null` with a form of our own page. HSTS is the edge's: it knows whether there is TLS.
+ */
+export const securityHeaders: RequestHandler = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      objectSrc: ["'none'"],
+      styleSrc: ["'self'", `'${PAGE_STYLE_HASH}'`],
+    },
+  },
+  referrerPolicy: { policy: 'strict-origin' },
+  strictTransportSecurity: false,
+  xFrameOptions: { action: 'deny' },
+});

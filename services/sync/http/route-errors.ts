@@ -1,0 +1,25 @@
+import { ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
+import type { Route } from '../../../shared/contract/route.ts';
+import { isEventStream } from './request-facts.ts';
+
+/** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */
+const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
+  [() => true, ['internal']],
+  [(route) => route.identity === 'caller', ['unauthenticated', 'untrusted_edge', 'invalid_request']],
+  // Load and a missing store are told inside the stream: a native EventSource gives up after a non-200 answer.
+  [(route) => route.identity === 'caller' && !isEventStream(route), ['store_unavailable']],
+  [({ scope }) => scope !== 'any', ['guest_forbidden']],
+  [({ device }) => device === 'required', ['device_required']],
+  [({ sameOrigin }) => sameOrigin, ['cross_site']],
+  [({ params, query, idempotent }) => Boolean(params ?? query) || idempotent, ['invalid_request']],
+  [({ body }) => body !== null, ['invalid_request', 'body_too_large', 'unsupported_media_type']],
+  [({ rate }) => rate !== null, ['rate_limited']],
+  [({ idempotent }) => idempotent, ['idempotency_key_reused']],
+];
+
+/** Every code that a route can answer, by status and then in the order of the registry. */
+export function errorsOf(route: Route): ErrorCode[] {
+  const codes = new Set([...IMPLIED.flatMap(([when, implied]) => (when(route) ? implied : [])), ...route.errors]);
+  const all = Object.keys(ERRORS) as ErrorCode[];
+  return all.filter((code) => codes.has(code)).sort((a, b) => ERRORS[a].status - ERRORS[b].status);
+}

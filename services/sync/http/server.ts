@@ -1,0 +1,73 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * Idle time of a connection: above that of the balancers in front (nginx and ALB 60 s), so that it is they who close,
+ * and no request meets a closing socket. Headers must be allowed longer than that.
+ */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = 76_000;
+/** For the whole request to arrive; Node wants it no shorter than the headers alone. */
+const REQUEST_MS = 76_000;
+/** Connections that wait to be accepted, as many as come back at once after a restart of the edge. */
+const BACKLOG = 4_096;
+const IDLE_CHECK_MS = 50;
+
+export interface RunningServer {
+  /** The port in use, also when 0 was asked for. */
+  readonly port: number;
+  /**
+   * Accepts nothing more and lets running requests finish; connections still open after `deadlineMs` are cut.
+   * Resolves when all are closed. Repeated calls are one.
+   */
+  close(deadlineMs: number): Promise<void>;
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const where = `${host}:${port}`;
+  const says: Record<string, string> = {
+    EADDRINUSE: `${where} is taken by another process`,
+    EACCES: `${where} may not be opened by this user`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine`,
+  };
+  return new Error(says[error.code ?? ''] ?? `cannot listen on ${where}: ${error.message}`, { cause: error });
+}
+
+function closeWithin(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection becomes idle after the look of `close()` at them: look again until none is left.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** Listens; rejects with a text that names host and port when that is not possible. */
+export async function startServer({ app, host, port }: { app: RequestListener; host: string; port: number }) {
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, noDelay: true },
+    app,
+  );
+  await new Promise<void>((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => reject(describe(error, host, port));
+    server.once('error', fail);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off('error', fail);
+      resolve();
+    });
+  });
+  let closing: Promise<void> | null = null;
+  const running: RunningServer = {
+    port: (server.address() as AddressInfo).port,
+    close(deadlineMs) {
+      closing ??= closeWithin(server, deadlineMs);
+      return closing;
+    },
+  };
+  return running;
+}

@@ -1,0 +1,102 @@
+import type { EventName } from '../../../shared/contract/events.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { frame } from './frames.ts';
+import type { LocalStreams } from './local-streams.ts';
+import { makePermits } from './permits.ts';
+import type { HubStore, Page } from './store.ts';
+import type { Stream } from './stream.ts';
+
+/** Pages in memory at once over all streams of a replica: at most 16 MiB. */
+const PAGES_AT_ONCE = 64;
+
+interface CatchUpParts {
+  store: HubStore;
+  streams: LocalStreams;
+  metrics: Metrics;
+  /** The device's unacknowledged messages that its stream does not get from the log, as JSON, page by page. */
+  unacknowledged: (stream: Stream, position: string) => AsyncIterable<string[]>;
+  /** The position is no longer in the log: greet the stream anew. */
+  onLost: (stream: Stream) => Promise<void>;
+  onLive: (stream: Stream) => void;
+  onFailure: (stream: Stream, error: unknown) => void;
+}
+
+/**
+ * Brings a stream that is behind up to the present: reads the log from its position page by page, whenever the socket
+ * takes more, until a page reached the end AND no announcement was dropped since that page was asked for. Then every
+ * later event is announced to a stream that is live, and none can fall between.
+ */
+export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, onLive, onFailure }: CatchUpParts) {
+  const withPermit = makePermits(PAGES_AT_ONCE);
+
+  /** One read at a time for the streams of an account. */
+  function readPage(stream: Stream): Promise<Awaited<ReturnType<HubStore['readPage']>>> {
+    const entry = streams.find(stream.account);
+    const read = (entry?.reading ?? Promise.resolve()).then(() => {
+      stream.missedBell = false;
+      return store.readPage(stream);
+    });
+    if (entry) entry.reading = read.catch(() => undefined);
+    return read;
+  }
+
+  /** Writes what fits; false when the socket was full before the end. The rest is read again from the new position. */
+  function writePage(stream: Stream, page: Page): boolean {
+    const now = Date.now();
+    for (const { id, name, data } of page.entries) {
+      if (!stream.writable) return false;
+      stream.advance(id);
+      if (name === '') continue;
+      stream.write(frame(name as EventName, data, id), now);
+      metrics.events_delivered_total.inc({ event: name });
+    }
+    metrics.catchup_events.observe(page.entries.length);
+    return true;
+  }
+
+  async function writeOwed(stream: Stream, position: string): Promise<boolean> {
+    for await (const messages of unacknowledged(stream, position)) {
+      for (const json of messages) {
+        if (!(await stream.whenWritable())) return false;
+        stream.write(frame('message', json), Date.now());
+      }
+    }
+    return !stream.isClosed;
+  }
+
+  async function follow(stream: Stream, firstPage: Page | null): Promise<void> {
+    let page = firstPage;
+    while (await stream.whenWritable()) {
+      const reached = await withPermit(async () => {
+        const next = page ?? (await readPage(stream));
+        page = null;
+        if (stream.isClosed) return false;
+        if ('lostReason' in next) return 'lost';
+        return writePage(stream, next) && next.ended;
+      });
+      if (reached === 'lost') return await onLost(stream);
+      if (!reached) continue;
+      if (stream.owedFrom !== null) {
+        if (!(await writeOwed(stream, stream.owedFrom))) return;
+        stream.owedFrom = null;
+      } else if (!stream.missedBell && stream.writable) {
+        stream.state = 'live';
+        return onLive(stream);
+      }
+    }
+  }
+
+  /** Starts, unless it runs already. Never rejects: a failure is reported, and the sweep tries again. */
+  return function catchUp(stream: Stream, firstPage: Page | null = null): void {
+    if (stream.catchingUp || stream.isClosed) return;
+    stream.catchingUp = true;
+    stream.state = 'behind';
+    follow(stream, firstPage)
+      .catch((error: unknown) => onFailure(stream, error))
+      .finally(() => {
+        stream.catchingUp = false;
+      });
+  };
+}
+
+export type CatchUp = ReturnType<typeof makeCatchUp>;

@@ -1,0 +1,29 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { parseDeviceName } from '../../../shared/contract/fields.ts';
+import type { streamRoutes } from '../../../shared/contract/stream.ts';
+import type { HandlersOf } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Hub } from './hub.ts';
+
+/** What the stream stands for: the caller's device, or without one the name that it gave itself. */
+function deviceOf(caller: Caller, name: string | undefined): string {
+  if (caller.deviceId !== null) return caller.deviceId;
+  if (name === undefined) throw new BatonError('device_required', 'Give the stream a name with ?name=');
+  const parsed = parseDeviceName(name);
+  if (parsed === null) throw new BatonError('invalid_device_name');
+  return `~${parsed}`;
+}
+
+/** The door of the event stream. */
+export const makeStreamHandlers = (hub: Hub): HandlersOf<typeof streamRoutes> => ({
+  openStream: async ({ caller, query, req, res }) => {
+    await hub.open({
+      res,
+      caller,
+      device: deviceOf(caller, query.name),
+      // The header wins: a browser reconnects to the URL that it was first given.
+      lastEventId: req.headersDistinct['last-event-id']?.at(-1) ?? query.last_event_id ?? null,
+    });
+    return null;
+  },
+});

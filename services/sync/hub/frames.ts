@@ -1,0 +1,22 @@
+import type { EventName } from '../../../shared/contract/events.ts';
+
+/**
+ * One server-sent event as bytes (WHATWG HTML, 9.2.5), `id`, `event` and `data` in one piece. `data` is JSON text, which
+ * never holds a raw line end; names and ids come from the catalogue and the store, never from a client.
+ */
+export function frame(name: EventName, data: string, id?: string): Buffer {
+  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${data}\n\n`);
+}
+
+/** The last frame of a stream: why it ends, and when this client in particular should come back. */
+export function reconnectFrame(reason: string, retryMs: number): Buffer {
+  const data = JSON.stringify({ reason, retry_ms: retryMs });
+  return Buffer.from(`retry: ${retryMs}\nevent: reconnect\ndata: ${data}\n\n`);
+}
+
+/** Whether an event with these addressees is for this device (the log's notation, see `prelude/log.lua`). */
+export function addressed(to: string, device: string): boolean {
+  if (to === '*') return true;
+  if (to.startsWith('!')) return to.slice(1) !== device;
+  return to === device || (to !== '' && to.split('\t').includes(device));
+}

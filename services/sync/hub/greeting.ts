@@ -1,0 +1,44 @@
+import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import type { Ready, ResetReason } from '../../../shared/contract/stream.ts';
+import { presenceView } from '../devices/presence-view.ts';
+import { frame } from './frames.ts';
+import type { Attached, Opened } from './store.ts';
+import type { Stream } from './stream.ts';
+
+interface Greeting {
+  attached: Attached;
+  opened: Opened;
+  lostReason: ResetReason | null;
+  heartbeatMs: number;
+  serverId: string;
+}
+
+/** The device that a stream stands for, as its row says; null without a device or without a row. */
+function deviceOf(stream: Stream, presence: Ready['presence']): DeviceRef | null {
+  const entry = presence.devices.find(({ device_id: id }) => id === stream.caller.deviceId);
+  if (!entry?.device_id || !entry.type) return null;
+  return { device_id: entry.device_id, name: entry.name, type: entry.type };
+}
+
+/**
+ * Writes `ready`, and moves the stream to the position from which it goes on: its own when that is valid, else the
+ * present end, which then is the id of `ready`.
+ */
+export function greet(stream: Stream, { attached, opened, lostReason, heartbeatMs, serverId }: Greeting): void {
+  const presence = presenceView(attached.presence ?? { devices: [], states: [] });
+  const ready: Ready = {
+    resumed: lostReason === null,
+    ...(lostReason && { reason: lostReason }),
+    device: deviceOf(stream, presence),
+    presence,
+    clipboard: opened.clipboard,
+    pending: { messages: opened.pendingMessages, transfers: 0 },
+    heartbeat_ms: heartbeatMs,
+    server_id: serverId,
+  };
+  if (lostReason !== null) stream.advance(attached.top);
+  stream.owedFrom = stream.position;
+  stream.presenceVersion = attached.presenceVersion;
+  stream.greeted = true;
+  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top), Date.now());
+}

@@ -1,0 +1,42 @@
+import { frame } from './frames.ts';
+import type { Stream } from './stream.ts';
+
+interface HeartbeatParts {
+  streams: ReadonlyMap<string, Stream>;
+  heartbeatMs: number;
+}
+
+/** When a client that is sent away should come back: at its own moment, so that a crowd does not come as one. */
+export const spreadRetryMs = (fromMs: number, toMs: number): number =>
+  Math.round(fromMs + Math.random() * (toMs - fromMs));
+
+/** One timer for all streams: pings the silent, ends the slow, and rotates the old. */
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#tick(), Math.min(1_000, this.#parts.heartbeatMs / 4));
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    for (const stream of this.#parts.streams.values()) {
+      if (stream.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
+      else if (now >= stream.rotateAtMs) stream.end('rotate', spreadRetryMs(100, 1_000));
+      else if (stream.greeted && stream.writable && now - stream.lastWriteMs >= this.#parts.heartbeatMs) {
+        // The position as id: a quiet device must not fall behind the log's end.
+        stream.write(frame('ping', '{}', stream.position), now);
+      }
+    }
+  }
+}

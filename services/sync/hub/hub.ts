@@ -1,0 +1,357 @@
+import type { ServerResponse } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { EventName } from '../../../shared/contract/events.ts';
+import type { Presence } from '../../../shared/contract/presence.ts';
+import type { ReconnectReason } from '../../../shared/contract/stream.ts';
+import { presenceView } from '../devices/presence-view.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { BusEvent, BusListener } from '../redis/bus.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type CatchUp, makeCatchUp } from './catch-up.ts';
+import { addressed, frame } from './frames.ts';
+import { greet } from './greeting.ts';
+import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
+import type { LeaseStore } from './lease-store.ts';
+import { type AccountStreams, LocalStreams } from './local-streams.ts';
+import type { Replica } from './replica.ts';
+import type { Attached, HubStore, Transitions } from './store.ts';
+import { Stream } from './stream.ts';
+import { Sweeper } from './sweeper.ts';
+
+/** A superseded client must not come back by itself; should it, then late. */
+const SUPERSEDED_RETRY_MS = 60_000;
+
+/** What the hub asks of other rooms. */
+export interface HubRooms {
+  readPresence: (account: string) => Promise<Presence>;
+  unacknowledged: (stream: Stream, position: string) => AsyncIterable<string[]>;
+  /** Recreates a missing device row; false when there is none to be had. */
+  restoreRow: (caller: Caller) => Promise<boolean>;
+  /** Makes sure the account is in the index of due things. */
+  noteDue: (account: string, atMs: number) => Promise<void>;
+}
+
+interface HubParts {
+  store: HubStore;
+  leases: LeaseStore;
+  replica: Replica;
+  rooms: HubRooms;
+  metrics: Metrics;
+  timing: { sweepMs: number; rotateMs: number; graceMs: number; heartbeatMs: number };
+  maxStreams: number;
+  isUp: () => boolean;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+interface OpenRequest {
+  res: ServerResponse;
+  caller: Caller;
+  /** Device id, or `~<name>`. */
+  device: string;
+  /** As the client sent it; null when it sent none. */
+  lastEventId: string | null;
+}
+
+const POSITION = /^\d{1,15}-\d{1,10}$/;
+
+/** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
+export class Hub implements BusListener {
+  readonly streams = new LocalStreams();
+  readonly sweeper: Sweeper;
+  readonly #parts: HubParts;
+  readonly #catchUp: CatchUp;
+  readonly #heartbeat: Heartbeat;
+  readonly #strays = new Set<string>();
+  #draining = false;
+
+  constructor(parts: HubParts) {
+    this.#parts = parts;
+    const { store, metrics, rooms, replica, timing, isUp, onFailure } = parts;
+    this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs });
+    this.#catchUp = makeCatchUp({
+      store,
+      streams: this.streams,
+      metrics,
+      unacknowledged: rooms.unacknowledged,
+      onLost: (stream) => this.#begin(stream, false),
+      onLive: (stream) => this.#tellPresence(stream.account),
+      onFailure: (stream, error) => {
+        onFailure('catch-up', error);
+        this.sweeper.attachSoon(stream);
+      },
+    });
+    this.sweeper = new Sweeper({
+      streams: this.streams.all,
+      sweepMs: timing.sweepMs,
+      attach: (stream) => this.#attach(stream),
+      detach: (stream) => store.detach(stream, replica.channel),
+      look: (account) => this.#look(account),
+      liveReplicas: () => replica.live,
+      isUp,
+      onFailure,
+    });
+  }
+
+  /** Bytes that clients have not taken yet. */
+  get bufferedBytes(): number {
+    let bytes = 0;
+    for (const stream of this.streams.all.values()) bytes += stream.bufferedBytes;
+    return bytes;
+  }
+
+  start(): void {
+    this.sweeper.start();
+    this.#heartbeat.start();
+  }
+
+  stop(): void {
+    this.sweeper.stop();
+    this.#heartbeat.stop();
+  }
+
+  /**
+   * Serves one stream. Rejects only with what a client can mend (`name_taken`): whatever is our own fault answers 200
+   * and a `reconnect` event, because a native EventSource gives up on any other status.
+   */
+  async open({ res, caller, device, lastEventId }: OpenRequest): Promise<void> {
+    const { maxStreams, leases, replica, timing, onFailure } = this.#parts;
+    const stream = new Stream(res, caller, device);
+    if (this.#draining || this.streams.size >= maxStreams) {
+      stream.start();
+      return stream.end(this.#draining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));
+    }
+    const malformed = lastEventId !== null && !POSITION.test(lastEventId);
+    stream.position = malformed ? '' : (lastEventId ?? '');
+    stream.rotateAtMs = Date.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
+    res.on('close', () => this.#close(stream));
+    // In the hub before the attach is sent: an event between the attach and its answer must find the stream.
+    const { isFirst } = this.streams.add(stream);
+    if (isFirst) leases.addAccount(replica.id, caller.account).catch((error) => onFailure('add account', error));
+    await this.#begin(stream, malformed);
+  }
+
+  event(event: BusEvent): void {
+    const entry = this.streams.find(event.account);
+    if (!entry) return this.#stray(event.account);
+    let chunk: Buffer | null = null;
+    const now = Date.now();
+    for (const stream of entry.streams) {
+      if (stream.state !== 'live') {
+        stream.missedBell = true;
+      } else if (event.prev === stream.position) {
+        stream.advance(event.id);
+        if (!addressed(event.to, stream.device)) continue;
+        chunk ??= frame(event.name as EventName, event.data, event.id);
+        this.#parts.metrics.events_delivered_total.inc({ event: event.name });
+        this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - event.appendedAtMs) / 1000);
+        if (!stream.write(chunk, now)) this.#catchUp(stream);
+      } else if (!stream.saw(event.id)) {
+        this.#fallBehind(stream, 'gap');
+      }
+    }
+  }
+
+  presence(account: string, version: number): void {
+    const entry = this.streams.find(account);
+    if (!entry) return this.#stray(account);
+    entry.presenceVersion = Math.max(entry.presenceVersion, version);
+    this.#tellPresence(account);
+  }
+
+  superseded(_account: string, streamId: string): void {
+    this.streams.all.get(streamId)?.end('superseded', SUPERSEDED_RETRY_MS);
+  }
+
+  /** The store is away: streams stay, and say so. */
+  degrade(): void {
+    for (const stream of this.streams.all.values()) {
+      if (!stream.greeted || stream.degraded) continue;
+      stream.degraded = true;
+      stream.write(frame('degraded', '{"reason":"store"}'), Date.now());
+    }
+  }
+
+  /** Attaches every stream again: announcements may have been missed. */
+  attachAll(source: string): void {
+    this.#parts.metrics.gap_repairs_total.inc({ source });
+    this.sweeper.attachAll();
+  }
+
+  /** Ends all streams in random order, evenly over `spreadMs`, and refuses new ones. Resolves when the store knows. */
+  async drain(spreadMs: number): Promise<void> {
+    this.#draining = true;
+    const order = [...this.streams.all.values()].sort(() => Math.random() - 0.5);
+    const started = performance.now();
+    for (const [index, stream] of order.entries()) {
+      const waitMs = started + (spreadMs * index) / order.length - performance.now();
+      if (waitMs > 5) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      stream.end('draining', spreadRetryMs(500, 3_000));
+    }
+    const deadline = performance.now() + 5_000;
+    while (!(this.sweeper.settled && this.streams.size === 0) && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    for (const stream of this.streams.all.values()) stream.destroy();
+  }
+
+  /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
+  async #begin(stream: Stream, malformed: boolean): Promise<void> {
+    const { store, replica, rooms, timing, metrics } = this.#parts;
+    stream.state = 'opening';
+    stream.presenceVersion = 0;
+    const wasGreeted = stream.greeted;
+    try {
+      let attached = await store.attach(stream, replica.channel, true);
+      if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) {
+        attached = await store.attach(stream, replica.channel, true);
+      }
+      if (stream.isClosed) return;
+      const { opened } = attached;
+      if (!stream.greeted) stream.start();
+      if (opened === null) return this.#endUnopened(stream, attached.outcome);
+      const lostReason = malformed ? 'expired' : opened.lostReason;
+      if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
+      if (!wasGreeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+      this.countTransitions(attached.transitions);
+      if (lostReason !== null || !wasGreeted) {
+        greet(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
+      }
+      this.#catchUp(stream, opened.page);
+    } catch (error) {
+      this.#beginFailed(stream, error);
+    }
+  }
+
+  #endUnopened(stream: Stream, outcome: Attached['outcome']): void {
+    if (outcome === 'busy') stream.end('busy', spreadRetryMs(5_000, 15_000));
+    else stream.end('superseded', SUPERSEDED_RETRY_MS);
+  }
+
+  #beginFailed(stream: Stream, error: unknown): void {
+    if (stream.isClosed) return;
+    if (stream.greeted) {
+      this.#parts.onFailure('greet stream', error);
+      stream.state = 'behind';
+      return this.sweeper.attachSoon(stream);
+    }
+    if (!(error instanceof BatonError && error.code === 'store_unavailable')) {
+      this.#close(stream);
+      throw error;
+    }
+    stream.start();
+    stream.end('store', spreadRetryMs(1_000, 3_000));
+  }
+
+  /** The sweep's attach, also after every cause that may have lost an announcement. */
+  async #attach(stream: Stream): Promise<void> {
+    if (stream.isClosed || stream.state === 'opening') return;
+    const { store, leases, replica, rooms } = this.#parts;
+    const entry = this.streams.find(stream.account);
+    const speaksForAccount = entry?.streams.values().next().value === stream;
+    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+    const attached = await store.attach(stream, replica.channel, false);
+    if (stream.isClosed || attached.outcome === 'old') return;
+    if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
+    this.countTransitions(attached.transitions);
+    if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
+    if (attached.presence) this.#sendPresence(stream, presenceView(attached.presence));
+    if (speaksForAccount && attached.nextDueAtMs !== null) await rooms.noteDue(stream.account, attached.nextDueAtMs);
+    if (stream.degraded) {
+      stream.degraded = false;
+      stream.write(frame('restored', '{"reason":"store"}'), Date.now());
+    }
+    const isBehind = attached.top !== stream.position && !stream.saw(attached.top);
+    if (stream.state === 'live' && isBehind) this.#fallBehind(stream, 'sweep');
+    else if (stream.state === 'behind') this.#catchUp(stream);
+  }
+
+  async #look(account: string): Promise<number> {
+    const { store, leases, replica } = this.#parts;
+    const { againInMs, transitions } = await store.look(account);
+    this.countTransitions(transitions);
+    if (againInMs === 0 && !this.streams.find(account)) await leases.dropAccount(replica.id, account);
+    return againInMs;
+  }
+
+  #close(stream: Stream): void {
+    if (stream.isClosed) return;
+    stream.state = 'closed';
+    this.streams.remove(stream);
+    this.#parts.metrics.streams_closed_total.inc({ reason: stream.closeReason });
+    this.sweeper.detachSoon(stream);
+    this.sweeper.lookLater(stream.account, this.#parts.timing.graceMs + 20);
+  }
+
+  #fallBehind(stream: Stream, source: string): void {
+    this.#parts.metrics.gap_repairs_total.inc({ source });
+    this.#catchUp(stream);
+  }
+
+  /** A device id whose row was lost, told by rows that came with a newer presence. */
+  #lacksRow(stream: Stream, { presence }: Attached): boolean {
+    const { deviceId } = stream.caller;
+    return deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
+  }
+
+  /**
+   * Rung for an account of which no stream is here: a route of ours outlived its stream (the tail that removed it was
+   * lost), so our rows there are dropped.
+   */
+  #stray(account: string): void {
+    if (this.#strays.has(account)) return;
+    this.#strays.add(account);
+    const { store, replica, onFailure } = this.#parts;
+    store
+      .look(account, replica.channel)
+      .then(({ transitions }) => {
+        this.countTransitions(transitions);
+        for (const stream of this.streams.find(account)?.streams ?? []) this.sweeper.attachSoon(stream);
+      })
+      .catch((error: unknown) => onFailure('stray', error))
+      .finally(() => this.#strays.delete(account));
+  }
+
+  /** Reads the account's presence once for all its streams that have an older one; bells in between are answered by one more read. */
+  #tellPresence(account: string): void {
+    const entry = this.streams.find(account);
+    if (!entry || entry.presenceReading || this.#outdated(entry).length === 0) return;
+    const rungFor = entry.presenceVersion;
+    entry.presenceReading = true;
+    this.#parts.rooms
+      .readPresence(account)
+      .then((presence) => {
+        // What was read is the truth, also when the store lost the version that rang; a later bell is another matter.
+        if (entry.presenceVersion === rungFor) entry.presenceVersion = presence.version;
+        for (const stream of this.#outdated(entry)) this.#sendPresence(stream, presence);
+        entry.presenceReading = false;
+        if (this.#outdated(entry).length > 0) this.#tellPresence(account);
+      })
+      .catch((error: unknown) => {
+        entry.presenceReading = false;
+        this.#parts.onFailure('read presence', error);
+        for (const stream of entry.streams) this.sweeper.attachSoon(stream);
+      });
+  }
+
+  /** Streams to which a newer presence can be written now; the others ask again when they are live. */
+  #outdated(entry: AccountStreams): Stream[] {
+    return [...entry.streams].filter(
+      (stream) => stream.greeted && stream.writable && stream.presenceVersion < entry.presenceVersion,
+    );
+  }
+
+  #sendPresence(stream: Stream, presence: Presence): void {
+    if (!stream.greeted || !stream.writable || presence.version <= stream.presenceVersion) return;
+    stream.presenceVersion = presence.version;
+    stream.write(frame('presence', JSON.stringify(presence)), Date.now());
+  }
+
+  countTransitions = ({ online, offline }: Transitions): void => {
+    const { presence_transitions_total: total } = this.#parts.metrics;
+    if (online > 0) total.inc({ to: 'online' }, online);
+    if (offline > 0) total.inc({ to: 'offline' }, offline);
+  };
+}
+
+/** Reasons with which a stream's end is counted. */
+export type CloseReason = ReconnectReason | 'client';

@@ -1,0 +1,55 @@
+import type { Stream } from './stream.ts';
+
+/** The streams of one account on this replica. */
+export interface AccountStreams {
+  account: string;
+  streams: Set<Stream>;
+  /** The highest presence version that was heard of. */
+  presenceVersion: number;
+  presenceReading: boolean;
+  /** The latest read of the log; the next one waits for it. */
+  reading: Promise<unknown>;
+}
+
+/** What this replica holds: nothing but sockets, by account and in the order in which they came. */
+export class LocalStreams {
+  readonly all = new Map<string, Stream>();
+  readonly #accounts = new Map<string, AccountStreams>();
+
+  get size(): number {
+    return this.all.size;
+  }
+
+  find(account: string): AccountStreams | undefined {
+    return this.#accounts.get(account);
+  }
+
+  accounts(): IterableIterator<string> {
+    return this.#accounts.keys();
+  }
+
+  /** Resolves the account's entry; `isFirst` when this is its first stream here. */
+  add(stream: Stream): { isFirst: boolean } {
+    this.all.set(stream.id, stream);
+    const existing = this.#accounts.get(stream.account);
+    if (existing) {
+      existing.streams.add(stream);
+      return { isFirst: false };
+    }
+    this.#accounts.set(stream.account, {
+      account: stream.account,
+      streams: new Set([stream]),
+      presenceVersion: 0,
+      presenceReading: false,
+      reading: Promise.resolve(),
+    });
+    return { isFirst: true };
+  }
+
+  remove(stream: Stream): void {
+    this.all.delete(stream.id);
+    const entry = this.#accounts.get(stream.account);
+    entry?.streams.delete(stream);
+    if (entry?.streams.size === 0) this.#accounts.delete(stream.account);
+  }
+}

@@ -1,0 +1,84 @@
+import type { LeaseStore } from './lease-store.ts';
+import type { Replica } from './replica.ts';
+import type { HubStore } from './store.ts';
+
+const BATCH = 50;
+
+interface ReaperParts {
+  replica: Replica;
+  leases: LeaseStore;
+  store: HubStore;
+  onReaped: () => void;
+  onTransitions: (counts: { online: number; offline: number }) => void;
+  onFailure: (error: unknown) => void;
+}
+
+/**
+ * Cleans up after dead replicas: for every account in a dead one's set it looks again at who is online. The claim is
+ * itself a lease (it lapses when the reaper's own does), and an account leaves the set only after it was processed,
+ * so that a reaper may die too.
+ */
+export class Reaper {
+  readonly #parts: ReaperParts;
+  readonly #mine = new Set<string>();
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(parts: ReaperParts) {
+    this.#parts = parts;
+  }
+
+  /** Called after each beat. */
+  run(): void {
+    this.#running ??= this.#reap()
+      .catch(this.#parts.onFailure)
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #reap(): Promise<void> {
+    const { replica, leases, onReaped } = this.#parts;
+    for (const { id, counter } of replica.dead()) {
+      if (await leases.claim(id, counter, replica.id)) {
+        this.#mine.add(id);
+        onReaped();
+      }
+    }
+    for (const { id, reaper } of replica.orphans()) {
+      if (await leases.takeOver(id, reaper, replica.id)) this.#mine.add(id);
+    }
+    // The scripts must count the dead replica's routes as gone: read the table that says so first.
+    if (this.#mine.size > 0) await replica.beat();
+    for (const id of this.#mine) {
+      if (await this.#process(id)) {
+        await leases.finishReaping(id);
+        this.#mine.delete(id);
+      }
+    }
+  }
+
+  /** Resolves to true when the dead replica's set is empty; false leaves the rest, whose grace runs, to the next beat. */
+  async #process(deadId: string): Promise<boolean> {
+    const { leases, store, onTransitions } = this.#parts;
+    const waiting = new Set<string>();
+    while (!this.#stopped) {
+      const sample = await leases.someAccounts(deadId, BATCH);
+      if (sample.length === 0) return true;
+      const fresh = sample.filter((account) => !waiting.has(account));
+      if (fresh.length === 0) return false;
+      for (const account of fresh) {
+        const { againInMs, transitions } = await store.look(account);
+        onTransitions(transitions);
+        if (againInMs > 0) waiting.add(account);
+        else await leases.dropAccount(deadId, account);
+      }
+    }
+    return false;
+  }
+}

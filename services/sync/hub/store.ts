@@ -1,0 +1,162 @@
+import { randomInt } from 'node:crypto';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { ResetReason } from '../../../shared/contract/stream.ts';
+import type { PresenceFields } from '../devices/presence-view.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Reply, ScriptLoader } from '../redis/scripts.ts';
+import type { Stream } from './stream.ts';
+
+/** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
+const PAGE_BYTES = 256 * 1024;
+
+/** An event as a page returns it; `name` is '' for one that is not for this stream. */
+export interface PageEntry {
+  id: string;
+  name: string;
+  data: string;
+}
+
+export interface Page {
+  entries: PageEntry[];
+  /** The end of the log was reached. */
+  ended: boolean;
+}
+
+export interface Transitions {
+  online: number;
+  offline: number;
+}
+
+export interface Attached {
+  outcome: 'attached' | 'gone' | 'old' | 'busy';
+  top: string;
+  presenceVersion: number;
+  /** Null when the stream already has this version. */
+  presence: PresenceFields | null;
+  /** When the account's next thing becomes due (Unix ms), null when nothing does. */
+  nextDueAtMs: number | null;
+  transitions: Transitions;
+  opened: Opened | null;
+}
+
+/** What only an opening stream is told. */
+export interface Opened {
+  /** Null: the position is valid and `page` goes on from it. */
+  lostReason: ResetReason | null;
+  clipboard: { updated_at: number; expires_at: number } | null;
+  pendingMessages: number;
+  page: Page;
+}
+
+/** 32 random bits, which make a position unique across failovers. */
+export const randomBits = (): number => randomInt(0, 2 ** 32);
+
+const text = (reply: Reply, index: number): string => reply[index] as string;
+const list = (reply: Reply, index: number): string[] => reply[index] as string[];
+
+function pageOf(flat: string[], ended: string): Page {
+  const entries: PageEntry[] = [];
+  for (let i = 0; i < flat.length; i += 3) {
+    entries.push({ id: flat[i] as string, name: flat[i + 1] as string, data: flat[i + 2] as string });
+  }
+  return { entries, ended: ended === '1' };
+}
+
+function transitionsOf(counts: string): Transitions {
+  const [online = 0, offline = 0] = counts.split(' ').map(Number);
+  return { online, offline };
+}
+
+function openedOf(reply: Reply): Opened | null {
+  if (reply.length < 12) return null;
+  const [updated, expires] = text(reply, 8).split('\n');
+  return {
+    lostReason: (text(reply, 7) || null) as ResetReason | null,
+    clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
+    pendingMessages: Number(reply[9]),
+    page: pageOf(list(reply, 10), text(reply, 11)),
+  };
+}
+
+interface HubStoreParts {
+  scripts: ScriptLoader;
+  keys: Keys;
+  graceMs: number;
+  /** Channels of dead replicas, joined by line ends: scripts cannot read the lease table. */
+  deadChannels: () => string;
+}
+
+/** The hub's scripts on the account's slot. */
+export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreParts) {
+  const attachScript = scripts.load('stream-attach.lua', import.meta.url);
+  const detachScript = scripts.load('stream-detach.lua', import.meta.url);
+  const pageScript = scripts.load('log-page.lua', import.meta.url);
+  const lookScript = scripts.load('presence-look.lua', import.meta.url);
+
+  return {
+    /** Writes the route and compares the position, in one step; `opening` also reads what a client needs at first. */
+    async attach(stream: Stream, channel: string, opening: boolean): Promise<Attached> {
+      const { account: u, device } = stream;
+      stream.generation += 1;
+      const reply = await attachScript(
+        [keys.routes, keys.presence, keys.devices, keys.log, keys.mail, keys.inbox, keys.clipboard, keys.due].map((k) =>
+          k(u),
+        ),
+        [
+          ...[stream.id, channel, device, stream.generation, randomBits(), stream.position, opening ? '1' : '0'],
+          ...[
+            stream.presenceVersion,
+            graceMs,
+            PAGE_BYTES,
+            LIMITS.streamsPerDevice,
+            LIMITS.streamsPerAccount,
+            deadChannels(),
+          ],
+        ],
+      );
+      const outcome = text(reply, 0) as Attached['outcome'];
+      const presenceVersion = Number(reply[2] ?? 0);
+      return {
+        outcome,
+        top: (reply[1] ?? '') as string,
+        presenceVersion,
+        presence: presenceVersion > stream.presenceVersion ? { devices: list(reply, 3), states: list(reply, 4) } : null,
+        nextDueAtMs: reply[5] ? Number(reply[5]) : null,
+        transitions: transitionsOf((reply[6] ?? '') as string),
+        opened: openedOf(reply),
+      };
+    },
+
+    /** Marks the stream's route as closed. */
+    async detach(stream: Stream, channel: string): Promise<void> {
+      stream.generation += 1;
+      await detachScript([keys.routes(stream.account)], [stream.id, channel, stream.device, stream.generation]);
+    },
+
+    /** The next page after the stream's position, or why that position is no longer valid. */
+    async readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {
+      const u = stream.account;
+      const reply = await pageScript(
+        [keys.log(u), keys.mail(u), keys.inbox(u)],
+        [stream.position, stream.device, PAGE_BYTES],
+      );
+      const lostReason = text(reply, 0) as ResetReason | '';
+      return lostReason === '' ? pageOf(list(reply, 2), text(reply, 3)) : { lostReason };
+    },
+
+    /**
+     * Compares what was announced with what is routed. Resolves to the ms after which a grace ends that is still
+     * running, 0 when all is settled. `alsoDead`: the replica's own channel, when it holds no stream of the account.
+     */
+    async look(account: string, alsoDead = ''): Promise<{ againInMs: number; transitions: Transitions }> {
+      const dead = [deadChannels(), alsoDead].filter(Boolean).join('\n');
+      const reply = await lookScript(
+        [keys.routes(account), keys.presence(account), keys.devices(account)],
+        [graceMs, dead],
+      );
+      return { againInMs: Number(reply[0]), transitions: transitionsOf(text(reply, 1)) };
+    },
+  };
+}
+
+export type HubStore = ReturnType<typeof makeHubStore>;

@@ -1,0 +1,92 @@
+-- Attaches an open stream, or attaches it again: writes its route AND compares its position, in one step on the
+-- account's slot, so that an append either sees the route or is seen here. Used for the first connect, the sweep and
+-- every repair.
+-- uses: clock routes log position presence
+-- KEYS[1] routes
+-- KEYS[2] presence
+-- KEYS[3] devices
+-- KEYS[4] log
+-- KEYS[5] mail
+-- KEYS[6] inbox
+-- KEYS[7] clipboard
+-- KEYS[8] due
+-- ARGV[1] stream id
+-- ARGV[2] channel of the replica
+-- ARGV[3] device id or ~name
+-- ARGV[4] generation of this attach; an older one than written is ignored
+-- ARGV[5] 32 random bits for a marker
+-- ARGV[6] position, or ''
+-- ARGV[7] '1' when the stream opens: limits are checked, the connect is announced, the first page is read
+-- ARGV[8] presence version that the stream has; a newer one is returned
+-- ARGV[9] grace in ms
+-- ARGV[10] bytes of a page
+-- ARGV[11] streams per device
+-- ARGV[12] streams per account
+-- ARGV[13] channels of dead replicas, joined by line ends
+-- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version, devices, presence, next due ms or '',
+--         online + offline transitions, [opening: lost reason or '', clipboard times, pending, page, page end]; UNRUNG
+local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
+local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local opening, now, dead = ARGV[7] == '1', now_ms(), {}
+for name in string.gmatch(ARGV[13], '[^\n]+') do dead[name] = true end
+
+local devices, rows, mine = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now), nil
+local open_count, siblings = 0, {}
+for _, row in ipairs(rows) do
+  if row.id == stream then mine = row end
+  if row.open and row.id ~= stream and not dead[row.channel] then
+    open_count = open_count + 1
+    if row.device == device then siblings[#siblings + 1] = row end
+  end
+end
+if mine and mine.closed > 0 then return answer({ 'OK', 'gone' }) end
+if mine and mine.generation > generation then return answer({ 'OK', 'old' }) end
+if opening then
+  if string.sub(device, 1, 1) == '~' then
+    for i = 2, #devices, 2 do
+      if string.match(devices[i], '^[^\n]*') == string.sub(device, 2) then return answer({ 'name_taken' }) end
+    end
+  end
+  -- A stream above its device's cap replaces the oldest, so it adds nothing to the account.
+  if open_count >= tonumber(ARGV[12]) and #siblings < tonumber(ARGV[11]) then return answer({ 'OK', 'busy' }) end
+  table.sort(siblings, function(a, b) return a.opened < b.opened or (a.opened == b.opened and a.id < b.id) end)
+  for i = 1, #siblings - tonumber(ARGV[11]) + 1 do
+    siblings[i].closed, siblings[i].open = now, false
+    write_route(keys.routes, siblings[i])
+    ring(siblings[i].channel, 'x\n' .. account_of(keys.routes) .. '\n' .. siblings[i].id)
+  end
+end
+
+if not mine then
+  mine = { id = stream, opened = now }
+  rows[#rows + 1] = mine
+end
+mine.channel, mine.device, mine.generation, mine.seen, mine.closed, mine.open = channel, device, generation, now, 0, true
+write_route(keys.routes, mine)
+
+-- Every position is a real entry: an empty log gets a marker.
+local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
+local reason = opening and lost_reason(keys.log, ARGV[6], now) or nil
+local top = last and last[1] or append(keys.log, now, ARGV[5], '', '', '')
+redis.call('EXPIRE', keys.routes, LOG_SECONDS)
+redis.call('EXPIRE', keys.log, LOG_SECONDS)
+
+local row_exists = string.sub(device, 1, 1) == '~' or redis.call('HEXISTS', keys.devices, device) == 1
+local version, _, on, off = reconcile(keys, rows, now, tonumber(ARGV[9]), dead, opening and row_exists)
+local newer = version > tonumber(ARGV[8])
+local due = redis.call('ZRANGE', KEYS[8], 0, 0, 'WITHSCORES')[2] or ''
+local reply = {
+  'OK', 'attached', top, int(version), newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
+  due, int(on) .. ' ' .. int(off),
+}
+if opening then
+  reply[9] = reason or ''
+  reply[10] = redis.call('GETRANGE', KEYS[7], 0, 31)
+  reply[11] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
+  if reason then
+    reply[12], reply[13] = {}, '1'
+  else
+    reply[12], reply[13] = read_page(keys, ARGV[6], device, tonumber(ARGV[10]))
+  end
+end
+return answer(reply)

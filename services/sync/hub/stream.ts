@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { ReconnectReason } from '../../../shared/contract/stream.ts';
+import type { Caller } from '../identity/caller.ts';
+import { reconnectFrame } from './frames.ts';
+
+/** How many positions a stream remembers: an announcement may come this late and still be known as seen. */
+const RING = 64;
+
+/** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
+const MAX_BUFFERED_BYTES = 512 * 1024;
+const MAX_STALLED_MS = 30_000;
+
+/**
+ * One client's socket and its own position in the account's log.
+ *
+ *     opening --attached--> behind --caught up--> live
+ *                             ^                     |
+ *                             +--- gap, slow, sweep-+        any --> closed
+ *
+ * There is no queue: a stream that cannot be written to, or that missed something, is `behind`, and reads the log from
+ * its position once its socket drains.
+ */
+export class Stream {
+  /** Never used again, so a row marked closed stays closed. */
+  readonly id = randomBytes(9).toString('base64url');
+  readonly caller: Caller;
+  /** A device id, or `~<name>` for a stream without a device. */
+  readonly device: string;
+  state: 'opening' | 'behind' | 'live' | 'closed' = 'opening';
+  position = '';
+  /** Each attach carries a higher one, so that of two the later wins whatever their order of arrival. */
+  generation = 0;
+  /** Set by an announcement that was dropped because the stream was not live: what was read may be too old. */
+  missedBell = false;
+  /** While set, the mailbox is still owed from this position. */
+  owedFrom: string | null = null;
+  catchingUp = false;
+  /** `ready` was written; before that nothing else may be. */
+  greeted = false;
+  presenceVersion = 0;
+  degraded = false;
+  rotateAtMs = Number.POSITIVE_INFINITY;
+  lastWriteMs = 0;
+  closeReason = 'client';
+  readonly #res: ServerResponse;
+  readonly #ring: string[] = [];
+  #ringAt = 0;
+  #stalledAtMs = 0;
+  #blocked = false;
+
+  constructor(res: ServerResponse, caller: Caller, device: string) {
+    this.#res = res;
+    this.caller = caller;
+    this.device = device;
+    res.on('drain', () => {
+      this.#blocked = false;
+      this.#stalledAtMs = 0;
+    });
+  }
+
+  get account(): string {
+    return this.caller.account;
+  }
+
+  get isClosed(): boolean {
+    return this.state === 'closed';
+  }
+
+  get writable(): boolean {
+    return !this.#blocked && !this.isClosed;
+  }
+
+  get bufferedBytes(): number {
+    return this.#res.writableLength;
+  }
+
+  /** Sends the response head at once, so that proxies and clients know the stream is up. */
+  start(): void {
+    this.#res.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+  }
+
+  /** Goes on to a new position; the old ones are remembered for announcements that come late. */
+  advance(id: string): void {
+    this.position = id;
+    this.#ring[this.#ringAt] = id;
+    this.#ringAt = (this.#ringAt + 1) % RING;
+  }
+
+  saw(id: string): boolean {
+    return this.#ring.includes(id);
+  }
+
+  /**
+   * Writes one frame. The frame is always accepted; false says that the socket is full and nothing more should be
+   * written before `whenWritable`.
+   */
+  write(chunk: Buffer, nowMs: number): boolean {
+    if (this.isClosed) return false;
+    this.lastWriteMs = nowMs;
+    if (this.#res.write(chunk)) return true;
+    this.#blocked = true;
+    this.#stalledAtMs ||= nowMs;
+    return false;
+  }
+
+  /** Resolves when the socket takes more, to false when it has closed instead: a sleeping laptop sends neither for long. */
+  async whenWritable(): Promise<boolean> {
+    if (this.isClosed || !this.#blocked) return !this.isClosed;
+    const res = this.#res;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        res.off('drain', done);
+        res.off('close', done);
+        resolve();
+      };
+      res.on('drain', done);
+      res.on('close', done);
+    });
+    return !this.isClosed;
+  }
+
+  isTooSlow(nowMs: number): boolean {
+    if (this.#stalledAtMs === 0) return false;
+    return nowMs - this.#stalledAtMs > MAX_STALLED_MS || this.bufferedBytes > MAX_BUFFERED_BYTES;
+  }
+
+  /** Tells the client why and when to come back, then ends the stream. */
+  end(reason: ReconnectReason, retryMs: number): void {
+    if (this.isClosed) return;
+    this.closeReason = reason;
+    this.#res.end(reconnectFrame(reason, retryMs));
+    // A socket that does not drain would keep its buffer for as long as the client sleeps.
+    if (reason === 'slow') this.#res.destroy();
+  }
+
+  destroy(): void {
+    this.#res.destroy();
+  }
+}

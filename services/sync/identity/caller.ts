@@ -1,0 +1,17 @@
+import type { Scope } from '../../../shared/contract/fields.ts';
+
+/** Who is asking, whatever the identity mode. Made once per request by the identity in force, then read-only. */
+export interface Caller {
+  /** The broker's subject, as it came. */
+  readonly userId: string;
+  /** `userId` percent-encoded: the hash tag of the account's keys, and its name on the bus. */
+  readonly account: string;
+  readonly scope: Scope;
+  /** The user's display name; the user id where there is none. */
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** Null for a session without a device. A value says nothing about whether the device has a row. */
+  readonly deviceId: string | null;
+}
+
+export const accountOf = (userId: string): string => encodeURIComponent(userId);

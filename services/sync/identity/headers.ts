@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
+
+/** The one value of a header, null when it is absent. Call `refuseAmbiguous` first. */
+export const headerOf = (req: IncomingMessage, name: string): string | null => req.headersDistinct[name]?.[0] ?? null;
+
+const rawNames = (req: IncomingMessage): string[] =>
+  req.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+
+/** How some servers spell a header: CGI and its heirs make no difference between `_` and `-`. */
+const asTwin = (name: string): string => name.replaceAll('_', '-');
+
+/** Whether any of the (lower-case) headers is there, under its own name or that of its twin. */
+export const carriesAny = (req: IncomingMessage, names: readonly string[]): boolean =>
+  rawNames(req).some((name) => names.includes(asTwin(name)));
+
+/**
+ * An identity header that occurs twice, or beside its underscore twin, was added to by somebody: which of the two an
+ * edge had checked cannot be known.
+ * @throws invalid_request that names each such header
+ */
+export function refuseAmbiguous(req: IncomingMessage, names: readonly string[]): void {
+  const seen = rawNames(req);
+  const wrong = seen.filter((name, index) => {
+    if (!names.includes(asTwin(name))) return false;
+    return !names.includes(name) || seen.indexOf(name) !== index;
+  });
+  if (wrong.length === 0) return;
+  const errors = wrong.map((name) => ({ path: `/header/${name}`, message: 'occurs twice or with an underscore' }));
+  throw new BatonError('invalid_request', 'An identity header is ambiguous', { errors });
+}
+
+/**
+ * Node gives header bytes as Latin-1. Null when they are not UTF-8.
+ */
+export function utf8Of(header: string): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+/** C0, DEL and C1. */
+export const CONTROL = /\p{Cc}/u;

@@ -1,0 +1,34 @@
+import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import type { identityRoutes } from '../../../shared/contract/identity.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { HandlersOf } from '../http/handler.ts';
+import type { Caller } from './caller.ts';
+
+interface IdentityHandlerParts {
+  ownDevice: (caller: Caller) => Promise<DeviceRef | null>;
+  clipboardSeconds: number;
+}
+
+export const makeIdentityHandlers = ({
+  ownDevice,
+  clipboardSeconds,
+}: IdentityHandlerParts): HandlersOf<typeof identityRoutes> => ({
+  getMe: async ({ caller }) => ({
+    status: 200,
+    body: {
+      user_id: caller.userId,
+      name: caller.name,
+      scope: caller.scope,
+      roles: [...caller.roles],
+      device: await ownDevice(caller),
+      limits: {
+        message_bytes: LIMITS.messageBytes,
+        clipboard_bytes: LIMITS.clipboardBytes,
+        clipboard_seconds: clipboardSeconds,
+        relay_window_bytes: LIMITS.relayWindowBytes,
+      },
+      // Each is true once the feature is served.
+      features: { qr: false, web_push: false, native_push: false },
+    },
+  }),
+});

@@ -1,0 +1,87 @@
+import { v7 as uuidv7 } from 'uuid';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Message, MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Accepted, MessageStore } from './store.ts';
+
+interface MessagesParts {
+  store: MessageStore;
+  /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
+  isDeadChannel: (channel: string) => boolean;
+  onAccepted: () => void;
+}
+
+/** Sizes count the UTF-8 that was sent, before anything is trimmed (specification, "Limits"). */
+function checkContent(content: string): void {
+  if (content.trim() === '') throw new BatonError('empty_message');
+  if (Buffer.byteLength(content) > LIMITS.messageBytes) {
+    throw new BatonError('message_too_large', `A message is at most ${LIMITS.messageBytes} bytes: send a file instead`);
+  }
+}
+
+const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
+  to === undefined ? `=${id}` : to === '*' ? '*' : `~${to}`;
+
+/** Short texts between the devices of an account, kept until they are acknowledged. */
+export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
+  const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
+    const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
+    return {
+      message_id: messageId,
+      to: targets.map(({ deviceId, name, refused }) => ({
+        device_id: deviceId,
+        name,
+        online: live.has(deviceId ?? `~${name}`),
+        pushed: false,
+        ...(refused && { error: 'mailbox_full' as const }),
+      })),
+      created_at: createdAtMs,
+    };
+  };
+
+  return {
+    /** Throws `empty_message`, `message_too_large` and what the store refuses. */
+    async send(caller: Caller, message: SendMessage, operation: Operation): Promise<MessageAccepted> {
+      checkContent(message.content);
+      const accepted = await store.accept(caller, {
+        target: targetOf(message),
+        messageId: uuidv7(),
+        content: message.content,
+        operation,
+      });
+      onAccepted();
+      return answerOf(accepted);
+    },
+
+    /** The caller's unacknowledged messages, oldest first; a caller without device has no mailbox. */
+    async list(caller: Caller): Promise<Message[]> {
+      if (caller.deviceId === null) return [];
+      const messages: Message[] = [];
+      for await (const page of store.pages(caller.account, caller.deviceId, '')) {
+        messages.push(...page.map((open) => JSON.parse(`${open},"redelivered":false}`) as Message));
+      }
+      return messages;
+    },
+
+    async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
+      return caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds, operation);
+    },
+
+    /** What a stream of this device that starts at `position` is owed beside the log, as JSON. */
+    async *unacknowledged(account: string, deviceId: string | null, position: string): AsyncGenerator<string[]> {
+      if (deviceId === null) return;
+      try {
+        for await (const page of store.pages(account, deviceId, position)) {
+          yield page.map((open) => `${open},"redelivered":true}`);
+        }
+      } catch (error) {
+        // A device without a row has no mailbox; its stream is open all the same.
+        if (!(error instanceof BatonError && error.code === 'device_required')) throw error;
+      }
+    },
+  };
+}
+
+export type Messages = ReturnType<typeof makeMessages>;

@@ -1,0 +1,17 @@
+import type { messageRoutes } from '../../../shared/contract/messages.ts';
+import type { HandlersOf } from '../http/handler.ts';
+import type { Messages } from './messages.ts';
+
+export const makeMessageHandlers = (messages: Messages): HandlersOf<typeof messageRoutes> => ({
+  sendMessage: async ({ caller, body, operation }) => ({
+    status: 201,
+    body: await messages.send(caller, body, operation),
+  }),
+
+  listMessages: async ({ caller }) => ({ status: 200, body: { messages: await messages.list(caller) } }),
+
+  ackMessages: async ({ caller, body, operation }) => ({
+    status: 200,
+    body: { acked: await messages.acknowledge(caller, body.message_ids, operation) },
+  }),
+});

@@ -1,0 +1,105 @@
+import { randomInt } from 'node:crypto';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Keys } from '../redis/keys.ts';
+import { rememberSeconds } from '../redis/operations.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+
+/** Bytes of one page of a mailbox. */
+const PAGE_BYTES = 256 * 1024;
+
+export interface NewMessage {
+  /** `*`, `=<device id>` or `~<name>`. */
+  target: string;
+  messageId: string;
+  content: string;
+  operation: Operation;
+}
+
+export interface Accepted {
+  messageId: string;
+  createdAtMs: number;
+  targets: { deviceId: string | null; name: string; refused: boolean }[];
+  /** Open routes of the account: which replica's channel holds which device. */
+  routes: { channel: string; device: string }[];
+}
+
+function routesOf(flat: string[]): Accepted['routes'] {
+  const routes: Accepted['routes'] = [];
+  for (let i = 0; i < flat.length; i += 2) routes.push({ channel: flat[i] as string, device: flat[i + 1] as string });
+  return routes;
+}
+
+interface MessageStoreParts {
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Messages a minute per device; null: unlimited. */
+  rateLimit: number | null;
+}
+
+/** The mailboxes of an account. */
+export function makeMessageStore({ scripts, keys, rateLimit }: MessageStoreParts) {
+  const acceptScript = scripts.load('message-accept.lua', import.meta.url, 'message');
+  const ackScript = scripts.load('message-ack.lua', import.meta.url);
+  const pageScript = scripts.load('mail-page.lua', import.meta.url);
+
+  return {
+    /** Throws `not_found`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`. */
+    async accept(caller: Caller, { target, messageId, content, operation }: NewMessage): Promise<Accepted> {
+      const { account: u, deviceId } = caller;
+      const [id, created, targets, routes] = await acceptScript(
+        [
+          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
+          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'message', deviceId)],
+        ],
+        [
+          ...[deviceId ?? '', caller.name, target, messageId, JSON.stringify(content), Buffer.byteLength(content)],
+          ...[randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
+          ...[LIMITS.mailboxMessages, LIMITS.mailboxBytes, LIMITS.mailboxSeconds],
+        ],
+      );
+      return {
+        messageId: id as string,
+        createdAtMs: Number(created),
+        targets: (JSON.parse(targets as string) as [string, string, string][]).map(([device, name, error]) => ({
+          deviceId: device || null,
+          name,
+          refused: error !== '',
+        })),
+        routes: routesOf(routes as string[]),
+      };
+    },
+
+    /** Resolves to how many of them this device still held. */
+    async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
+      const { account: u, deviceId } = caller;
+      const [acked] = await ackScript(
+        [
+          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
+          keys.operation(u, deviceId, operation.id),
+        ],
+        [deviceId ?? '', randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), ...messageIds],
+      );
+      return Number(acked);
+    },
+
+    /**
+     * The device's mailbox page by page, oldest first, as JSON objects without their end. With a position: without
+     * what a stream that starts there gets from the log.
+     */
+    async *pages(account: string, deviceId: string, position: string): AsyncGenerator<string[]> {
+      let after = '';
+      do {
+        const [next, ...open] = (await pageScript(
+          [keys.devices(account), keys.log(account), keys.mail(account), keys.inbox(account)],
+          [deviceId, after, position, PAGE_BYTES, LIMITS.mailboxSeconds],
+        )) as string[];
+        yield open;
+        after = next ?? '';
+      } while (after !== '');
+    },
+  };
+}
+
+export type MessageStore = ReturnType<typeof makeMessageStore>;

@@ -1,0 +1,85 @@
+/**
+ * The key registry: every key and channel is built here and nowhere else; scripts get them as KEYS. The document of
+ * keys and the ACL of the service are generated from it. `{u}` is the account's hash tag, so that everything one
+ * script touches lies in one slot.
+ */
+export interface KeySpec {
+  pattern: string;
+  type: 'hash' | 'stream' | 'string' | 'zset' | 'set' | 'channel';
+  lifetime: string;
+  owner: string;
+  what: string;
+}
+
+const key = (pattern: string, type: KeySpec['type'], lifetime: string, owner: string, what: string): KeySpec => ({
+  pattern,
+  type,
+  lifetime,
+  owner,
+  what,
+});
+
+export const KEYS = {
+  devices: key('{u}:devices', 'hash', 'none', 'devices', 'device id -> name, type, created, session id, session end'),
+  routes: key('{u}:routes', 'hash', '24 h idle', 'hub', 'stream id -> channel, device, attach generation, times'),
+  log: key('{u}:log', 'stream', '256 events, 24 h idle', 'hub', 'events of the account'),
+  presence: key('{u}:presence', 'hash', '90 d idle', 'hub', 'version, and the last announced state of each device'),
+  mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
+  inbox: key('{u}:inbox', 'zset', '7 d idle', 'messages', 'which device holds which message, in order'),
+  clipboard: key('{u}:clipboard', 'string', 'APP_CLIPBOARD_TTL_SECONDS', 'clipboard', 'the entry'),
+  due: key('{u}:due', 'zset', 'none', 'due', 'what becomes due in this account, and when'),
+  operation: key(
+    '{u}:op:<device>:<id>',
+    'string',
+    '600 s; 60 s when the client sent no key',
+    'redis',
+    'operation ids with their answers',
+  ),
+  rate: key('{u}:rate:<group>:<device>', 'string', '60 s', 'redis', 'requests of a device in this window'),
+  dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),
+  dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> latest note in the index'),
+  replicas: key('{sys}:replicas', 'hash', 'none', 'hub', 'replica id -> lease counter'),
+  reaping: key('{sys}:reaping', 'hash', 'none', 'hub', 'dead replica -> its reaper'),
+  accounts: key('replica:{<id>}:accounts', 'set', '24 h', 'hub', 'accounts with a stream on that replica'),
+  addressRate: key('rate:<group>:<address>', 'string', '60 s', 'http', 'requests of a client address in this window'),
+  bus: key('bus:{<id>}', 'channel', '', 'redis', 'one channel per replica'),
+} as const satisfies Record<string, KeySpec>;
+
+export const DUE_SHARDS = 16;
+
+/** Which index shard an account belongs to; any stable spread will do. */
+function shardOf(account: string): number {
+  let sum = 0;
+  for (let i = 0; i < account.length; i++) sum = (sum * 31 + account.charCodeAt(i)) >>> 0;
+  return sum % DUE_SHARDS;
+}
+
+/** Builders of every key under one prefix. `account` is a percent-encoded user id (`Caller.account`). */
+export function makeKeys(prefix: string) {
+  const ofAccount = (part: string) => (account: string) => `${prefix}:{${account}}:${part}`;
+  return {
+    devices: ofAccount('devices'),
+    routes: ofAccount('routes'),
+    log: ofAccount('log'),
+    presence: ofAccount('presence'),
+    mail: ofAccount('mail'),
+    inbox: ofAccount('inbox'),
+    clipboard: ofAccount('clipboard'),
+    due: ofAccount('due'),
+    /** A caller without a device shares one space per account. */
+    operation: (account: string, deviceId: string | null, id: string) =>
+      `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,
+    rate: (account: string, group: string, deviceId: string | null) =>
+      `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,
+    dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,
+    dueStamps: (shard: number) => `${prefix}:due:{${shard}}:stamps`,
+    dueShard: shardOf,
+    replicas: `${prefix}:{sys}:replicas`,
+    reaping: `${prefix}:{sys}:reaping`,
+    accounts: (replicaId: string) => `${prefix}:replica:{${replicaId}}:accounts`,
+    addressRatePrefix: (group: string) => `${prefix}:rate:${group}:`,
+    bus: (replicaId: string) => `${prefix}:bus:{${replicaId}}`,
+  };
+}
+
+export type Keys = ReturnType<typeof makeKeys>;

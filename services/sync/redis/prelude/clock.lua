@@ -1,0 +1,15 @@
+-- The store's clock. Times that replicas compare come from here and from nowhere else.
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- A Lua number as decimal digits; tostring() turns milliseconds into 1.7e+12.
+local function int(n)
+  return string.format('%.0f', n)
+end
+
+-- The account is the hash tag of its keys, percent-encoded, so it holds neither braces nor line ends.
+local function account_of(key)
+  return string.match(key, '{(.-)}')
+end

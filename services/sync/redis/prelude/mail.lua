@@ -1,0 +1,34 @@
+-- The mailbox. Mail: message id -> log id \n sender device \n bytes \n holders \n JSON without its end (`redelivered` is
+-- added on sending); `bytes` -> bytes of all. Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts
+-- by device, then by age.
+
+local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json)
+  redis.call('HSET', keys.mail, message_id, table.concat({ log_id, sender, bytes, #holders, open_json }, '\n'))
+  redis.call('HINCRBY', keys.mail, 'bytes', bytes)
+  for _, device in ipairs(holders) do redis.call('ZADD', keys.inbox, 0, device .. ':' .. log_id .. ':' .. message_id) end
+end
+
+-- Takes a message out of one mailbox; the last holder takes the text with it.
+-- RETURNS the device that sent it ('' for none), or nil when this device does not hold it.
+local function drop_mail(keys, device, message_id)
+  local stored = redis.call('HGET', keys.mail, message_id)
+  if not stored then return nil end
+  local log_id, sender, bytes, holders, open_json = string.match(stored, '^(.-)\n(.-)\n(.-)\n(.-)\n(.*)$')
+  if redis.call('ZREM', keys.inbox, device .. ':' .. log_id .. ':' .. message_id) == 0 then return nil end
+  if tonumber(holders) > 1 then
+    local left = int(tonumber(holders) - 1)
+    redis.call('HSET', keys.mail, message_id, table.concat({ log_id, sender, bytes, left, open_json }, '\n'))
+  else
+    redis.call('HDEL', keys.mail, message_id)
+    redis.call('HINCRBY', keys.mail, 'bytes', '-' .. bytes)
+  end
+  return sender
+end
+
+-- Drops what has been in this mailbox for longer than `seconds`, a few at a time.
+local function purge_mail(keys, device, now, seconds)
+  local before = '(' .. device .. ':' .. int(now - seconds * 1000)
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before, 'LIMIT', 0, 20)) do
+    drop_mail(keys, device, string.match(member, '([^:]*)$'))
+  end
+end

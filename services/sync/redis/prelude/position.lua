@@ -1,0 +1,59 @@
+-- Reading the log from a position.
+
+local function field(entry, name)
+  local fields = entry[2]
+  for i = 1, #fields, 2 do
+    if fields[i] == name then return fields[i + 1] end
+  end
+end
+
+-- nil when the position is valid, else why it is not. An entry that exists is a valid position, and so is the `p` of
+-- the oldest entry: nothing between the two was missed.
+local function lost_reason(log, position, now)
+  if position == '' then return 'new' end
+  if #redis.call('XRANGE', log, position, position) == 1 then return nil end
+  local oldest = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
+  if not oldest then return 'store_lost' end
+  local born = field(oldest, 'p')
+  if born == position then return nil end
+  local at = tonumber(string.match(position, '^%d+'))
+  if at >= tonumber(string.match(oldest[1], '^%d+')) then return 'gap' end
+  -- A log whose first entry is still there was born after the position: its forerunner expired, or the store lost it.
+  if born == '' and now - at <= LOG_SECONDS * 1000 then return 'store_lost' end
+  return 'expired'
+end
+
+local function addressed(to, device)
+  if to == '*' then return true end
+  if string.sub(to, 1, 1) == '!' then return to ~= '!' .. device end
+  return to ~= '' and string.find('\t' .. to .. '\t', '\t' .. device .. '\t', 1, true) ~= nil
+end
+
+-- The text of a message lives once, in the mailbox; nil when this device has acknowledged it.
+local function joined_message(keys, id, message_id, device)
+  if not redis.call('ZSCORE', keys.inbox, device .. ':' .. id .. ':' .. message_id) then return nil end
+  local stored = redis.call('HGET', keys.mail, message_id)
+  return stored and string.match(stored, '^.-\n.-\n.-\n.-\n(.*)$') .. ',"redelivered":false}'
+end
+
+-- id, event, data of each entry after `position`; event is '' for what is not for this device. Ends at `max_bytes`.
+-- RETURNS the flat list and whether the end of the log was reached ('1' or '0').
+local function read_page(keys, position, device, max_bytes)
+  local flat, bytes, from = {}, 0, '(' .. position
+  while true do
+    local chunk = redis.call('XRANGE', keys.log, from, '+', 'COUNT', 32)
+    for _, entry in ipairs(chunk) do
+      local id, event, data = entry[1], field(entry, 'e'), field(entry, 'd')
+      if not addressed(field(entry, 't'), device) then
+        event, data = '', ''
+      elseif event == 'message' and string.sub(data, 1, 1) ~= '{' then
+        data = joined_message(keys, id, data, device)
+        if not data then event, data = '', '' end
+      end
+      flat[#flat + 1], flat[#flat + 2], flat[#flat + 3] = id, event, data
+      bytes, from = bytes + #data, '(' .. id
+      if bytes >= max_bytes then return flat, '0' end
+    end
+    if #chunk < 32 then return flat, '1' end
+  end
+end

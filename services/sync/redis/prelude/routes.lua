@@ -1,0 +1,66 @@
+-- Routes: which replica holds which open stream of the account.
+-- Row: stream id -> channel \n device \n generation \n seen_ms \n opened_ms \n closed_ms (0 while open).
+-- `device` is a device id, or `~<name>` for a stream without a device.
+-- A row not renewed for STALE_MS is dead. A closed row stays for GONE_MS, so that an attach that comes late cannot undo it.
+local STALE_MS = 150000
+local GONE_MS = 60000
+
+local function read_routes(key, now)
+  local flat, rows = redis.call('HGETALL', key), {}
+  for i = 1, #flat, 2 do
+    local channel, device, generation, seen, opened, closed =
+      string.match(flat[i + 1], '^(.-)\n(.-)\n(%d+)\n(%d+)\n(%d+)\n(%d+)$')
+    seen, closed = tonumber(seen), tonumber(closed)
+    rows[#rows + 1] = {
+      id = flat[i], channel = channel, device = device, generation = tonumber(generation), seen = seen,
+      opened = tonumber(opened), closed = closed, open = closed == 0 and now - seen <= STALE_MS,
+    }
+  end
+  return rows
+end
+
+local function write_route(key, row)
+  local fields = { row.channel, row.device, int(row.generation), int(row.seen), int(row.opened), int(row.closed) }
+  redis.call('HSET', key, row.id, table.concat(fields, '\n'))
+end
+
+-- Announcements that the caller has to make: a script may not publish to a channel of another slot (Cluster).
+local UNRUNG = {}
+
+local function ring(channel, payload)
+  if PUBLISH_IN_SCRIPT then
+    redis.call('PUBLISH', channel, payload)
+  else
+    UNRUNG[#UNRUNG + 1] = channel
+    UNRUNG[#UNRUNG + 1] = payload
+  end
+end
+
+-- Rings every replica that holds an open stream of the account, each once.
+local function ring_all(rows, payload)
+  local rung = {}
+  for _, row in ipairs(rows) do
+    if row.open and not rung[row.channel] then
+      rung[row.channel] = true
+      ring(row.channel, payload)
+    end
+  end
+end
+
+-- The open routes for the caller, who knows which replicas are alive: channel, device, channel, device, ...
+local function open_routes(rows)
+  local flat = {}
+  for _, row in ipairs(rows) do
+    if row.open then
+      flat[#flat + 1] = row.channel
+      flat[#flat + 1] = row.device
+    end
+  end
+  return flat
+end
+
+-- Every script that may ring ends with this: the caller takes the last element off and announces it.
+local function answer(reply)
+  reply[#reply + 1] = UNRUNG
+  return reply
+end

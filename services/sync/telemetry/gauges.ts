@@ -1,0 +1,31 @@
+import type { Metrics } from './metrics.ts';
+
+/** What a replica looks like at the moment of a scrape. */
+export interface Readings {
+  streams: () => number;
+  streamsLimit: number;
+  bufferedBytes: () => number;
+  busSilentForMs: () => number;
+  liveReplicas: () => number;
+  isDraining: () => boolean;
+}
+
+/** Silent for longer than this, the bus counts as disconnected: three nonces were missed. */
+const BUS_SILENT_MS = 6_000;
+
+/** Gauges are read when they are scraped, so that nothing has to keep them up to date. */
+export function bindGauges(metrics: Metrics, readings: Readings): void {
+  const bind = (
+    name: 'streams' | 'stream_buffer_bytes' | 'bus_connected' | 'nodes_live' | 'draining',
+    read: () => number,
+  ) => Object.assign(metrics[name], { collect: () => metrics[name].set(read()) });
+  bind('streams', readings.streams);
+  bind('stream_buffer_bytes', readings.bufferedBytes);
+  bind('bus_connected', () => Number(readings.busSilentForMs() < BUS_SILENT_MS));
+  bind('nodes_live', readings.liveReplicas);
+  bind('draining', () => Number(readings.isDraining()));
+  Object.assign(metrics.bus_last_heard_timestamp_seconds, {
+    collect: () => metrics.bus_last_heard_timestamp_seconds.set((Date.now() - readings.busSilentForMs()) / 1000),
+  });
+  metrics.streams_limit.set(readings.streamsLimit);
+}

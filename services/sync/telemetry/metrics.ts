@@ -1,0 +1,119 @@
+import { performance } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+const counter = <const L extends string = never>(help: string, labels: readonly L[] = []) =>
+  ({ kind: 'counter', help, labels }) as const;
+const gauge = <const L extends string = never>(help: string, labels: readonly L[] = []) =>
+  ({ kind: 'gauge', help, labels }) as const;
+const histogram = <const L extends string = never>(help: string, buckets: number[], labels: readonly L[] = []) =>
+  ({ kind: 'histogram', help, labels, buckets }) as const;
+
+/** Seconds. The last but one is the 1 s of the delivery objective, so that it can be read off a bucket. */
+const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+/** Seconds. A script takes some 10 microseconds, a round trip some 0.1 ms. */
+const COMMAND_BUCKETS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 3];
+
+/**
+ * Every metric of the replica, without its prefix `baton_`. No ids in labels: each label takes a handful of values
+ * known beforehand. Whoever counts writes `metrics.<name>`, so a misspelt name does not compile.
+ */
+const METRICS = {
+  http_requests_total: counter('Requests answered, by route of the route table', ['route', 'method', 'status']),
+  http_request_duration_seconds: histogram('Time to answer a request; event streams are not counted', LATENCY_BUCKETS, [
+    'route',
+    'method',
+  ]),
+  problems_total: counter('Error answers by code of the error registry', ['code']),
+  auth_rejections_total: counter('Requests refused because of who sent them', ['reason']),
+  rate_limited_total: counter('Requests refused by a rate limit', ['group']),
+
+  streams: gauge('Event streams open on this replica'),
+  streams_limit: gauge('Event streams that this replica accepts'),
+  streams_opened_total: counter('Event streams opened, by how they started', ['resume']),
+  streams_closed_total: counter('Event streams ended, by cause', ['reason']),
+  stream_buffer_bytes: gauge('Bytes that all event streams hold for slow readers'),
+  catchup_events: histogram('Events that a stream was behind when it attached', [0, 1, 4, 16, 64, 128, 256]),
+  resets_total: counter('Streams told to fetch their state again', ['reason']),
+  gap_repairs_total: counter('Streams found behind and repaired, by what noticed it', ['source']),
+
+  events_published_total: counter('Events appended to a log or announced', ['event', 'outcome']),
+  events_delivered_total: counter('Events written to streams', ['event']),
+  delivery_latency_seconds: histogram('From the append of an event to the write on a stream', LATENCY_BUCKETS),
+
+  bus_connected: gauge('1 while the subscriber of this replica is connected'),
+  bus_last_heard_timestamp_seconds: gauge("When this replica last heard its own channel's nonce"),
+  bus_rebuilds_total: counter('How often the subscriber was thrown away and made anew'),
+  nodes_live: gauge('Replicas that this replica believes alive, itself included'),
+  nodes_reaped_total: counter('Dead replicas whose streams this replica announced offline'),
+  presence_transitions_total: counter('Devices announced online or offline', ['to']),
+
+  redis_command_duration_seconds: histogram('Round trip of a script or command', COMMAND_BUCKETS, ['script']),
+  redis_reconnects_total: counter('Reconnects to the store'),
+
+  messages_total: counter('Messages accepted'),
+  clipboard_writes_total: counter('Clipboard writes accepted'),
+  due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
+  background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
+
+  draining: gauge('1 while the replica is shutting down'),
+  drain_duration_seconds: gauge('How long the last drain took'),
+  event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
+  build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
+};
+
+type Row = (typeof METRICS)[keyof typeof METRICS];
+type Labels<R extends Row> = R['labels'][number];
+type MetricOf<R extends Row> = R['kind'] extends 'counter'
+  ? Counter<Labels<R>>
+  : R['kind'] extends 'gauge'
+    ? Gauge<Labels<R>>
+    : Histogram<Labels<R>>;
+
+export type Metrics = { readonly [N in keyof typeof METRICS]: MetricOf<(typeof METRICS)[N]> } & {
+  readonly registry: Registry;
+};
+
+const PREFIX = 'baton_';
+
+function make(name: string, row: Row, registry: Registry): Counter | Gauge | Histogram {
+  const settings = { name: PREFIX + name, help: row.help, labelNames: [...row.labels], registers: [registry] };
+  if (row.kind === 'counter') return new Counter(settings);
+  if (row.kind === 'gauge') return new Gauge(settings);
+  return new Histogram({ ...settings, buckets: row.buckets });
+}
+
+function eventLoopUtilization(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
+}
+
+/** All metrics and Node's own, on a registry of their own: two apps in one process do not count together. */
+export function makeMetrics({ version }: { version: string }): Metrics {
+  const registry = new Registry();
+  const made = Object.fromEntries(Object.entries(METRICS).map(([name, row]) => [name, make(name, row, registry)]));
+  const metrics = { ...made, registry } as unknown as Metrics;
+  const utilization = eventLoopUtilization();
+  // Asked for on every scrape.
+  Object.assign(metrics.event_loop_utilization_ratio, {
+    collect: () => metrics.event_loop_utilization_ratio.set(utilization()),
+  });
+  metrics.build_info.set({ version, node: process.version }, 1);
+  collectDefaultMetrics({ register: registry });
+  return metrics;
+}
+
+/** One row of the metrics table in the documentation. */
+export interface MetricRow {
+  name: string;
+  kind: Row['kind'];
+  labels: readonly string[];
+  help: string;
+}
+
+export const metricsTable = (): MetricRow[] =>
+  Object.entries(METRICS).map(([name, { kind, labels, help }]) => ({ name: PREFIX + name, kind, labels, help }));

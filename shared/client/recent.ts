@@ -1,0 +1,18 @@
+/** Remembers the last `limit` words that it was told; the oldest is forgotten first. */
+export interface Recent {
+  /** True when the word was new, and then it is remembered. */
+  add(word: string): boolean;
+}
+
+export function makeRecent(limit: number): Recent {
+  // A Set iterates in the order of insertion: its first element is the oldest.
+  const words = new Set<string>();
+  return {
+    add(word) {
+      if (words.has(word)) return false;
+      words.add(word);
+      if (words.size > limit) words.delete(words.values().next().value as string);
+      return true;
+    },
+  };
+}

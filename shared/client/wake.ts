@@ -1,0 +1,22 @@
+/**
+ * Calls `listener` when a page may have slept: shown again, restored from the back-forward cache, back on a network.
+ * Phones suspend a page without closing its connections, and nothing else tells it afterwards that they are dead.
+ * Does nothing outside of a page. The returned function ends it.
+ */
+export function onWake(listener: () => void): () => void {
+  if (typeof document === 'undefined' || typeof window === 'undefined') return () => {};
+  const shown = () => {
+    if (document.visibilityState === 'visible') listener();
+  };
+  const restored = (event: PageTransitionEvent) => {
+    if (event.persisted) listener();
+  };
+  document.addEventListener('visibilitychange', shown);
+  window.addEventListener('pageshow', restored);
+  window.addEventListener('online', listener);
+  return () => {
+    document.removeEventListener('visibilitychange', shown);
+    window.removeEventListener('pageshow', restored);
+    window.removeEventListener('online', listener);
+  };
+}

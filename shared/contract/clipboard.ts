@@ -1,0 +1,59 @@
+import Type, { type Static } from 'typebox';
+import { event } from './event.ts';
+import { DeviceId, orNull, UnixMs } from './fields.ts';
+import { LIMITS } from './limits.ts';
+import { route } from './route.ts';
+
+/** Nothing set: `content` is `""` and the rest null. */
+export const ClipboardEntry = Type.Object({
+  content: Type.String(),
+  content_type: orNull(Type.Literal('text/plain')),
+  source_device_id: orNull(DeviceId),
+  source_device_name: orNull(Type.String()),
+  updated_at: orNull(UnixMs),
+  expires_at: orNull(UnixMs),
+});
+export type ClipboardEntry = Static<typeof ClipboardEntry>;
+
+export const clipboardRoutes = {
+  getClipboard: route({
+    method: 'GET',
+    path: '/api/clipboard',
+    summary: 'The clipboard of the account',
+    answers: { 200: ClipboardEntry },
+  }),
+  setClipboard: route({
+    method: 'PUT',
+    path: '/api/clipboard',
+    summary: 'Replace the clipboard; header X-Device-Name replaces the shown name of the writer',
+    rate: 'clipboard',
+    body: Type.Object({
+      content: Type.String({ description: 'Plain text, at most 65,536 bytes of UTF-8.' }),
+      content_type: Type.String({ description: 'text/plain' }),
+    }),
+    bodyLimitBytes: LIMITS.clipboardBodyBytes,
+    answers: { 200: ClipboardEntry },
+    errors: ['clipboard_too_large', 'unsupported_media_type', 'invalid_device_name', 'device_required'],
+  }),
+  clearClipboard: route({
+    method: 'DELETE',
+    path: '/api/clipboard',
+    summary: 'Clear the clipboard',
+    answers: { 204: null },
+  }),
+};
+
+export const clipboardEvents = {
+  clipboard: event({
+    summary: 'The clipboard changed: fetch it. The content is never in an event.',
+    data: Type.Object({
+      source_device_id: orNull(DeviceId),
+      source_device_name: Type.String(),
+      updated_at: UnixMs,
+      expires_at: UnixMs,
+      bytes: Type.Integer(),
+    }),
+    id: 'always',
+  }),
+  'clipboard:cleared': event({ summary: 'The clipboard is empty', data: Type.Object({}), id: 'always' }),
+};

@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { route } from './route.ts';
+
+/** Routes that describe the service itself. All public. */
+export const documentRoutes = {
+  getOpenApi: route({
+    method: 'GET',
+    path: '/api/openapi.json',
+    summary: 'This contract as OpenAPI 3.1',
+    identity: 'public',
+    answers: { 200: Type.Object({ openapi: Type.String() }) },
+  }),
+  getDocs: route({
+    method: 'GET',
+    path: '/api/docs',
+    summary: 'This contract as a readable page',
+    identity: 'public',
+    answers: { 200: 'text/html' },
+  }),
+  getHome: route({
+    method: 'GET',
+    path: '/',
+    summary: 'What this is',
+    identity: 'public',
+    answers: { 200: 'text/html' },
+  }),
+  getHealth: route({
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether this replica takes traffic, for a balancer without the admin port',
+    identity: 'public',
+    answers: { 200: Type.Object({ status: Type.String() }) },
+    errors: ['draining', 'store_unavailable'],
+  }),
+};

@@ -1,0 +1,18 @@
+import type { Static } from 'typebox';
+import { clipboardEvents } from './clipboard.ts';
+import { deviceEvents } from './devices.ts';
+import { messageEvents } from './messages.ts';
+import { presenceEvents } from './presence.ts';
+import { streamEvents } from './stream.ts';
+
+/** The event catalogue: everything a stream can carry. */
+export const EVENTS = {
+  ...streamEvents,
+  ...presenceEvents,
+  ...messageEvents,
+  ...clipboardEvents,
+  ...deviceEvents,
+};
+
+export type EventName = keyof typeof EVENTS;
+export type EventData<N extends EventName> = Static<(typeof EVENTS)[N]['data']>;

@@ -1,0 +1,45 @@
+import Type, { type Static } from 'typebox';
+
+/** Device types; the native ones can only be approved with full scope. */
+export const DEVICE_TYPES = ['browser', 'macos', 'windows', 'linux', 'ios', 'shortcut'] as const;
+
+export const DeviceType = Type.Enum([...DEVICE_TYPES], { description: 'Kind of client installation.' });
+export type DeviceType = (typeof DEVICE_TYPES)[number];
+
+/** 8 to 64 URL-safe characters, stable per client installation. */
+export const DeviceId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
+
+/** As it is stored: trimmed printable ASCII, 1 to 32 characters, never `*`. */
+export const DeviceName = Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' });
+
+/** Any text where a device name is expected; the rule of `parseDeviceName` decides, so that the answer has its own code. */
+export const DeviceNameInput = Type.String({
+  maxLength: 1_024,
+  description: 'Printable ASCII, at most 32 characters.',
+});
+
+/** Integer Unix milliseconds, from the store's clock. */
+export const UnixMs = Type.Integer({ minimum: 0, description: 'Unix milliseconds.' });
+
+export const Uuid = Type.String({
+  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+});
+
+export const Scope = Type.Enum(['full', 'guest']);
+export type Scope = Static<typeof Scope>;
+
+/** `T | null`, which JSON Schema spells as a union. */
+export const orNull = <const T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** A device as other devices of its account refer to it. */
+export const DeviceRef = Type.Object({ device_id: DeviceId, name: DeviceName, type: DeviceType });
+export type DeviceRef = Static<typeof DeviceRef>;
+
+/**
+ * The stored form of a device name, or null when the text is not one (contract section 1).
+ * `*` is refused because it addresses all devices.
+ */
+export function parseDeviceName(text: string): string | null {
+  const name = text.trim();
+  return /^[\x20-\x7e]{1,32}$/.test(name) && name !== '*' ? name : null;
+}

@@ -1,0 +1,48 @@
+/**
+ * Every bound of the wire contract that both sides must know. A number that an installation may change is named in
+ * the configuration table of the service; here stands its default.
+ */
+export const LIMITS = {
+  /** UTF-8 bytes of one message (specification, "Limits"). */
+  messageBytes: 4_096,
+  /** UTF-8 bytes of the clipboard (specification, "Limits"). */
+  clipboardBytes: 65_536,
+  /** Retention of the clipboard (specification: cleared automatically after 5 minutes). */
+  clipboardSeconds: 300,
+  deviceNameChars: 32,
+  idempotencyKeyChars: 64,
+  /** How long an `Idempotency-Key` answers its first result. */
+  idempotencySeconds: 600,
+  ackIds: 100,
+
+  devicesPerAccount: 64,
+  streamsPerAccount: 64,
+  streamsPerDevice: 4,
+  mailboxMessages: 500,
+  /** All unread messages of one account together, so that one account cannot fill the store. */
+  mailboxBytes: 8 * 1024 * 1024,
+  mailboxSeconds: 7 * 86_400,
+  logEvents: 256,
+  logSeconds: 86_400,
+
+  heartbeatMs: 15_000,
+  /** A client takes this many heartbeats of silence as a dead stream. */
+  heartbeatsUntilDead: 2.5,
+
+  jsonBodyBytes: 128 * 1024,
+  /** 65,536 control characters are six times as long once JSON has escaped them. */
+  clipboardBodyBytes: 512 * 1024,
+  relayWindowBytes: 8 * 1024 * 1024,
+} as const;
+
+/**
+ * Rate groups. `address` groups count a client address on every replica together (IPv6 by /56); `device` groups
+ * count inside the script of the room that owns them, per device or, without a device, per account.
+ */
+export const RATES = {
+  auth: { by: 'address', limit: 60, windowSeconds: 60 },
+  message: { by: 'device', limit: 120, windowSeconds: 60 },
+  clipboard: { by: 'device', limit: 60, windowSeconds: 60 },
+} as const;
+
+export type RateGroup = keyof typeof RATES;

@@ -1,0 +1,95 @@
+import Type, { type Static } from 'typebox';
+import { event } from './event.ts';
+import { DeviceId, DeviceName, orNull, UnixMs, Uuid } from './fields.ts';
+import { LIMITS } from './limits.ts';
+import { route } from './route.ts';
+
+/** Names a target by exactly one of device name and device id. */
+export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
+
+export const targetFields = {
+  to: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.deviceNameChars, description: 'Device name.' })),
+  to_device_id: Type.Optional(DeviceId),
+};
+
+export const SendMessage = Type.Object(
+  {
+    ...targetFields,
+    content: Type.String({ description: '1 to 4,096 bytes of UTF-8.' }),
+  },
+  { ...TARGET_RULE, description: '`to: "*"` sends to all other devices of the account.' },
+);
+export type SendMessage = Static<typeof SendMessage>;
+
+export const MessageTarget = Type.Object({
+  device_id: orNull(DeviceId),
+  name: DeviceName,
+  online: Type.Boolean({ description: 'Has a live stream at this moment.' }),
+  pushed: Type.Boolean({ description: 'A push is queued.' }),
+  error: Type.Optional(Type.Literal('mailbox_full')),
+});
+export type MessageTarget = Static<typeof MessageTarget>;
+
+export const MessageAccepted = Type.Object({
+  message_id: Uuid,
+  to: Type.Array(MessageTarget),
+  created_at: UnixMs,
+});
+export type MessageAccepted = Static<typeof MessageAccepted>;
+
+export const Message = Type.Object({
+  message_id: Uuid,
+  from_device_id: orNull(DeviceId),
+  from_name: Type.String(),
+  content: Type.String(),
+  created_at: UnixMs,
+  redelivered: Type.Boolean(),
+});
+export type Message = Static<typeof Message>;
+
+export const messageRoutes = {
+  sendMessage: route({
+    method: 'POST',
+    path: '/api/message',
+    summary: 'Send a short text to a device',
+    rate: 'message',
+    idempotent: true,
+    body: SendMessage,
+    answers: { 201: MessageAccepted },
+    errors: ['empty_message', 'message_too_large', 'not_found', 'mailbox_full', 'device_required'],
+  }),
+  listMessages: route({
+    method: 'GET',
+    path: '/api/message',
+    summary: "The caller's unacknowledged messages, oldest first",
+    answers: { 200: Type.Object({ messages: Type.Array(Message) }) },
+    errors: ['device_required'],
+  }),
+  ackMessages: route({
+    method: 'POST',
+    path: '/api/message/ack',
+    summary: 'Acknowledge messages: they leave the mailbox and their senders are told',
+    body: Type.Object({ message_ids: Type.Array(Uuid, { minItems: 1, maxItems: LIMITS.ackIds }) }),
+    answers: { 200: Type.Object({ acked: Type.Integer() }) },
+    errors: ['device_required'],
+  }),
+};
+
+export const messageEvents = {
+  message: event({
+    summary:
+      'A message for this device. Repeated with `redelivered` after each `ready` until it is acknowledged; then without id.',
+    data: Message,
+    id: 'sometimes',
+  }),
+  'message:delivered': event({
+    summary: 'A device acknowledged messages of this sender',
+    data: Type.Object({
+      message_ids: Type.Array(Uuid),
+      by_device_id: DeviceId,
+      by_name: DeviceName,
+      at: UnixMs,
+    }),
+    id: 'always',
+  }),
+};

@@ -1,0 +1,36 @@
+import Type, { type Static } from 'typebox';
+import { event } from './event.ts';
+import { DeviceId, DeviceName, DeviceType, orNull, UnixMs } from './fields.ts';
+import { route } from './route.ts';
+
+/** A live-only entry (a stream without a device) has neither id nor type nor `last_seen_at`. */
+export const PresenceEntry = Type.Object({
+  device_id: orNull(DeviceId),
+  name: DeviceName,
+  type: orNull(DeviceType),
+  online: Type.Boolean(),
+  last_seen_at: orNull(UnixMs),
+});
+export type PresenceEntry = Static<typeof PresenceEntry>;
+
+/** The whole account. A snapshot with a lower version than one already seen is stale. */
+export const Presence = Type.Object({ version: Type.Integer(), devices: Type.Array(PresenceEntry) });
+export type Presence = Static<typeof Presence>;
+
+export const presenceRoutes = {
+  getPresence: route({
+    method: 'GET',
+    path: '/api/hub/presence',
+    summary: 'Who of the account is online',
+    answers: { 200: Presence },
+  }),
+};
+
+export const presenceEvents = {
+  presence: event({
+    summary:
+      'The whole account, on every connect of a device and every change. Drop an older version than one already seen.',
+    data: Presence,
+    id: 'never',
+  }),
+};

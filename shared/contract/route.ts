@@ -1,0 +1,68 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ErrorCode } from './errors.ts';
+import { LIMITS, type RateGroup } from './limits.ts';
+
+/**
+ * One row of the route table. The guard, the validation, the OpenAPI document and the types of handlers and of
+ * client calls are all derived from it: what is not written here does not reach a handler.
+ */
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** As in the contract, parameters in braces. */
+  path: string;
+  summary: string;
+  /** `public` routes never see an identity header. */
+  identity: 'public' | 'caller';
+  /** `required` refuses a session without a device; `optional` gives such a caller its account-wide part. */
+  device: 'required' | 'optional';
+  /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
+  scope: 'any' | 'full' | 'own';
+  /** The same-origin rule of contract section 3; always on for unsafe methods. */
+  sameOrigin: boolean;
+  rate: RateGroup | null;
+  /** Whether `Idempotency-Key` is honoured. */
+  idempotent: boolean;
+  params: TObject | null;
+  query: TObject | null;
+  body: TSchema | null;
+  bodyLimitBytes: number;
+  /** Status -> body. `null`: no body. A media type: that, not JSON. */
+  answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
+  /** Codes beyond those that every route of its kind can answer. */
+  errors: readonly ErrorCode[];
+}
+
+type Needed = 'method' | 'path' | 'summary' | 'answers';
+
+const DEFAULTS = {
+  identity: 'caller',
+  device: 'optional',
+  scope: 'any',
+  rate: null,
+  idempotent: false,
+  params: null,
+  query: null,
+  body: null,
+  bodyLimitBytes: LIMITS.jsonBodyBytes,
+  errors: [],
+} as const;
+
+type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: boolean };
+export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDefaults<R>[K & keyof WithDefaults<R>] };
+
+/** Completes one row; what is left out takes the strict default. */
+export function route<const R extends Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>>>(row: R): RouteOf<R> {
+  return { ...DEFAULTS, sameOrigin: row.method !== 'GET', ...row } as unknown as RouteOf<R>;
+}
+
+type Shape<S> = S extends TSchema ? Static<S> : null;
+export type ParamsOf<R extends Route> = Shape<R['params']>;
+export type QueryOf<R extends Route> = Shape<R['query']>;
+export type BodyOf<R extends Route> = Shape<R['body']>;
+/** The JSON body of the success answer. */
+export type AnswerOf<R extends Route> = Shape<R['answers'][keyof R['answers']]>;
+
+/** The path with its parameters filled in, each percent-encoded. */
+export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}

@@ -1,0 +1,20 @@
+import { clipboardRoutes } from './clipboard.ts';
+import { deviceRoutes } from './devices.ts';
+import { documentRoutes } from './documents.ts';
+import { identityRoutes } from './identity.ts';
+import { messageRoutes } from './messages.ts';
+import { presenceRoutes } from './presence.ts';
+import { streamRoutes } from './stream.ts';
+
+/** The route table: everything the public port serves. A new room adds its rows here and nowhere else. */
+export const ROUTES = {
+  ...identityRoutes,
+  ...deviceRoutes,
+  ...streamRoutes,
+  ...presenceRoutes,
+  ...messageRoutes,
+  ...clipboardRoutes,
+  ...documentRoutes,
+};
+
+export type RouteName = keyof typeof ROUTES;

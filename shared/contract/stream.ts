@@ -1,0 +1,63 @@
+import Type, { type Static } from 'typebox';
+import { event } from './event.ts';
+import { DeviceNameInput, DeviceRef, orNull, UnixMs } from './fields.ts';
+import { Presence } from './presence.ts';
+import { route } from './route.ts';
+
+/** Why a stream starts at the present end instead of where the client was. */
+export const RESET_REASONS = ['new', 'expired', 'gap', 'store_lost'] as const;
+export type ResetReason = (typeof RESET_REASONS)[number];
+
+export const RECONNECT_REASONS = ['draining', 'rotate', 'slow', 'superseded', 'busy', 'store'] as const;
+export type ReconnectReason = (typeof RECONNECT_REASONS)[number];
+
+export const Ready = Type.Object({
+  resumed: Type.Boolean(),
+  reason: Type.Optional(Type.Enum([...RESET_REASONS])),
+  device: orNull(DeviceRef),
+  presence: Presence,
+  clipboard: orNull(Type.Object({ updated_at: UnixMs, expires_at: UnixMs })),
+  pending: Type.Object({ messages: Type.Integer(), transfers: Type.Integer() }),
+  heartbeat_ms: Type.Integer(),
+  server_id: Type.String(),
+});
+export type Ready = Static<typeof Ready>;
+
+export const streamRoutes = {
+  openStream: route({
+    method: 'GET',
+    path: '/api/hub/events',
+    summary: 'The event stream of this device',
+    query: Type.Object({
+      last_event_id: Type.Optional(Type.String({ maxLength: 128, description: 'As the header Last-Event-ID.' })),
+      name: Type.Optional(DeviceNameInput),
+    }),
+    answers: { 200: 'text/event-stream' },
+    errors: ['invalid_device_name', 'name_taken', 'device_required'],
+  }),
+};
+
+export const streamEvents = {
+  ready: event({
+    summary:
+      'First on every stream, and again when the position was lost. `resumed: false`: fetch your state again; it then carries the new position as id.',
+    data: Ready,
+    id: 'sometimes',
+  }),
+  reconnect: event({
+    summary: 'The stream ends now; connect again after `retry_ms`. After `superseded` do not connect by yourself.',
+    data: Type.Object({ reason: Type.Enum([...RECONNECT_REASONS]), retry_ms: Type.Integer() }),
+    id: 'never',
+  }),
+  degraded: event({
+    summary: 'The store is away: nothing is delivered until `restored`',
+    data: Type.Object({ reason: Type.Literal('store') }),
+    id: 'never',
+  }),
+  restored: event({ summary: 'The store is back', data: Type.Object({ reason: Type.Literal('store') }), id: 'never' }),
+  ping: event({
+    summary: 'Nothing else was written for a heartbeat. The id is the position up to which this stream was served.',
+    data: Type.Object({}),
+    id: 'always',
+  }),
+};

@@ -1,0 +1,49 @@
+import { TestEnvironment } from 'jest-environment-node';
+
+/** How long what was closed may take to be gone: a socket's last packets, the exit of a child. */
+const GRACE_MS = 1_000;
+const LOOK_EVERY_MS = 20;
+
+/** What keeps a process alive, with how many of each. Pipes are left out: they are jest's own to its workers. */
+function countHandles() {
+  const counts = new Map();
+  for (const kind of process.getActiveResourcesInfo()) {
+    if (kind !== 'PipeWrap') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function newSince(before) {
+  const extra = [];
+  for (const [kind, count] of countHandles()) {
+    const more = count - (before.get(kind) ?? 0);
+    if (more > 0) extra.push(`${more} ${kind}`);
+  }
+  return extra;
+}
+
+/**
+ * Fails a file that leaves behind what would keep a process alive: a listening server, a socket, a child, a timer.
+ * The worker that ran it goes on with the next file, so nothing else would notice.
+ */
+export default class LeakFreeEnvironment extends TestEnvironment {
+  #before = new Map();
+
+  async handleTestEvent(event) {
+    if (event.name === 'setup') this.#before = countHandles();
+    if (event.name === 'run_finish') await this.#requireNothingLeft();
+  }
+
+  async #requireNothingLeft() {
+    const giveUpAt = Date.now() + GRACE_MS;
+    while (newSince(this.#before).length > 0 && Date.now() < giveUpAt) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+    const left = newSince(this.#before);
+    if (left.length === 0) return;
+    const error = new Error(`This file left behind: ${left.join(', ')}`);
+    // The stack would lead here, not to the culprit.
+    error.stack = error.message;
+    throw error;
+  }
+}

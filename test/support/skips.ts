@@ -1,0 +1,15 @@
+type Runner = (title: string, body: () => void | Promise<void>) => void;
+
+/**
+ * The one way to leave a test out. Gives `test` and `describe` that run when this machine meets `condition`, and that
+ * skip otherwise, with `reason` ("needs Chromium") where the list at the end of `npm test` finds it. With `CI=true` a
+ * skip that `.ci/expected-skips.txt` does not name fails the run.
+ */
+export function skipUnless(condition: boolean, reason: string): { test: Runner; describe: Runner } {
+  if (condition) return { test, describe };
+  const mark = (title: string) => `${title} [skipped: ${reason}]`;
+  return {
+    test: (title, body) => test.skip(mark(title), body),
+    describe: (title, body) => describe.skip(mark(title), body),
+  };
+}

@@ -1,0 +1,105 @@
+import type { EventName } from '../../shared/contract/events.ts';
+import { makeStream, type Stream, type StreamOptions } from '../../shared/client/stream.ts';
+import type { StreamEvent, StreamEventOf } from '../../shared/client/stream-event.ts';
+import type { StreamState } from '../../shared/client/stream-state.ts';
+
+/** How long a test waits for anything. Generous: only a failing test ever waits so long. */
+export const PATIENCE_MS = 20_000;
+
+/** Things that arrive, and those who wait for them. Nothing is polled, nothing sleeps. */
+export interface Inbox<T> {
+  /** Everything that arrived, in order. */
+  readonly all: readonly T[];
+  push(item: T): void;
+  /**
+   * The first item, in order of arrival, that `match` accepts and no earlier call was given; it may have arrived
+   * before. Rejects after `PATIENCE_MS` and then tells what is there instead.
+   */
+  next(match?: (item: T) => boolean): Promise<T>;
+}
+
+interface Waiter<T> {
+  match: (item: T) => boolean;
+  give: (item: T) => void;
+}
+
+/** `describe` names an item in the error of a wait that was in vain. */
+export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
+  const all: T[] = [];
+  const unclaimed: T[] = [];
+  const waiters: Waiter<T>[] = [];
+
+  function wait(match: (item: T) => boolean): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter<T> = {
+        match,
+        give(item) {
+          clearTimeout(timer);
+          resolve(item);
+        },
+      };
+      const timer = setTimeout(() => {
+        waiters.splice(waiters.indexOf(waiter), 1);
+        const there = unclaimed.slice(-20).map(describe).join(', ');
+        reject(new Error(`Waited ${PATIENCE_MS} ms in vain; unclaimed: ${there || 'nothing'}`));
+      }, PATIENCE_MS);
+      waiters.push(waiter);
+    });
+  }
+
+  return {
+    all,
+    push(item) {
+      all.push(item);
+      const index = waiters.findIndex(({ match }) => match(item));
+      if (index < 0) unclaimed.push(item);
+      else waiters.splice(index, 1)[0]?.give(item);
+    },
+    next(match = () => true) {
+      const index = unclaimed.findIndex(match);
+      return index < 0 ? wait(match) : Promise.resolve(unclaimed.splice(index, 1)[0] as T);
+    },
+  };
+}
+
+/** An event and when it arrived, in milliseconds of `performance.now()`. */
+export type Recorded<N extends EventName = EventName> = StreamEventOf<N> & { readonly at: number };
+
+export interface Recorder {
+  readonly stream: Stream;
+  /** Every event handed out, in order. */
+  readonly events: readonly (StreamEvent & { readonly at: number })[];
+  readonly states: readonly StreamState[];
+  /** The first event of this name that `match` accepts and no earlier call was given. */
+  next<N extends EventName>(name: N, match?: (event: Recorded<N>) => boolean): Promise<Recorded<N>>;
+  nextState<S extends StreamState['state']>(state: S): Promise<Extract<StreamState, { state: S }>>;
+  stop(): Promise<void>;
+}
+
+/** Starts a stream and keeps every event and state of it. */
+export function recordStream(options: Omit<StreamOptions, 'onEvent'>): Recorder {
+  const events = makeInbox<StreamEvent & { at: number }>(({ name, id }) => (id === null ? name : `${name} ${id}`));
+  const states = makeInbox<StreamState>(({ state }) => state);
+  const stream = makeStream({
+    ...options,
+    onEvent: (event) => events.push({ ...event, at: performance.now() }),
+    onState(state) {
+      states.push(state);
+      options.onState?.(state);
+    },
+  });
+  stream.start();
+  return {
+    stream,
+    events: events.all,
+    states: states.all,
+    async next<N extends EventName>(name: N, match: (event: Recorded<N>) => boolean = () => true) {
+      const event = await events.next((one) => one.name === name && match(one as unknown as Recorded<N>));
+      return event as unknown as Recorded<N>;
+    },
+    async nextState<S extends StreamState['state']>(state: S) {
+      return (await states.next((one) => one.state === state)) as Extract<StreamState, { state: S }>;
+    },
+    stop: () => stream.stop(),
+  };
+}

@@ -1,0 +1,208 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, ConfigError, loadConfig } from '../../../services/sync/config.ts';
+import { configTable } from '../../../services/sync/config-settings.ts';
+
+type Env = Record<string, string>;
+
+const SECRET = 'a-secret-of-the-edge-that-is-long-enough';
+const DEV: Env = { APP_IDENTITY: 'dev', APP_REDIS_URL: 'redis://127.0.0.1:6379' };
+const EDGE: Env = { ...DEV, APP_IDENTITY: 'edge', APP_EDGE_SECRET: SECRET };
+const PRODUCTION: Env = {
+  ...EDGE,
+  NODE_ENV: 'production',
+  APP_PUBLIC_URL: 'https://baton.example',
+  APP_BROKER_URL: 'https://broker.internal',
+};
+const MANY_FILES = 1_000_000;
+
+const load = (env: Env, descriptorLimit = MANY_FILES): Config => loadConfig(env, descriptorLimit);
+
+function problemsOf(env: Env): string[] {
+  try {
+    load(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ key, message }) => `${key} ${message}`);
+  }
+}
+
+const keysOf = (env: Env): string[] => problemsOf(env).map((problem) => problem.split(' ')[0] ?? '');
+
+describe('defaults', () => {
+  test('a development replica needs only an identity mode and a store, and listens on loopback', () => {
+    expect(load(DEV).http).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      adminPort: 9090,
+      publicUrl: 'http://localhost:8080',
+      trustedProxies: [],
+      rateLimitScale: 1,
+    });
+  });
+
+  test('behind an edge a replica listens on every address', () => {
+    expect(load(EDGE).http.host).toBe('0.0.0.0');
+  });
+
+  test('the public address follows the port', () => {
+    expect(load({ ...DEV, APP_PORT: '9000' }).http.publicUrl).toBe('http://localhost:9000');
+  });
+
+  test('the numbers of the contract stand where nothing is set', () => {
+    const { hub, clipboard, drain, redis } = load(DEV);
+    expect(hub).toEqual({
+      maxStreams: 20_000,
+      sweepSeconds: 60,
+      rotateSeconds: 900,
+      offlineGraceMs: 5_000,
+      heartbeatMs: 15_000,
+    });
+    expect([clipboard.ttlSeconds, drain.streamsSeconds, redis.keyPrefix]).toEqual([300, 25, 'baton']);
+  });
+
+  test('an empty variable counts as absent', () => {
+    expect(load({ ...DEV, APP_PORT: '', APP_HOST: ' ' }).http).toMatchObject({ host: '127.0.0.1', port: 8080 });
+  });
+
+  test('nobody can change the configuration later', () => {
+    expect(Object.isFrozen(load(EDGE).http.trustedProxies)).toBe(true);
+  });
+});
+
+describe('problems', () => {
+  test('every problem is told at once, each with its key', () => {
+    const env = { APP_PORT: 'eighty', APP_LOG_LEVEL: 'loud', APP_KEY_PREFIX: '{x}', APP_TRUSTED_PROXIES: '10.0.0.0/40' };
+    expect(keysOf(env).sort()).toEqual(
+      ['APP_IDENTITY', 'APP_KEY_PREFIX', 'APP_LOG_LEVEL', 'APP_PORT', 'APP_REDIS_URL', 'APP_TRUSTED_PROXIES'].sort(),
+    );
+  });
+
+  test.each([
+    ['APP_IDENTITY', 'broker', 'is not available in this version'],
+    ['APP_IDENTITY', 'Dev', 'must be one of edge, dev'],
+    ['APP_EDGE_TRUST', 'jwt', 'is not available in this version'],
+    ['APP_PORT', '65536', 'must be an integer from 0 to 65535, not "65536"'],
+    ['APP_PORT', '8e3', 'must be an integer'],
+    ['APP_ADMIN_PORT', '8080', 'must differ from APP_PORT'],
+    ['APP_PUBLIC_URL', 'https://baton.example/app', 'must be an origin'],
+    ['APP_PUBLIC_URL', 'https://user@baton.example', 'must be an origin'],
+    ['APP_PUBLIC_URL', 'baton.example', 'must be an origin'],
+    ['APP_BROKER_URL', 'ftp://broker', 'must be an http:// or https:// URL'],
+    ['APP_REDIS_URL', 'redis+sentinel://a,b/m', 'not available in this version'],
+    ['APP_REDIS_URL', 'redis://a,redis://b', 'not available in this version'],
+    ['APP_TRUSTED_PROXIES', '10.0.0.1, proxy.internal', 'not one: proxy.internal'],
+    ['APP_RATE_LIMIT_SCALE', '-1', 'must be a number'],
+    ['APP_CLIPBOARD_TTL_SECONDS', '0', 'must be an integer from 1'],
+    ['APP_HUB_SWEEP_SECONDS', '120', 'must be an integer from 1 to 60'],
+  ])('%s=%s is refused', (key, value, says) => {
+    expect(problemsOf({ ...DEV, [key]: value })).toEqual([expect.stringContaining(says)]);
+    expect(keysOf({ ...DEV, [key]: value })).toEqual([key]);
+  });
+
+  test('the text of a secret is never repeated', () => {
+    const env = { ...EDGE, APP_EDGE_SECRET: 'short-secret', APP_REDIS_URL: 'http://user:password@host' };
+    expect(problemsOf(env).join('\n')).not.toMatch(/short-secret|password@/);
+    expect(keysOf(env)).toEqual(['APP_EDGE_SECRET', 'APP_REDIS_URL']);
+  });
+});
+
+describe('the secret of the edge', () => {
+  test('is required behind an edge', () => {
+    expect(keysOf({ ...DEV, APP_IDENTITY: 'edge' })).toEqual(['APP_EDGE_SECRET']);
+  });
+
+  test('may be two values while it is rotated, not three', () => {
+    const two = load({ ...EDGE, APP_EDGE_SECRET: `${SECRET}, ${SECRET}-next` });
+    expect(two.identity).toEqual({ mode: 'edge', edgeSecrets: [SECRET, `${SECRET}-next`] });
+    expect(keysOf({ ...EDGE, APP_EDGE_SECRET: [SECRET, SECRET, SECRET].join(',') })).toEqual(['APP_EDGE_SECRET']);
+  });
+
+  test('must be long in each of its values', () => {
+    expect(keysOf({ ...EDGE, APP_EDGE_SECRET: `${SECRET},short` })).toEqual(['APP_EDGE_SECRET']);
+  });
+});
+
+describe('production', () => {
+  test('starts with everything it needs', () => {
+    expect(load(PRODUCTION)).toMatchObject({
+      production: true,
+      brokerUrl: 'https://broker.internal',
+      http: { publicUrl: 'https://baton.example' },
+    });
+  });
+
+  test('does not start without its public address and its broker', () => {
+    expect(keysOf({ ...EDGE, NODE_ENV: 'production' })).toEqual(['APP_PUBLIC_URL', 'APP_BROKER_URL']);
+  });
+
+  test('does not start with the development identity', () => {
+    expect(keysOf({ ...PRODUCTION, APP_IDENTITY: 'dev' })).toEqual(['APP_IDENTITY']);
+  });
+
+  test.each(['0', '1.5', '100'])('does not start with rate limits scaled by %s', (scale) => {
+    expect(keysOf({ ...PRODUCTION, APP_RATE_LIMIT_SCALE: scale })).toEqual(['APP_RATE_LIMIT_SCALE']);
+    expect(load({ ...DEV, APP_RATE_LIMIT_SCALE: scale }).http.rateLimitScale).toBe(Number(scale));
+  });
+});
+
+describe('values in files', () => {
+  let folder: string;
+  const fileWith = (text: string): string => {
+    const path = join(folder, 'value');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'baton-config-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('a key can be read from a file, whose last line break does not belong to it', () => {
+    const { APP_EDGE_SECRET: _, ...rest } = EDGE;
+    const config = load({ ...rest, APP_EDGE_SECRET_FILE: fileWith(`${SECRET}\n`) });
+    expect(config.identity).toEqual({ mode: 'edge', edgeSecrets: [SECRET] });
+  });
+
+  test('a key and its file together are a problem', () => {
+    expect(problemsOf({ ...EDGE, APP_EDGE_SECRET_FILE: fileWith(SECRET) })).toEqual([
+      'APP_EDGE_SECRET and APP_EDGE_SECRET_FILE are both set: give one of them',
+    ]);
+  });
+
+  test('a file that cannot be read is one problem, not two', () => {
+    const { APP_REDIS_URL: _, ...rest } = DEV;
+    expect(problemsOf({ ...rest, APP_REDIS_URL_FILE: join(folder, 'absent') })).toEqual([
+      'APP_REDIS_URL_FILE cannot be read (ENOENT)',
+    ]);
+  });
+});
+
+describe('the number of streams', () => {
+  test('is lowered to what the limit of open files allows, with a warning', () => {
+    const config = load(DEV, 1_024);
+    expect(config.hub.maxStreams).toBe(857);
+    expect(config.warnings).toEqual([expect.stringContaining('APP_HUB_MAX_STREAMS is lowered to 857')]);
+  });
+
+  test('is what was asked for where there are enough files', () => {
+    expect(load({ ...DEV, APP_HUB_MAX_STREAMS: '500' }, 1_024).hub.maxStreams).toBe(500);
+  });
+});
+
+test.each([
+  [{ APP_HOST: '0.0.0.0' }, 'believes anybody'],
+  [{ APP_TRUSTED_PROXIES: '0.0.0.0/0' }, 'trusts every address'],
+])('the operator is warned of %j', (risky, says) => {
+  expect(load({ ...DEV, ...risky }).warnings).toEqual([expect.stringContaining(says)]);
+});
+
+test('the documented table names every key once, with a default and a meaning', () => {
+  const rows = configTable();
+  expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+  expect(rows.map(({ key }) => key)).toEqual(expect.arrayContaining(['APP_IDENTITY', 'APP_HUB_MAX_STREAMS']));
+  expect(rows.filter(({ meaning }) => meaning.length < 10)).toEqual([]);
+});
