@@ -15,5 +15,7 @@ export default {
   },
   testTimeout: 30_000,
   maxWorkers: 2,
+  // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
+  workerIdleMemoryLimit: '1GB',
   watchman: false,
 };

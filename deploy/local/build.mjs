@@ -18,7 +18,10 @@ const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '
 function stampOf(sources) {
   const hash = createHash('sha256');
   for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs']) {
-    hash.update(`${path}\n`).update(readOrEmpty(join(ROOT, path))).update('\n');
+    hash
+      .update(`${path}\n`)
+      .update(readOrEmpty(join(ROOT, path)))
+      .update('\n');
   }
   return hash.digest('hex');
 }

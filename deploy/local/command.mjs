@@ -8,11 +8,12 @@ export const isStarted = (moduleUrl) =>
   process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(moduleUrl);
 
 /** Runs a command to its end. `output` is what it wrote to both streams; a command that cannot start has code 127. */
-export function run(command, args) {
+function run(command, args) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
     child.on('error', (error) => resolve({ code: 127, output: `${error.message}\n` }));
     child.on('close', (code) => resolve({ code: code ?? 1, output }));
   });

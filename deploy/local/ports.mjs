@@ -33,7 +33,8 @@ const nameOf = ({ key, offset }) => `${key}${offset === 0 ? '' : ` + ${offset}`}
 
 async function describeIfUnusable(row, others) {
   const twin = others.find((other) => other.port === row.port);
-  if (twin !== undefined) return `port ${row.port} is both ${nameOf(row)} and ${nameOf(twin)}: set one of them to another.`;
+  if (twin !== undefined)
+    return `port ${row.port} is both ${nameOf(row)} and ${nameOf(twin)}: set one of them to another.`;
   try {
     const taken = await Promise.all(LOOPBACK.map((host) => isTaken(row.port, host)));
     return taken.includes(true) ? `port ${row.port} (${nameOf(row)}) is taken: set ${row.key} to another.` : null;

@@ -42,7 +42,9 @@ export function startReplica({ name, host, adminPort, env }) {
   let over = false;
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not start: ${error.message}`));
-    child.once('exit', (code, signal) => resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`));
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`),
+    );
   });
   void ended.then(() => (over = true));
 

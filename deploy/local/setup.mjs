@@ -32,7 +32,9 @@ const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 function runQuietly(command, args, env = {}) {
   const done = spawnSync(command, args, { cwd: ROOT, env: { ...process.env, ...env }, encoding: 'utf8' });
   if (done.status === 0) return true;
-  say(`${command} ${args.join(' ')} failed:\n${done.error ? done.error.message : `${done.stdout}${done.stderr}`.trimEnd()}`);
+  say(
+    `${command} ${args.join(' ')} failed:\n${done.error ? done.error.message : `${done.stdout}${done.stderr}`.trimEnd()}`,
+  );
   return false;
 }
 
@@ -68,14 +70,18 @@ export function installPackages() {
 function findOnPath(name) {
   // Package managers put servers where the PATH of an ordinary user does not always lead.
   const folders = [...(process.env.PATH || '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
-  return folders.filter(Boolean).map((folder) => join(folder, name)).find(existsSync);
+  return folders
+    .filter(Boolean)
+    .map((folder) => join(folder, name))
+    .find(existsSync);
 }
 
 /** `{path, version}` of the redis-server on this machine, null when there is none; `usable` when it is new enough. */
 export function findRedisServer() {
   const path = findOnPath('redis-server');
   if (path === undefined) return null;
-  const [, version = 'unknown', major = '0'] = /\bv=((\d+)[\d.]*)/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout) || [];
+  const [, version = 'unknown', major = '0'] =
+    /\bv=((\d+)[\d.]*)/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout) || [];
   return { path, version, usable: Number(major) >= REDIS_MAJOR };
 }
 
@@ -122,7 +128,10 @@ export function requireRedisServer(insteadKey) {
   const found = findRedisServer();
   if (found !== null && found.usable) return found.path;
   const lacking = found === null ? 'it is not installed' : `${found.path} is ${found.version}`;
-  const byHand = found === null && installer !== undefined ? installer.byHand : 'https://redis.io/docs/latest/operate/oss_and_stack/install/';
+  const byHand =
+    found === null && installer !== undefined
+      ? installer.byHand
+      : 'https://redis.io/docs/latest/operate/oss_and_stack/install/';
   return giveUp(
     `Baton needs redis-server ${REDIS_MAJOR}.0 or newer, and ${lacking}. Either\n` +
       `  install it:  ${byHand}\n` +

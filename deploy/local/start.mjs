@@ -28,7 +28,12 @@ async function readPlan() {
   }
   const { ports, problems } = await readPorts(replicas, env);
   if (problems.length > 0) refuse(problems);
-  return ports.map(({ port, adminPort }, i) => ({ name: `replica ${i + 1}`, port, adminPort, url: `http://localhost:${port}` }));
+  return ports.map(({ port, adminPort }, i) => ({
+    name: `replica ${i + 1}`,
+    port,
+    adminPort,
+    url: `http://localhost:${port}`,
+  }));
 }
 
 /** The environment of one replica: the caller's, with what makes it one of several here. */

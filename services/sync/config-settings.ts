@@ -124,7 +124,7 @@ type ValueOf<S> = S extends Setting<infer T> ? T | (S extends { default: string 
 export type Values = { readonly [K in Key]: ValueOf<(typeof SETTINGS)[K]> };
 
 /** One row of the configuration table in the documentation. */
-export interface ConfigRow {
+interface ConfigRow {
   key: string;
   default: string;
   meaning: string;

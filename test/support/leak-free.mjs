@@ -28,10 +28,13 @@ function newSince(before) {
  */
 export default class LeakFreeEnvironment extends TestEnvironment {
   #before = new Map();
+  #failed = false;
 
   async handleTestEvent(event) {
+    if (event.name === 'test_fn_failure' || event.name === 'hook_failure') this.#failed = true;
     if (event.name === 'setup') this.#before = countHandles();
-    if (event.name === 'run_finish') await this.#requireNothingLeft();
+    // A test that failed in the middle leaves things behind, and its own error says more.
+    if (event.name === 'run_finish' && !this.#failed) await this.#requireNothingLeft();
   }
 
   async #requireNothingLeft() {

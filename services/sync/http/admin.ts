@@ -1,6 +1,7 @@
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { ErrorRequestHandler, Express } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { makeExpress } from './express-app.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -19,9 +20,7 @@ interface AdminDeps {
 
 /** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
 export function makeAdminApp({ isReady, status, registry, logger }: AdminDeps): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
+  const app = makeExpress();
   app.use((_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
     next();

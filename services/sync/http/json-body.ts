@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import express, { type Request, type Response } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 
-export interface JsonBody {
+interface JsonBody {
   readonly value: unknown;
   /** SHA-256 of the bytes as they came, base64url. */
   readonly fingerprint: string;

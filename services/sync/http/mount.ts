@@ -14,7 +14,7 @@ import { methodNotAllowed, methodsOf } from './methods.ts';
 import { operationOf } from './operation.ts';
 import { factsOf, isEventStream } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
-import { makeValidators, type RouteValidator } from './validation.ts';
+import { makeValidator, type RouteValidator } from './validation.ts';
 
 interface RouterDeps {
   handlers: Handlers;
@@ -116,13 +116,12 @@ export function makeRouter(deps: RouterDeps): Router {
   checkComplete(deps.handlers);
   // A path has one spelling, so that an edge in front of it cannot see another class in it.
   const router = Router({ caseSensitive: true, strict: true });
-  const validatorOf = makeValidators();
   router.use(AUTH_PREFIX, deps.addressLimits.auth);
   for (const [name, route] of Object.entries<Route>(ROUTES)) {
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
     const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
-    router[method](path, ...limitOf(deps, route), makeServe(deps, route, handler, validatorOf(route)));
+    router[method](path, ...limitOf(deps, route), makeServe(deps, route, handler, makeValidator(route)));
   }
   router.use((req) => {
     const methods = methodsOf(req.path);

@@ -5,7 +5,7 @@ import type { RateGroup } from '../../../shared/contract/limits.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 
 /** What the log and the metrics want to know about a request, noted by whoever finds it out. */
-export interface RequestFacts {
+interface RequestFacts {
   requestId: string;
   /** The row of the route table; absent while no row was reached. */
   route?: Route;

@@ -19,6 +19,9 @@ const OPTIONS = {
   verbose: true,
 } as const;
 
+const asSent = new Ajv2020(OPTIONS);
+const fromText = new Ajv2020({ ...OPTIONS, coerceTypes: true });
+
 /** The fields of a `oneOf` whose branches each require one field, such as `to` and `to_device_id`. */
 function alternatives(schema: unknown): string[] {
   if (!Array.isArray(schema)) return [];
@@ -77,22 +80,18 @@ export interface RouteValidator {
 }
 
 /** Compiles the schemas of a route; a schema that ajv finds doubtful throws here, at start. */
-export function makeValidators(): (route: Route) => RouteValidator {
-  const asSent = new Ajv2020(OPTIONS);
-  const fromText = new Ajv2020({ ...OPTIONS, coerceTypes: true });
-  return (route) => {
-    const params = route.params && fromText.compile(route.params);
-    const query = route.query && fromText.compile(route.query);
-    const body = route.body && asSent.compile(route.body);
-    return {
-      params: (value) => check(params, value, 'path'),
-      query(value) {
-        if (query === null) return null;
-        const fields = knownFields(value, route);
-        check(query, fields, 'query');
-        return fields;
-      },
-      body: (value) => check(body, value, 'body'),
-    };
+export function makeValidator(route: Route): RouteValidator {
+  const params = route.params && fromText.compile(route.params);
+  const query = route.query && fromText.compile(route.query);
+  const body = route.body && asSent.compile(route.body);
+  return {
+    params: (value) => check(params, value, 'path'),
+    query(value) {
+      if (query === null) return null;
+      const fields = knownFields(value, route);
+      check(query, fields, 'query');
+      return fields;
+    },
+    body: (value) => check(body, value, 'body'),
   };
 }

@@ -64,7 +64,8 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
     return !stream.isClosed;
   }
 
-  async function follow(stream: Stream, firstPage: Page | null): Promise<void> {
+  /** Resolves to false when the position turned out to be lost. */
+  async function follow(stream: Stream, firstPage: Page | null): Promise<boolean> {
     let page = firstPage;
     while (await stream.whenWritable()) {
       const reached = await withPermit(async () => {
@@ -74,16 +75,18 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
         if ('lostReason' in next) return 'lost';
         return writePage(stream, next) && next.ended;
       });
-      if (reached === 'lost') return await onLost(stream);
+      if (reached === 'lost') return false;
       if (!reached) continue;
       if (stream.owedFrom !== null) {
-        if (!(await writeOwed(stream, stream.owedFrom))) return;
+        if (!(await writeOwed(stream, stream.owedFrom))) return true;
         stream.owedFrom = null;
       } else if (!stream.missedBell && stream.writable) {
         stream.state = 'live';
-        return onLive(stream);
+        onLive(stream);
+        return true;
       }
     }
+    return true;
   }
 
   /** Starts, unless it runs already. Never rejects: a failure is reported, and the sweep tries again. */
@@ -92,10 +95,11 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
     stream.catchingUp = true;
     stream.state = 'behind';
     follow(stream, firstPage)
-      .catch((error: unknown) => onFailure(stream, error))
       .finally(() => {
         stream.catchingUp = false;
-      });
+      })
+      .then((kept) => (kept ? undefined : onLost(stream)))
+      .catch((error: unknown) => onFailure(stream, error));
   };
 }
 

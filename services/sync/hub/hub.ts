@@ -12,7 +12,8 @@ import { addressed, frame } from './frames.ts';
 import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
 import type { LeaseStore } from './lease-store.ts';
-import { type AccountStreams, LocalStreams } from './local-streams.ts';
+import { LocalStreams } from './local-streams.ts';
+import { makePresenceTeller, type PresenceTeller, sendPresence } from './presence-teller.ts';
 import type { Replica } from './replica.ts';
 import type { Attached, HubStore, Transitions } from './store.ts';
 import { Stream } from './stream.ts';
@@ -61,6 +62,7 @@ export class Hub implements BusListener {
   readonly #parts: HubParts;
   readonly #catchUp: CatchUp;
   readonly #heartbeat: Heartbeat;
+  readonly #tellPresence: PresenceTeller;
   readonly #strays = new Set<string>();
   #draining = false;
 
@@ -68,6 +70,14 @@ export class Hub implements BusListener {
     this.#parts = parts;
     const { store, metrics, rooms, replica, timing, isUp, onFailure } = parts;
     this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs });
+    this.#tellPresence = makePresenceTeller({
+      streams: this.streams,
+      readPresence: rooms.readPresence,
+      onFailure: (account, error) => {
+        onFailure('read presence', error);
+        for (const stream of this.streams.find(account)?.streams ?? []) this.sweeper.attachSoon(stream);
+      },
+    });
     this.#catchUp = makeCatchUp({
       store,
       streams: this.streams,
@@ -152,10 +162,8 @@ export class Hub implements BusListener {
   }
 
   presence(account: string, version: number): void {
-    const entry = this.streams.find(account);
-    if (!entry) return this.#stray(account);
-    entry.presenceVersion = Math.max(entry.presenceVersion, version);
-    this.#tellPresence(account);
+    if (!this.streams.find(account)) return this.#stray(account);
+    this.#tellPresence(account, version);
   }
 
   superseded(_account: string, streamId: string): void {
@@ -254,7 +262,7 @@ export class Hub implements BusListener {
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
-    if (attached.presence) this.#sendPresence(stream, presenceView(attached.presence));
+    if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueAtMs !== null) await rooms.noteDue(stream.account, attached.nextDueAtMs);
     if (stream.degraded) {
       stream.degraded = false;
@@ -309,41 +317,6 @@ export class Hub implements BusListener {
       })
       .catch((error: unknown) => onFailure('stray', error))
       .finally(() => this.#strays.delete(account));
-  }
-
-  /** Reads the account's presence once for all its streams that have an older one; bells in between are answered by one more read. */
-  #tellPresence(account: string): void {
-    const entry = this.streams.find(account);
-    if (!entry || entry.presenceReading || this.#outdated(entry).length === 0) return;
-    const rungFor = entry.presenceVersion;
-    entry.presenceReading = true;
-    this.#parts.rooms
-      .readPresence(account)
-      .then((presence) => {
-        // What was read is the truth, also when the store lost the version that rang; a later bell is another matter.
-        if (entry.presenceVersion === rungFor) entry.presenceVersion = presence.version;
-        for (const stream of this.#outdated(entry)) this.#sendPresence(stream, presence);
-        entry.presenceReading = false;
-        if (this.#outdated(entry).length > 0) this.#tellPresence(account);
-      })
-      .catch((error: unknown) => {
-        entry.presenceReading = false;
-        this.#parts.onFailure('read presence', error);
-        for (const stream of entry.streams) this.sweeper.attachSoon(stream);
-      });
-  }
-
-  /** Streams to which a newer presence can be written now; the others ask again when they are live. */
-  #outdated(entry: AccountStreams): Stream[] {
-    return [...entry.streams].filter(
-      (stream) => stream.greeted && stream.writable && stream.presenceVersion < entry.presenceVersion,
-    );
-  }
-
-  #sendPresence(stream: Stream, presence: Presence): void {
-    if (!stream.greeted || !stream.writable || presence.version <= stream.presenceVersion) return;
-    stream.presenceVersion = presence.version;
-    stream.write(frame('presence', JSON.stringify(presence)), Date.now());
   }
 
   countTransitions = ({ online, offline }: Transitions): void => {

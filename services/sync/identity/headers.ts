@@ -30,12 +30,12 @@ export function refuseAmbiguous(req: IncomingMessage, names: readonly string[]):
   throw new BatonError('invalid_request', 'An identity header is ambiguous', { errors });
 }
 
-/**
- * Node gives header bytes as Latin-1. Null when they are not UTF-8.
- */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Node gives header bytes as Latin-1. Null when they are not UTF-8. */
 export function utf8Of(header: string): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(header, 'latin1'));
+    return UTF8.decode(Buffer.from(header, 'latin1'));
   } catch {
     return null;
   }

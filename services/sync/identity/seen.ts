@@ -1,5 +1,5 @@
 /** A bounded memory of keys: the least recently used one is forgotten. */
-export interface Seen {
+interface Seen {
   has(key: string): boolean;
   add(key: string): void;
 }

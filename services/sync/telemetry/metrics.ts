@@ -108,7 +108,7 @@ export function makeMetrics({ version }: { version: string }): Metrics {
 }
 
 /** One row of the metrics table in the documentation. */
-export interface MetricRow {
+interface MetricRow {
   name: string;
   kind: Row['kind'];
   labels: readonly string[];

@@ -242,12 +242,12 @@ test('an answer that does not come in time is given up', async () => {
 
 test('a call that is not wanted any more ends with the reason of its signal', async () => {
   const controller = new AbortController();
-  const failing = errorOf(client().call('getMe', { signal: controller.signal }));
+  const failing = errorOf(client().call('clearClipboard', { signal: controller.signal }));
   const exchange = await server.next();
   controller.abort(new Error('the page was left'));
   expect(await failing).toEqual(new Error('the page was left'));
   await exchange.gone;
-  expect(await errorOf(client().call('getMe', { signal: controller.signal }))).toEqual(new Error('the page was left'));
+  expect(await errorOf(client().call('clearClipboard', { signal: controller.signal }))).toEqual(new Error('the page was left'));
   expect(server.exchanges).toHaveLength(1);
 });
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { makeStream } from '../../../shared/client/stream.ts';
 import { recordStream, type Recorder } from '../../support/stream-recorder.ts';
 import { id, message, ready } from './event-data.ts';
@@ -18,7 +19,7 @@ const record = (options: Partial<Parameters<typeof recordStream>[0]> = {}) =>
 async function opened(recorder: Recorder) {
   const exchange = await server.next();
   exchange.accept();
-  exchange.send('ready', ready({ resumed: false, reason: 'new' }), id(1));
+  exchange.send('ready', ready({ resumed: false, reason: 'new', heartbeat_ms: 20_000 }), id(1));
   await recorder.next('ready');
   return exchange;
 }
@@ -170,7 +171,7 @@ describe('in a page', () => {
     const clock = makeManualClock();
     const recorder = record({ clock, random: () => 1 });
     const first = await opened(recorder);
-    clock.advance(15_001);
+    clock.advance(20_001);
     shown('hidden');
     restored(false);
     expect(recorder.stream.state).toEqual({ state: 'open' });
@@ -185,10 +186,11 @@ describe('in a page', () => {
   test('a stream that was heard a moment ago is left alone', async () => {
     const clock = makeManualClock();
     const recorder = record({ clock });
-    await opened(recorder);
-    clock.advance(15_000);
+    const exchange = await opened(recorder);
+    clock.advance(20_000);
     shown('visible');
-    expect(recorder.stream.state).toEqual({ state: 'open' });
+    exchange.send('ping', {}, id(2));
+    await recorder.next('ping');
     await recorder.stop();
     expect(server.exchanges).toHaveLength(1);
   });
@@ -209,18 +211,22 @@ describe('in a page', () => {
     (await opened(recorder)).send('reconnect', { reason: 'superseded', retry_ms: 60_000 });
     await recorder.nextState('superseded');
     shown('visible');
+    const other = fetch(server.baseUrl);
+    (await server.next()).answer(204);
+    await other;
     expect(recorder.stream.state).toEqual({ state: 'superseded' });
     await recorder.stop();
-    expect(server.exchanges).toHaveLength(1);
   });
 
   test('a stopped stream no longer listens to its page', async () => {
+    const listeners = () =>
+      getEventListeners(page, 'visibilitychange').length +
+      getEventListeners(frame, 'pageshow').length +
+      getEventListeners(frame, 'online').length;
     const recorder = record();
     await opened(recorder);
+    expect(listeners()).toBe(3);
     await recorder.stop();
-    shown('visible');
-    restored(true);
-    expect(recorder.stream.state).toEqual({ state: 'stopped' });
-    expect(server.exchanges).toHaveLength(1);
+    expect(listeners()).toBe(0);
   });
 });

@@ -74,7 +74,12 @@ describe('defaults', () => {
 
 describe('problems', () => {
   test('every problem is told at once, each with its key', () => {
-    const env = { APP_PORT: 'eighty', APP_LOG_LEVEL: 'loud', APP_KEY_PREFIX: '{x}', APP_TRUSTED_PROXIES: '10.0.0.0/40' };
+    const env = {
+      APP_PORT: 'eighty',
+      APP_LOG_LEVEL: 'loud',
+      APP_KEY_PREFIX: '{x}',
+      APP_TRUSTED_PROXIES: '10.0.0.0/40',
+    };
     expect(keysOf(env).sort()).toEqual(
       ['APP_IDENTITY', 'APP_KEY_PREFIX', 'APP_LOG_LEVEL', 'APP_PORT', 'APP_REDIS_URL', 'APP_TRUSTED_PROXIES'].sort(),
     );

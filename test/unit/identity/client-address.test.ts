@@ -16,13 +16,16 @@ test.each([
   ['a short address is none', PROXIES, '10.0.0.1', '127.1', '10.0.0.1'],
   ['IPv4 in IPv6 is IPv4', PROXIES, '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
   ['IPv6 has one spelling', PROXIES, 'fd00::1', '2001:DB8:0:0::0001', '2001:db8::1'],
-])('%s', (_, trustedProxies, peer, forwarded, client) => {
+])('%s', (...[, trustedProxies, peer, forwarded, client]) => {
   const clientAddress = makeClientAddress({ trustedProxies });
   expect(clientAddress(requestWith([['X-Forwarded-For', forwarded]], { peer }))).toBe(client);
 });
 
 test('repeated headers are one list', () => {
   const clientAddress = makeClientAddress({ trustedProxies: PROXIES });
-  const headers = [['X-Forwarded-For', '198.51.100.1'], ['X-Forwarded-For', '10.2.2.2']] as const;
+  const headers = [
+    ['X-Forwarded-For', '198.51.100.1'],
+    ['X-Forwarded-For', '10.2.2.2'],
+  ] as const;
   expect(clientAddress(requestWith(headers, { peer: '10.0.0.1' }))).toBe('198.51.100.1');
 });

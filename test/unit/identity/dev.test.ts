@@ -72,7 +72,12 @@ test.each<[string, Header[], string]>([
 
 test('identity headers of the edge are ignored', async () => {
   const { callerFrom } = development();
-  const caller = await callerFrom([ALICE, ['X-Auth-Subject', 'eve'], ['X_Auth_Subject', 'eve'], ['X-Auth-Scope', 'no']]);
+  const caller = await callerFrom([
+    ALICE,
+    ['X-Auth-Subject', 'eve'],
+    ['X_Auth_Subject', 'eve'],
+    ['X-Auth-Scope', 'no'],
+  ]);
   expect(caller.userId).toBe('alice');
 });
 

@@ -17,7 +17,11 @@ const alice = (...headers: Header[]): Promise<Caller> => callerFrom(PROOF, ALICE
 const refusal = (...headers: Header[]): Promise<string> => codeOf(() => callerFrom(...headers));
 
 test('an identity with proof becomes the caller', async () => {
-  const caller = await alice(['X-Auth-Meta', 'laptop-01'], ['X-Auth-Name', 'Alice%20%C3%89'], ['X-Auth-Roles', 'a, b,']);
+  const caller = await alice(
+    ['X-Auth-Meta', 'laptop-01'],
+    ['X-Auth-Name', 'Alice%20%C3%89'],
+    ['X-Auth-Roles', 'a, b,'],
+  );
   expect(caller).toEqual({
     userId: 'alice',
     account: 'alice',

@@ -5,8 +5,12 @@ import { codeOf } from './request.ts';
 
 const OWN = 'own-device';
 const callerWith = (scope: 'full' | 'guest', deviceId: string | null = OWN): Caller => ({
-  ...{ userId: 'alice', account: 'alice', name: 'Alice', roles: [] },
-  ...{ scope, deviceId },
+  userId: 'alice',
+  account: 'alice',
+  name: 'Alice',
+  roles: [],
+  scope,
+  deviceId,
 });
 
 test.each([

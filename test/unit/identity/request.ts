@@ -9,7 +9,10 @@ interface Parts {
 }
 
 /** A request as Node hands it on: header bytes as Latin-1, names as sent in `rawHeaders`, repetitions kept apart. */
-export function requestWith(headers: readonly Header[], { url = '/', peer = '127.0.0.1' }: Parts = {}): IncomingMessage {
+export function requestWith(
+  headers: readonly Header[],
+  { url = '/', peer = '127.0.0.1' }: Parts = {},
+): IncomingMessage {
   const headersDistinct: Record<string, string[]> = {};
   for (const [name, value] of headers) (headersDistinct[name.toLowerCase()] ??= []).push(value);
   const joined = Object.entries(headersDistinct).map(([name, values]) => [name, values.join(', ')]);

@@ -26,9 +26,21 @@ test.each<[string, (readonly [string, string])[]]>([
   ['another scheme', [['Origin', 'http://baton.example']]],
   ['another port', [['Origin', `${HOME}:8443`]]],
   ['an origin that only begins like ours', [['Origin', `${HOME}.evil.example`]]],
-  ['our origin twice', [['Origin', HOME], ['Origin', HOME]]],
+  [
+    'our origin twice',
+    [
+      ['Origin', HOME],
+      ['Origin', HOME],
+    ],
+  ],
   ['another site', [['Sec-Fetch-Site', 'cross-site']]],
-  ['a sibling site', [['Origin', HOME], ['Sec-Fetch-Site', 'same-site']]],
+  [
+    'a sibling site',
+    [
+      ['Origin', HOME],
+      ['Sec-Fetch-Site', 'same-site'],
+    ],
+  ],
   ['a site header in capitals', [['Sec-Fetch-Site', 'Same-Origin']]],
   ['a cookie without any sign of the page', [COOKIE]],
 ])('a write from %s is refused', async (_, headers) => {

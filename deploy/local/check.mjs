@@ -1,0 +1,55 @@
+import { build } from './build.mjs';
+import { runTool } from './command.mjs';
+import { findDrift } from './generate.mjs';
+import { installPackages, requireNode } from './setup.mjs';
+import { findDrawers, findLocalWords, findLongFiles, findOddScripts } from './text-rules.mjs';
+
+/*
+ * `npm run check`: what can be said of the code without running it. One line a gate, what a gate found only when it
+ * refuses, and counts at the end. `test/gates` proves that each of them bites.
+ */
+
+async function tool(name, args) {
+  const { code, output } = await runTool(name, args);
+  return { ok: code === 0, output };
+}
+
+const rule = (find) => async () => {
+  const found = await find();
+  return { ok: found.length === 0, output: found.join('\n') };
+};
+
+async function generated() {
+  const built = await build();
+  if (!built.ok) return { ok: false, output: `the build failed:\n${built.output}` };
+  const drift = await findDrift();
+  return { ok: drift.length === 0, output: [...drift, 'npm run generate brings them up to date'].join('\n') };
+}
+
+const GATES = {
+  types: () => tool('tsc', ['-p', 'tsconfig.json']),
+  lint: () => tool('oxlint', []),
+  format: () => tool('biome', ['format', '--reporter=summary', '--max-diagnostics=none']),
+  'dead code': () => tool('knip', ['--no-progress', '--treat-config-hints-as-errors']),
+  generated,
+  'file size': rule(findLongFiles),
+  'file names': rule(() => [...findDrawers(), ...findOddScripts()]),
+  'local words': rule(findLocalWords),
+};
+
+async function pass([name, gate]) {
+  const startedAt = Date.now();
+  const { ok, output } = await gate().catch((error) => ({ ok: false, output: error.stack }));
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  process.stdout.write(
+    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
+  );
+  return ok;
+}
+
+requireNode();
+installPackages();
+const verdicts = await Promise.all(Object.entries(GATES).map(pass));
+const failed = verdicts.filter((ok) => !ok).length;
+process.stdout.write(`${verdicts.length - failed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { filesUnder, ROOT } from './tree.mjs';
+
+/*
+ * Rules about files that no linter knows. Each gives the sentences that say what is wrong.
+ */
+
+const CODE = new Set(['.ts', '.mjs', '.js', '.lua']);
+const BINARY = /\.(png|ico|jpe?g|webp|woff2?|gz)$/;
+const SOURCES = ['services', 'shared', 'deploy', 'test'];
+
+const linesOf = (path) => readFileSync(join(ROOT, path), 'utf8').replace(/\n$/, '').split('\n');
+
+/** Lines of a script that do something: a header is worth its lines. */
+const isLuaCode = (line) => line.trim() !== '' && !line.trim().startsWith('--');
+
+function sizeOf(path) {
+  if (extname(path) === '.lua') return { lines: linesOf(path).filter(isLuaCode).length, most: 60 };
+  return { lines: linesOf(path).length, most: path.startsWith('test/') ? 500 : 350 };
+}
+
+/** A file that outgrew its limit hides a second subject. */
+export function findLongFiles() {
+  return SOURCES.flatMap(filesUnder)
+    .filter((path) => CODE.has(extname(path)))
+    .map((path) => ({ path, ...sizeOf(path) }))
+    .filter(({ lines, most }) => lines > most)
+    .map(({ path, lines, most }) => `${path}: ${lines} lines, at most ${most}`);
+}
+
+const DRAWERS = /^(utils?|helpers?|common|base|libs?|managers?|misc)$/;
+
+/** A file is named by what it knows; these names know nothing, so everything ends up in them. */
+export function findDrawers() {
+  return SOURCES.flatMap(filesUnder)
+    .filter((path) => path.split(/[/.-]/).some((word) => DRAWERS.test(word)))
+    .map((path) => `${path}: a name that says nothing`);
+}
+
+/** Scripts are named by what they do: `noun-verb.lua`. (Those of a prelude are words of the others.) */
+export function findOddScripts() {
+  return SOURCES.flatMap(filesUnder)
+    .filter((path) => extname(path) === '.lua' && !/^[a-z]+(-[a-z]+)*\.lua$/.test(basename(path)))
+    .map((path) => `${path}: not in kebab-case`);
+}
+
+/** What ties a text to one machine or one network. */
+const LOCAL = [
+  [/(?<![\w.])\/(work|root)\//, 'a path of one machine'],
+  [/\bregistry\.[\w-]+\.[a-z]|"resolved": "https?:/, 'the host of a package registry'],
+];
+
+/** The repository works wherever it is checked out. */
+export function findLocalWords() {
+  return filesUnder()
+    .filter((path) => !BINARY.test(path))
+    .flatMap((path) => linesOf(path).map((text, i) => ({ at: `${path}:${i + 1}`, text })))
+    .flatMap(({ at, text }) => LOCAL.filter(([word]) => word.test(text)).map(([, what]) => `${at}: ${what}`));
+}

@@ -1,0 +1,54 @@
+import type { Presence } from '../../../shared/contract/presence.ts';
+import { frame } from './frames.ts';
+import type { AccountStreams, LocalStreams } from './local-streams.ts';
+import type { Stream } from './stream.ts';
+
+interface PresenceTellerParts {
+  streams: LocalStreams;
+  readPresence: (account: string) => Promise<Presence>;
+  onFailure: (account: string, error: unknown) => void;
+}
+
+/** Streams to which a newer presence can be written now; the others ask again when they are live. */
+const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
+  [...streams].filter((stream) => stream.greeted && stream.writable && stream.presenceVersion < presenceVersion);
+
+/** Writes a snapshot unless the stream has it, or a newer one, already. */
+export function sendPresence(stream: Stream, presence: Presence): void {
+  if (!stream.greeted || !stream.writable || presence.version <= stream.presenceVersion) return;
+  stream.presenceVersion = presence.version;
+  stream.write(frame('presence', JSON.stringify(presence)), Date.now());
+}
+
+/**
+ * Presence is a state, not a list of events: an announcement only says that there is a newer version. It is read once
+ * for all streams of the account here, and announcements that come meanwhile are answered by one more read.
+ */
+export function makePresenceTeller({ streams, readPresence, onFailure }: PresenceTellerParts) {
+  async function read(entry: AccountStreams): Promise<void> {
+    const rungFor = entry.presenceVersion;
+    const presence = await readPresence(entry.account);
+    // What was read is the truth, also when the store lost the version that rang; a later bell is another matter.
+    if (entry.presenceVersion === rungFor) entry.presenceVersion = presence.version;
+    for (const stream of outdated(entry)) sendPresence(stream, presence);
+  }
+
+  /** Tells the streams of an account that have an older version; `version`: what was announced. */
+  return function tell(account: string, version = 0): void {
+    const entry = streams.find(account);
+    if (!entry) return;
+    entry.presenceVersion = Math.max(entry.presenceVersion, version);
+    if (entry.presenceReading || outdated(entry).length === 0) return;
+    entry.presenceReading = true;
+    read(entry)
+      .finally(() => {
+        entry.presenceReading = false;
+      })
+      .then(
+        () => tell(account),
+        (error: unknown) => onFailure(account, error),
+      );
+  };
+}
+
+export type PresenceTeller = ReturnType<typeof makePresenceTeller>;

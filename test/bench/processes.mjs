@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../deploy/local/redis.mjs';
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const REPLICA = at('../../dist/services/sync/main.js');
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 15_000;
+
+const running = new Set();
+
+/** For the very end: whatever is still there. */
+export function killAll() {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+function start([command, ...args], env) {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, ...env },
+    // The figures alone go to standard output.
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** The next message that has this field. Rejects when the process ends before. */
+function answer(child, field) {
+  return new Promise((resolve, reject) => {
+    const settle = (act) => (value) => {
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      act(value);
+    };
+    const onExit = settle((code) => reject(new Error(`${child.spawnargs.join(' ')} ended with ${code}`)));
+    const onMessage = (message) => {
+      if (message.failed !== undefined) settle(reject)(new Error(message.failed));
+      else if (message[field] !== undefined) settle(resolve)(message[field]);
+    };
+    child.on('message', onMessage);
+    child.once('exit', onExit);
+  });
+}
+
+async function stop(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+  await ended;
+  clearTimeout(impatience);
+}
+
+const asServer = (child, url) => ({
+  url,
+  stop: () => stop(child),
+  /** Microseconds of processor time and bytes of memory; `settle` collects garbage first. */
+  look(probe = 'usage') {
+    const usage = answer(child, 'usage');
+    child.send({ probe });
+    return usage;
+  },
+});
+
+async function untilReady(child, url) {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (Date.now() < deadline && child.exitCode === null) {
+    const ready = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('A replica did not become ready');
+}
+
+/** `{ floor, baton }`, each of which starts one server of its kind. */
+export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags, mostStreams }) {
+  const flags = ['--expose-gc', '--import', at('./probe.mjs')];
+  return {
+    async floor() {
+      const args = [...flags, at('./floor-server.mjs'), redisUrl, keyPrefix];
+      const child = start(pinning.command('servers', args), {});
+      return asServer(child, `http://127.0.0.1:${await answer(child, 'port')}`);
+    },
+    async baton() {
+      const [port, adminPort] = [await freePort(), await freePort()];
+      const child = start(pinning.command('servers', [...flags, ...nodeFlags, REPLICA]), {
+        APP_IDENTITY: 'dev',
+        APP_REDIS_URL: redisUrl,
+        APP_KEY_PREFIX: keyPrefix,
+        APP_PORT: String(port),
+        APP_ADMIN_PORT: String(adminPort),
+        APP_DRAIN_SECONDS: '0',
+        APP_HUB_MAX_STREAMS: String(mostStreams),
+        APP_RATE_LIMIT_SCALE: '0',
+        APP_LOG_LEVEL: 'warn',
+      });
+      await untilReady(child, `http://127.0.0.1:${adminPort}/readyz`);
+      return asServer(child, `http://127.0.0.1:${port}`);
+    },
+  };
+}
+
+/** A process that holds clients. `ask` gives it one task at a time and resolves to the result. */
+export async function startLoad(pinning) {
+  const child = start(pinning.command('load', [at('./load.mjs')]), {});
+  await answer(child, 'started');
+  return {
+    ask(task, given) {
+      const result = answer(child, 'result');
+      child.send({ task, given });
+      return result;
+    },
+    stop: () => stop(child),
+  };
+}

@@ -1,0 +1,122 @@
+import { makeDevice, randomUser } from '../support/device.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+
+const options = { redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() };
+let one: ReplicaProcess;
+let two: ReplicaProcess;
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([startReplica(options), startReplica(options)]);
+});
+afterEach(stopReplicas);
+
+test('devices on different replicas see each other come online and pass a message', async () => {
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone', type: 'ios' });
+  const onLaptop = laptop.listen(one);
+  await onLaptop.next('ready');
+  const onPhone = phone.listen(two);
+  await onPhone.next('ready');
+
+  await onLaptop.next('presence', ({ data }) => data.devices.some(({ name, online }) => name === 'Phone' && online));
+  const { body: sent } = await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'hello' } });
+  const { data: message } = await onPhone.next('message');
+  await phone.on(two).call('ackMessages', { body: { message_ids: [message.message_id] } });
+  const { data: delivered } = await onLaptop.next('message:delivered');
+
+  expect(sent.to).toEqual([{ device_id: phone.id, name: 'Phone', online: true, pushed: false }]);
+  expect(message).toMatchObject({
+    from_device_id: laptop.id,
+    from_name: 'Laptop',
+    content: 'hello',
+    redelivered: false,
+  });
+  expect(delivered).toMatchObject({ message_ids: [sent.message_id], by_device_id: phone.id, by_name: 'Phone' });
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+});
+
+test('a thousand messages arrive once and in order although the receiver’s replica is killed in the middle', async () => {
+  const count = 1_000;
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  let home = two;
+  const place = {
+    get url() {
+      return home.url;
+    },
+  };
+  const onPhone = phone.listen(place);
+  await onPhone.next('ready');
+  await laptop.on(one).call('listDevices');
+
+  const acknowledge = async () => {
+    for (let i = 0; i < count; i++) {
+      const { data } = await onPhone.next('message');
+      await phone.on(one).call('ackMessages', { body: { message_ids: [data.message_id] } });
+    }
+  };
+  const send = async () => {
+    for (let i = 0; i < count; i++) {
+      if (i === 400) {
+        home = one;
+        await two.kill();
+      }
+      await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: String(i) } });
+    }
+  };
+  await Promise.all([send(), acknowledge()]);
+
+  const messages = onPhone.events.filter(({ name }) => name === 'message');
+  expect(messages.map(({ data }) => (data as { content: string }).content)).toEqual(
+    Array.from({ length: count }, (_, i) => String(i)),
+  );
+  const ids = onPhone.events.map(({ id, name }) => (name === 'ping' ? null : id)).filter((id) => id !== null);
+  expect(new Set(ids).size).toBe(ids.length);
+  const resumed = onPhone.events.filter(({ name }) => name === 'ready');
+  expect(resumed.slice(1).map(({ data }) => data)).toEqual([expect.objectContaining({ resumed: true })]);
+  await onPhone.stop();
+});
+
+test('the devices of a killed replica are offline for the others within ten seconds', async () => {
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  const onLaptop = laptop.listen(one);
+  await onLaptop.next('ready');
+  const onPhone = phone.listen(two);
+  await onLaptop.next('presence', ({ data }) => data.devices.some(({ name, online }) => name === 'Phone' && online));
+
+  const killedAt = performance.now();
+  await two.kill();
+  const { at } = await onLaptop.next('presence', ({ data }) =>
+    data.devices.some(({ name, online }) => name === 'Phone' && !online),
+  );
+
+  expect(at - killedAt).toBeLessThan(10_000);
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+});
+
+test('a replica that was paused for longer than its lease delivers to every stream of it again', async () => {
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phones = Array.from({ length: 5 }, (_, i) => makeDevice({ user, name: `Phone ${i}` }));
+  const onLaptop = laptop.listen(one);
+  await onLaptop.next('ready');
+  const streams = phones.map((phone) => phone.listen(two));
+  await Promise.all(streams.map((stream) => stream.next('ready')));
+
+  two.process.kill('SIGSTOP');
+  await onLaptop.next('presence', ({ data }) => data.devices.filter(({ online }) => online).length === 1);
+  const { body: missed } = await laptop.on(one).call('sendMessage', { body: { to: '*', content: 'while you slept' } });
+  two.process.kill('SIGCONT');
+  await Promise.all(streams.map((s) => s.next('message', ({ data }) => data.message_id === missed.message_id)));
+  await onLaptop.next('presence', ({ data }) => data.devices.every(({ online }) => online));
+  const { body: live } = await laptop.on(one).call('sendMessage', { body: { to: '*', content: 'and now' } });
+  await Promise.all(streams.map((s) => s.next('message', ({ data }) => data.message_id === live.message_id)));
+
+  expect(live.to.map(({ online }) => online)).toEqual(phones.map(() => true));
+  await Promise.all([onLaptop, ...streams].map((stream) => stream.stop()));
+}, 60_000);

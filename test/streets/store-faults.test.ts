@@ -1,0 +1,111 @@
+import { BatonError } from '../../shared/contract/errors.ts';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { connectTo } from '../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+let redis: OwnRedis;
+let one: ReplicaProcess;
+let two: ReplicaProcess;
+
+async function startAll() {
+  redis = await startOwnRedis();
+  const options = { redisUrl: redis.url, keyPrefix: 'baton' };
+  [one, two] = await Promise.all([startReplica(options), startReplica(options)]);
+}
+
+afterEach(async () => {
+  redis.resume();
+  await stopReplicas();
+  await redis.stop();
+});
+
+async function startPair() {
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  const onLaptop = laptop.listen(one);
+  const onPhone = phone.listen(two);
+  await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
+  const send = (content: string) => laptop.on(one).call('sendMessage', { body: { to: 'Phone', content }, retries: 0 });
+  return { laptop, phone, onLaptop, onPhone, send };
+}
+
+const faults = {
+  paused: { away: async () => redis.pause(), back: async () => redis.resume() },
+  killed: { away: () => redis.kill(), back: () => redis.start() },
+};
+
+test.each(Object.entries(faults))(
+  'while the store is %s writes answer 503 within 3 s and streams stay open and say so; then delivery goes on',
+  async (_, { away, back }) => {
+    await startAll();
+    const { onLaptop, onPhone, send } = await startPair();
+    await send('before');
+    await onPhone.next('message', ({ data }) => data.content === 'before');
+
+    await away();
+    const askedAt = performance.now();
+    const refusal = await send('lost').catch((error: unknown) => error);
+    const answeredAfterMs = performance.now() - askedAt;
+    await Promise.all([onLaptop.next('degraded'), onPhone.next('degraded')]);
+    await back();
+    await Promise.all([onLaptop.next('restored'), onPhone.next('restored')]);
+    await send('after');
+    await onPhone.next('message', ({ data }) => data.content === 'after');
+
+    expect(refusal).toBeInstanceOf(BatonError);
+    expect((refusal as BatonError).code).toBe('store_unavailable');
+    expect(answeredAfterMs).toBeLessThan(3_000);
+    expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
+    await Promise.all([onLaptop.stop(), onPhone.stop()]);
+  },
+  60_000,
+);
+
+test('when the store loses everything, open streams are told and delivery goes on', async () => {
+  await startAll();
+  const { laptop, onLaptop, onPhone, send } = await startPair();
+  await send('before');
+  await onPhone.next('message', ({ data }) => data.content === 'before');
+
+  const look = connectTo(redis.url);
+  await look.flushall();
+  const [{ data: onOne }, { data: onTwo }] = await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
+  await send('after');
+  await onPhone.next('message', ({ data }) => data.content === 'after');
+  const { body: presence } = await laptop.on(one).call('getPresence');
+
+  expect(presence.devices.map(({ name, online }) => `${name} ${online}`).sort()).toEqual(['Laptop true', 'Phone true']);
+  expect(onOne).toMatchObject({ resumed: false, reason: 'store_lost' });
+  expect(onTwo).toMatchObject({ resumed: false, reason: 'store_lost' });
+  await look.quit();
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+}, 60_000);
+
+test('a message whose answer from the store was cut off is accepted once', async () => {
+  await startAll();
+  const proxy = await startTcpProxy(redis.url);
+  const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });
+  const { laptop, phone, onLaptop, onPhone, send } = await startPair();
+
+  for (let round = 0; round < 5; round++) {
+    const content = `only once ${round}`;
+    const cut = proxy.cutBeforeAnswerTo(content);
+    const { status } = await laptop.on(behindProxy).call('sendMessage', { body: { to: 'Phone', content }, retries: 0 });
+    await cut;
+    expect(status).toBe(201);
+  }
+  await send('a later one');
+  await onPhone.next('message', ({ data }) => data.content === 'a later one');
+
+  const { body } = await phone.on(one).call('listMessages');
+  expect(body.messages.map(({ content }) => content)).toEqual([
+    ...Array.from({ length: 5 }, (_, round) => `only once ${round}`),
+    'a later one',
+  ]);
+  expect(onPhone.events.filter(({ name }) => name === 'message')).toHaveLength(6);
+  await Promise.all([onLaptop.stop(), onPhone.stop(), behindProxy.stop()]);
+  await proxy.stop();
+}, 60_000);

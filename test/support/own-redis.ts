@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../deploy/local/redis.mjs';
+
+/** A Redis of the test's own, to be paused, killed, started again or emptied. */
+export interface OwnRedis {
+  readonly url: string;
+  pause(): void;
+  resume(): void;
+  kill(): Promise<void>;
+  /** Starts it again on the same port, with what it had made durable. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** `persistent`: every write is on disk before it is answered, so that a kill loses nothing. */
+export async function startOwnRedis({ persistent = true } = {}): Promise<OwnRedis> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'baton-test-redis-'));
+  let child: ChildProcess | null = null;
+
+  const end = async (signal: NodeJS.Signals) => {
+    if (!child) return;
+    const closed = once(child, 'close');
+    child.kill(signal);
+    await closed;
+    child = null;
+  };
+  const redis: OwnRedis = {
+    url: `redis://127.0.0.1:${port}`,
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+    kill: () => end('SIGKILL'),
+    async start() {
+      const persistence = persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+      const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];
+      const started = spawn(process.env.APP_TEST_REDIS_SERVER ?? 'redis-server', settings, {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      child = started;
+      started.stdout.setEncoding('utf8');
+      await new Promise<void>((resolve, reject) => {
+        started.once('close', () => reject(new Error('redis-server ended')));
+        started.stdout.on('data', (text: string) => {
+          if (text.includes('Ready to accept connections')) resolve();
+        });
+      });
+    },
+    async stop() {
+      child?.kill('SIGCONT');
+      await end('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await redis.start();
+  return redis;
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../deploy/local/redis.mjs';
+
+const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
+const READY_WITHIN_MS = 30_000;
+
+/** One replica as a process of its own. */
+export interface ReplicaProcess {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly process: ChildProcess;
+  /** Everything it logged. */
+  readonly log: () => string;
+  /** SIGKILL: it says goodbye to nobody. */
+  kill(): Promise<void>;
+  /** SIGTERM: it drains. Resolves to its exit code. */
+  stop(): Promise<number | null>;
+}
+
+interface ReplicaOptions {
+  redisUrl: string;
+  keyPrefix: string;
+  env?: Record<string, string>;
+}
+
+const started = new Set<ReplicaProcess>();
+
+async function waitUntilReady(replica: ReplicaProcess): Promise<void> {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (Date.now() < deadline) {
+    if (replica.process.exitCode !== null) break;
+    const ready = await fetch(`${replica.adminUrl}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (ready) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`The replica did not become ready:\n${replica.log()}`);
+}
+
+/** Starts a replica from the build and waits until it serves. Identity `dev`, no rate limits, no drain delay. */
+export async function startReplica({ redisUrl, keyPrefix, env }: ReplicaOptions): Promise<ReplicaProcess> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      APP_IDENTITY: 'dev',
+      APP_REDIS_URL: redisUrl,
+      APP_KEY_PREFIX: keyPrefix,
+      APP_PORT: String(port),
+      APP_ADMIN_PORT: String(adminPort),
+      APP_DRAIN_SECONDS: '0',
+      APP_RATE_LIMIT_SCALE: '0',
+      APP_LOG_LEVEL: 'warn',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  for (const output of [child.stdout, child.stderr]) {
+    output?.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+    });
+  }
+  const exited = once(child, 'close');
+  const replica: ReplicaProcess = {
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    process: child,
+    log: () => log,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+      started.delete(replica);
+    },
+    async stop() {
+      // A paused process sees no signal but SIGKILL and SIGCONT.
+      child.kill('SIGCONT');
+      child.kill('SIGTERM');
+      await exited;
+      started.delete(replica);
+      return child.exitCode;
+    },
+  };
+  started.add(replica);
+  await waitUntilReady(replica);
+  return replica;
+}
+
+/** Ends whatever replicas the file still has; for `afterAll`. */
+export async function stopReplicas(): Promise<void> {
+  await Promise.all([...started].map((replica) => replica.stop()));
+}

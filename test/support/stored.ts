@@ -1,0 +1,35 @@
+import type { Redis } from 'ioredis';
+import { keysUnder } from './redis.ts';
+
+/** What belongs to replicas and not to accounts: it moves by itself. */
+const MOVING = /:\{sys\}:|:replica:\{/;
+
+/**
+ * Every key under the prefix with its serialised value, but for those of the replicas themselves: two such pictures
+ * are equal when nothing was written in between.
+ */
+export async function picture(redis: Redis, prefix: string): Promise<Record<string, string>> {
+  const keys = (await keysUnder(redis, prefix)).filter((key) => !MOVING.test(key)).sort();
+  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  return Object.fromEntries(keys.map((key, index) => [key, dumps[index]?.toString('base64') ?? 'gone']));
+}
+
+async function readAll(redis: Redis, key: string): Promise<unknown> {
+  const type = await redis.type(key);
+  if (type === 'string') return redis.get(key);
+  if (type === 'hash') return redis.hgetall(key);
+  if (type === 'stream') return redis.xrange(key, '-', '+');
+  if (type === 'zset') return redis.zrange(key, 0, -1);
+  if (type === 'set') return redis.smembers(key);
+  if (type === 'none') return null;
+  throw new Error(`No test knows how to read the ${type} ${key}`);
+}
+
+/** The keys under the prefix whose name or value, of whatever type, holds the text. */
+export async function keysHolding(redis: Redis, prefix: string, text: string): Promise<string[]> {
+  const holding: string[] = [];
+  for (const key of await keysUnder(redis, prefix)) {
+    if (`${key} ${JSON.stringify(await readAll(redis, key))}`.includes(text)) holding.push(key);
+  }
+  return holding;
+}

@@ -1,0 +1,63 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** A TCP proxy in front of Redis that a test tells when to fail. */
+export interface TcpProxy {
+  /** The Redis URL to give to a replica. */
+  readonly url: string;
+  /**
+   * The next request that holds `marker` reaches Redis, but its answer does not come back: both ends are cut as soon
+   * as Redis has answered. Resolves when that has happened.
+   */
+  cutBeforeAnswerTo(marker: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+  const target = new URL(targetUrl);
+  const sockets = new Set<Socket>();
+  let trap: { marker: string; sprung: () => void } | null = null;
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    let armed: (() => void) | null = null;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      if (trap && bytes.includes(trap.marker)) {
+        armed = trap.sprung;
+        trap = null;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (!armed) return client.write(bytes);
+      client.destroy();
+      armed();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+
+  return {
+    url: `redis://127.0.0.1:${address.port}`,
+    cutBeforeAnswerTo: (marker) =>
+      new Promise((sprung) => {
+        trap = { marker, sprung };
+      }),
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import request from 'supertest';
+import { makeAdminApp } from '../../../services/sync/http/admin.ts';
+import { makeLogger } from '../../../services/sync/telemetry/logger.ts';
+import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+
+const logger = makeLogger({ level: 'silent', server: 'test' });
+
+const admin = (parts: { ready?: boolean; status?: () => Promise<object> } = {}) =>
+  makeAdminApp({
+    isReady: () => (parts.ready === false ? { ready: false, reasons: ['draining'] } : { ready: true, reasons: [] }),
+    status: parts.status ?? (() => Promise.resolve({ store: 'up' })),
+    registry: makeMetrics({ version: '1.2.3' }).registry,
+    logger,
+  });
+
+test('a replica is alive as long as it answers, ready or not', async () => {
+  await request(admin({ ready: false }))
+    .get('/livez')
+    .expect(200);
+});
+
+test('a replica that is not ready says why', async () => {
+  await request(admin()).get('/readyz').expect(200);
+  await request(admin({ ready: false }))
+    .get('/readyz')
+    .expect(503, { ready: false, reasons: ['draining'] });
+});
+
+test('the status is what its dependencies look like now', async () => {
+  await request(admin()).get('/statusz').expect(200, { store: 'up' });
+});
+
+test('a status that cannot be had does not tell why', async () => {
+  const app = admin({ status: () => Promise.reject(new Error('redis://user:password@host')) });
+  const answer = await request(app).get('/statusz').expect(500);
+  expect(answer.text).not.toContain('password');
+});
+
+test("the metrics are Prometheus text, Node's own included", async () => {
+  const answer = await request(admin())
+    .get('/metrics')
+    .expect('Content-Type', /^text\/plain; version=0\.0\.4/);
+  expect(answer.text).toContain('baton_build_info{version="1.2.3"');
+  expect(answer.text).toContain('nodejs_eventloop_lag_seconds');
+  expect(answer.text).toMatch(/^baton_event_loop_utilization_ratio (0|1|0\.\d+(e-\d+)?)$/m);
+});
+
+test('nothing else is served there', async () => {
+  await request(admin()).get('/api/me').expect(404);
+});

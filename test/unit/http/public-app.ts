@@ -1,0 +1,78 @@
+import type { RequestHandler } from 'express';
+import { makeDocumentHandlers } from '../../../services/sync/http/documents.ts';
+import { makeExpress } from '../../../services/sync/http/express-app.ts';
+import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
+import { makeRouter } from '../../../services/sync/http/mount.ts';
+import { makeProblemHandler } from '../../../services/sync/http/problem.ts';
+import { requestId } from '../../../services/sync/http/request-facts.ts';
+import { makeRequestLog, makeRequestMetrics } from '../../../services/sync/http/request-log.ts';
+import { apiHeaders, securityHeaders } from '../../../services/sync/http/response-headers.ts';
+import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
+import type { Identity } from '../../../services/sync/identity/identity.ts';
+import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
+import { makeLogger } from '../../../services/sync/telemetry/logger.ts';
+import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+import type { Route } from '../../../shared/contract/route.ts';
+import { ROUTES } from '../../../shared/contract/routes.ts';
+
+export const PUBLIC_URL = 'https://baton.example';
+
+/** Headers of a development caller with a device. */
+export const ALICE = { 'X-Dev-User': 'alice', 'X-Dev-Device': 'laptop-01' };
+
+interface Parts {
+  handlers?: Partial<Handlers>;
+  identity?: Identity;
+  auth?: RequestHandler;
+  health?: 'ok' | 'draining' | 'store_unavailable';
+}
+
+const streams: Handler<Route> = ({ res }) => {
+  res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  res.end(': open\n\n');
+  return null;
+};
+
+/** Every route answers its success status with an empty body, unless a test says otherwise. */
+function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
+  const stubs = Object.entries<Route>(ROUTES).map(([name, route]): [string, Handler<Route>] => [
+    name,
+    () => ({ status: Number(Object.keys(route.answers)[0]) }),
+  ]);
+  const documents = makeDocumentHandlers({ health: () => health });
+  return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
+}
+
+/** The public port as the replica builds it, with stubs for rooms, and what it logged and counted. */
+export function publicApp(parts: Parts = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const logger = makeLogger(
+    { level: 'debug', server: 'test' },
+    { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const metrics = makeMetrics({ version: 'test' });
+  const pass: RequestHandler = (_req, _res, next) => next();
+  const router = makeRouter({
+    handlers: handlersWith(parts),
+    identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve() }),
+    sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
+    addressLimits: { auth: parts.auth ?? pass },
+    metrics,
+  });
+  const app = makeExpress();
+  app.use(requestId, apiHeaders, makeRequestMetrics({ metrics }), makeRequestLog({ logger }), securityHeaders);
+  app.use(router);
+  app.use(makeProblemHandler({ logger, metrics }));
+  /** The value of a counter under these labels; 0 before it was counted. */
+  const counted = async (name: string, labels: Record<string, string>): Promise<number> => {
+    const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
+    const hit = values.find((value) => Object.entries(labels).every(([label, text]) => value.labels[label] === text));
+    return hit?.value ?? 0;
+  };
+  /** The routes whose answers were timed. */
+  const timed = async (): Promise<unknown[]> => {
+    const { values } = await metrics.http_request_duration_seconds.get();
+    return [...new Set(values.map(({ labels }) => labels.route))];
+  };
+  return { app, lines, counted, timed };
+}

@@ -1,0 +1,27 @@
+import { makeMetrics, metricsTable } from '../../../services/sync/telemetry/metrics.ts';
+
+test('every metric has the prefix, a help text and a name that fits its kind', () => {
+  for (const { name, kind, help } of metricsTable()) {
+    expect(name).toMatch(/^baton_[a-z_]+$/);
+    expect(help.length).toBeGreaterThan(10);
+    expect(name.endsWith('_total')).toBe(kind === 'counter');
+  }
+});
+
+test('the table is what is registered', async () => {
+  const { registry } = makeMetrics({ version: '1' });
+  const registered = (await registry.getMetricsAsJSON())
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('baton_'));
+  expect(registered.sort()).toEqual(
+    metricsTable()
+      .map(({ name }) => name)
+      .sort(),
+  );
+});
+
+test('two replicas in one process do not count together', async () => {
+  const [one, other] = [makeMetrics({ version: '1' }), makeMetrics({ version: '1' })];
+  one.streams.set(5);
+  expect((await other.streams.get()).values).toMatchObject([{ value: 0 }]);
+});
