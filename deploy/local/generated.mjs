@@ -1,7 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './tree.mjs';
+
+const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+const code = (text) => (text === '' || text === null ? '' : `\`${text}\``);
+
+function table(heads, rows) {
+  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+async function configTable({ built }) {
+  const { configTable: rows } = await built('services/sync/config-settings.js');
+  return table(
+    ['key', 'default', 'meaning'],
+    rows().map(({ key, default: value, meaning }) => [code(key), value, meaning]),
+  );
+}
+
+async function routeTable({ built }) {
+  const { ROUTES } = await built('shared/contract/routes.js');
+  return table(
+    ['route', 'what', 'identity', 'device', 'scope', 'rate group'],
+    Object.values(ROUTES).map((route) => [
+      code(`${route.method} ${route.path}`),
+      route.summary,
+      route.identity,
+      route.identity === 'public' ? '' : route.device,
+      route.identity === 'public' ? '' : route.scope,
+      route.rate ?? '',
+    ]),
+  );
+}
+
+async function eventTable({ built }) {
+  const { EVENTS } = await built('shared/contract/events.js');
+  const ids = { always: 'yes', sometimes: 'at times', never: 'no' };
+  return table(
+    ['event', 'what', 'id'],
+    Object.entries(EVENTS).map(([name, { summary, id }]) => [code(name), summary, ids[id]]),
+  );
+}
+
+async function keyTable({ built }) {
+  const { KEYS } = await built('services/sync/redis/keys.js');
+  const rows = Object.values(KEYS).map(({ pattern, type, lifetime, owner, what }) => [
+    code(`<prefix>:${pattern}`),
+    type,
+    lifetime,
+    owner,
+    what,
+  ]);
+  return [
+    '# Keys',
+    '`{u}` is the account: the percent-encoded user id, as hash tag, so that all of an account lies in one slot.',
+    'Generated from `keys.ts`.',
+    table(['key', 'type', 'lifetime', 'room', 'what'], rows),
+  ].join('\n\n');
+}
+
+async function metricTable({ built }) {
+  const { metricsTable } = await built('services/sync/telemetry/metrics.js');
+  const rows = metricsTable().map(({ name, kind, labels, help }) => [code(name), kind, labels.join(', '), help]);
+  return [
+    '# Metrics',
+    'Served as `GET /metrics` on the admin port, beside the metrics of Node itself. No label holds an id.',
+    'Generated from `services/sync/telemetry/metrics.ts`.',
+    table(['metric', 'kind', 'labels', 'what'], rows),
+  ].join('\n\n');
+}
+
+/** Every command that a script calls, as its source says. */
+function commandsOfScripts() {
+  const folder = join(ROOT, 'services');
+  const scripts = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.lua'));
+  const calls = scripts.flatMap((name) => [
+    ...readFileSync(join(folder, name), 'utf8').matchAll(/redis\.call\(\s*'([A-Za-z]+)'/g),
+  ]);
+  return calls.map(([, command]) => command.toLowerCase());
+}
+
+async function aclFile({ built }) {
+  const { CLIENT_COMMANDS } = await built('services/sync/redis/client-commands.js');
+  const commands = [...new Set([...commandsOfScripts(), ...CLIENT_COMMANDS])].sort();
+  const allowed = commands.map((command) => `+${command}`).join(' ');
+  return [
+    '# The least that a replica needs, for the key prefix `baton`. Set a password of your own in place of the digest.',
+    `user baton on #${'0'.repeat(64)} resetkeys ~baton:* resetchannels &baton:* -@all ${allowed}`,
+  ].join('\n');
+}
+
 /**
  * What is made from code, so that no document can tell another story: a whole file, or, with `section`, the part of a
  * Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`.
  * `make({built})` gives the text without the markers, also as a promise; `built('services/sync/config.js')` imports a
  * module of the build.
  */
-export const GENERATED = [];
+export const GENERATED = [
+  { file: 'README.md', section: 'config', make: configTable },
+  { file: 'README.md', section: 'routes', make: routeTable },
+  { file: 'README.md', section: 'events', make: eventTable },
+  { file: 'services/sync/redis/KEYS.md', make: keyTable },
+  { file: 'deploy/observability/METRICS.md', make: metricTable },
+  { file: 'deploy/redis/users.acl', make: aclFile },
+];

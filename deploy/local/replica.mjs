@@ -42,7 +42,7 @@ export function startReplica({ name, host, adminPort, env }) {
   let over = false;
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not start: ${error.message}`));
-    child.once('exit', (code, signal) =>
+    child.once('close', (code, signal) =>
       resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`),
     );
   });
@@ -60,6 +60,7 @@ export function startReplica({ name, host, adminPort, env }) {
   const stop = async (patienceMs) => {
     if (over) return;
     child.kill('SIGTERM');
+    if (child.connected) child.disconnect();
     const impatience = setTimeout(() => child.kill('SIGKILL'), patienceMs);
     await ended;
     clearTimeout(impatience);

@@ -1,4 +1,4 @@
-import express from 'express';
+import { hostname } from 'node:os';
 import type { Config } from './config.ts';
 import { makeClipboard } from './clipboard/clipboard.ts';
 import { makeClipboardHandlers } from './clipboard/routes.ts';
@@ -11,6 +11,7 @@ import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
 import { makeAdminApp } from './http/admin.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
+import { makeExpress } from './http/express-app.ts';
 import { makeRouter } from './http/mount.ts';
 import { makeProblemHandler } from './http/problem.ts';
 import { scaledLimit } from './http/rate-limit-headers.ts';
@@ -55,7 +56,7 @@ export interface App {
 /** Builds one replica from its configuration and starts it: the only file that constructs and wires. */
 export async function startApp(config: Config): Promise<App> {
   const metrics = makeMetrics({ version: VERSION });
-  const logger = makeLogger({ level: config.logLevel, server: VERSION });
+  const logger = makeLogger({ level: config.logLevel, server: `${hostname()}:${config.http.port}` });
   for (const warning of config.warnings) logger.warn(warning);
   const onFailure = (task: string, error: unknown): void => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
@@ -81,8 +82,8 @@ export async function startApp(config: Config): Promise<App> {
     bus,
     keys,
     onNewId: () => hub.attachAll('new id'),
-    onBeat: (ok) => {
-      if (store.note(ok)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
+    onBeat: (ok, error) => {
+      if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
     },
     onDeaf: () => {
@@ -157,9 +158,7 @@ export async function startApp(config: Config): Promise<App> {
 
   // The public port, in the order in which a request meets it.
   let draining = false;
-  const app = express();
-  app.set('query parser', 'simple');
-  app.disable('etag');
+  const app = makeExpress();
   app.use(requestId, apiHeaders, securityHeaders, makeRequestLog({ logger }), makeRequestMetrics({ metrics }));
   app.use(
     makeRouter({

@@ -35,7 +35,8 @@ export default class SkipReport {
     const passed = results.numPassedTests;
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + unexpected.length;
     lines.push(`${passed} passed, ${failed} failed${skips.length > 0 ? `, ${skips.length} skipped` : ''}`);
-    process.stdout.write(`${lines.join('\n')}\n`);
+    // After the summary, which jest prints last of all reports.
+    process.once('exit', () => process.stdout.write(`${lines.join('\n')}\n`));
   }
 
   getLastError() {

@@ -7,7 +7,7 @@
 -- KEYS[4] due
 -- ARGV[1] 32 random bits
 -- ARGV[2] '1': only when its time is over
--- RETURNS OK, cleared ('1' | '0'); UNRUNG
+-- RETURNS OK, cleared ('1' | '0')
 local now = now_ms()
 local expires = redis.call('ZSCORE', KEYS[4], 'clipboard')
 if not expires or (ARGV[2] == '1' and tonumber(expires) > now) then return answer({ 'OK', '0' }) end

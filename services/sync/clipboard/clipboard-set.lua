@@ -17,7 +17,7 @@
 -- ARGV[7] fingerprint of the request
 -- ARGV[8] seconds to remember the operation
 -- ARGV[9] rate limit of 60 s, 0: off
--- RETURNS OK, shown name, updated ms, expires ms; UNRUNG | device_required | rate_limited, limit, ms
+-- RETURNS OK, shown name, updated ms, expires ms | device_required | rate_limited, limit, ms
 local keys, now = { routes = KEYS[2], log = KEYS[3] }, now_ms()
 local first, refusal = recall(KEYS[6], ARGV[7])
 if refusal then return answer({ refusal }) end

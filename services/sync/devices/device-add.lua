@@ -10,7 +10,7 @@
 -- ARGV[3] type
 -- ARGV[4] 32 random bits
 -- ARGV[5] devices per account
--- RETURNS OK, row, added ('1' | '0'); UNRUNG | device_limit; UNRUNG
+-- RETURNS OK, row, added ('1' | '0') | device_limit
 local keys, now = { routes = KEYS[2], log = KEYS[3], presence = KEYS[4] }, now_ms()
 local existing = redis.call('HGET', KEYS[1], ARGV[1])
 if existing then return answer({ 'OK', existing, '0' }) end

@@ -11,7 +11,7 @@
 -- ARGV[4] 32 random bits
 -- ARGV[5] fingerprint of the request
 -- ARGV[6] seconds to remember the operation
--- RETURNS OK, row, state or ''; UNRUNG | device_required | not_found | name_taken | idempotency_key_reused
+-- RETURNS OK, row, state or '' | device_required | not_found | name_taken | idempotency_key_reused
 local keys = { devices = KEYS[1], routes = KEYS[2], log = KEYS[3], presence = KEYS[4] }
 local first, refusal = recall(KEYS[5], ARGV[5])
 if refusal then return answer({ refusal }) end

@@ -22,7 +22,7 @@ interface ReplicaParts {
   /** The lease is gone: this replica has a new id and channel, and every stream must be attached anew. */
   onNewId: (oldId: string) => void;
   /** A beat went through or failed. */
-  onBeat: (ok: boolean) => void;
+  onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
 }
 
@@ -43,6 +43,7 @@ export class Replica {
   readonly #parts: ReplicaParts;
   readonly #observed = new Map<string, Observation>();
   #table: LeaseTable | null = null;
+  #deadChannels = '';
   #timer: NodeJS.Timeout | null = null;
   #lastReadMs = Number.NEGATIVE_INFINITY;
   #beating: Promise<void> | null = null;
@@ -56,11 +57,11 @@ export class Replica {
     return this.#parts.keys.bus(this.id);
   }
 
-  /** Channels of replicas that are being reaped; in scripts their routes count as gone. */
-  deadChannels = (): string => [...(this.#table?.reaping.keys() ?? [])].map(this.#parts.keys.bus).join('\n');
+  /** Channels of replicas that are being reaped, joined by line ends; in scripts their routes count as gone. */
+  deadChannels = (): string => this.#deadChannels;
 
   isDeadChannel(channel: string): boolean {
-    return this.deadChannels().split('\n').includes(channel);
+    return this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
   }
 
   /** Subscribes first, then takes the lease: a replica that others see also hears. */
@@ -112,9 +113,9 @@ export class Replica {
       if (!table.renewed) await this.#takeNewId();
       await leases.nonce(this.id, String((this.#beats += 1)));
       onBeat(true);
-    } catch {
+    } catch (error) {
       this.#observed.clear();
-      onBeat(false);
+      onBeat(false, error);
       return;
     }
     if (bus.silentForMs > DEAF_AFTER_MS) onDeaf();
@@ -125,6 +126,7 @@ export class Replica {
     if (now - sentMs > SLOW_READ_MS || sentMs - this.#lastReadMs > READ_GAP_MS) this.#observed.clear();
     this.#lastReadMs = now;
     this.#table = table;
+    this.#deadChannels = [...table.reaping.keys()].map(this.#parts.keys.bus).join('\n');
     this.live = Math.max(1, table.counters.size);
     for (const id of this.#observed.keys()) if (!table.counters.has(id)) this.#observed.delete(id);
     for (const [id, counter] of table.counters) {

@@ -24,7 +24,7 @@
 -- ARGV[12] streams per account
 -- ARGV[13] channels of dead replicas, joined by line ends
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version, devices, presence, next due ms or '',
---         online + offline transitions, [opening: lost reason or '', clipboard times, pending, page, page end]; UNRUNG
+--         online + offline transitions, [opening: lost reason or '', clipboard times, pending, page, page end]
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local opening, now, dead = ARGV[7] == '1', now_ms(), {}
@@ -53,7 +53,7 @@ if opening then
   for i = 1, #siblings - tonumber(ARGV[11]) + 1 do
     siblings[i].closed, siblings[i].open = now, false
     write_route(keys.routes, siblings[i])
-    ring(siblings[i].channel, 'x\n' .. account_of(keys.routes) .. '\n' .. siblings[i].id)
+    ring(siblings[i].channel, 'superseded', 'x\n' .. account_of(keys.routes) .. '\n' .. siblings[i].id)
   end
 end
 

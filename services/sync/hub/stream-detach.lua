@@ -5,7 +5,7 @@
 -- ARGV[2] channel of the replica
 -- ARGV[3] device id or ~name
 -- ARGV[4] generation
--- RETURNS OK; UNRUNG
+-- RETURNS OK
 local now = now_ms()
 local mine = nil
 for _, row in ipairs(read_routes(KEYS[1], now)) do

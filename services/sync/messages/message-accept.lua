@@ -20,7 +20,7 @@
 -- ARGV[11] messages per mailbox
 -- ARGV[12] bytes per account
 -- ARGV[13] seconds in the mailbox
--- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or ''], ...], open routes; UNRUNG
+-- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or ''], ...], open routes
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
 local keys = { devices = KEYS[1], routes = KEYS[2], log = KEYS[3], mail = KEYS[4], inbox = KEYS[5] }
 local now = now_ms()
@@ -75,7 +75,7 @@ if #addressees > 0 then
     redis.call('EXPIRE', keys.mail, ARGV[13])
     redis.call('EXPIRE', keys.inbox, ARGV[13])
   end
-  ring_all(rows, event_payload(account_of(keys.log), id, prev, now, 'message', to, data))
+  ring_all(rows, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, data))
 end
 local reply = { 'OK', ARGV[4], int(now), cjson.encode(targets) }
 remember(KEYS[6], ARGV[8], ARGV[9], reply)

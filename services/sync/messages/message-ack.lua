@@ -11,7 +11,7 @@
 -- ARGV[3] fingerprint of the request
 -- ARGV[4] seconds to remember the operation
 -- ARGV[5...] message ids
--- RETURNS OK, acked; UNRUNG | device_required
+-- RETURNS OK, acked | device_required
 local keys, now = { routes = KEYS[2], log = KEYS[3], mail = KEYS[4], inbox = KEYS[5] }, now_ms()
 local first, refusal = recall(KEYS[6], ARGV[3])
 if refusal then return answer({ refusal }) end

@@ -21,6 +21,8 @@ interface ConnectionParts {
 export function connectCommands({ url, name, onError }: ConnectionParts): Redis {
   const redis = new Redis(url, {
     connectionName: name,
+    // CLIENT SETINFO is newer than Redis 7.0.
+    disableClientInfo: true,
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
@@ -36,6 +38,8 @@ export function connectCommands({ url, name, onError }: ConnectionParts): Redis 
 export function connectSubscriber({ url, name, onError }: ConnectionParts): Redis {
   const redis = new Redis(url, {
     connectionName: name,
+    // CLIENT SETINFO is newer than Redis 7.0.
+    disableClientInfo: true,
     lazyConnect: true,
     maxRetriesPerRequest: null,
     commandTimeout: COMMAND_TIMEOUT_MS,

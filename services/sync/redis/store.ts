@@ -36,8 +36,7 @@ export class Store {
     this.redis.on('ready', () => {
       if (connects++ > 0) metrics.redis_reconnects_total.inc();
     });
-    const timer = metrics.redis_command_duration_seconds;
-    const shared = { redis: this.redis, announce: null, timer };
+    const shared = { redis: this.redis, announce: null, metrics };
     this.scripts = makeScriptLoader({ ...shared, isUp: () => this.#up });
     this.probes = makeScriptLoader({ ...shared, isUp: () => true });
   }
@@ -51,12 +50,14 @@ export class Store {
     return this.#seen;
   }
 
-  /** Records whether it answered just now; true when that is news. */
-  note(up: boolean): boolean {
+  /** Records whether it answered just now, and if not, why; true when that is news. */
+  note(up: boolean, error?: unknown): boolean {
     const changed = this.#up !== up;
     this.#up = up;
     this.#seen ||= up;
-    if (changed) this.#parts.logger[up ? 'info' : 'warn'](up ? 'store is up' : 'store is away');
+    if (changed && up) this.#parts.logger.info('store is up');
+    if (changed && !up) this.#parts.logger.warn({ err: error }, 'store is away');
+    if (changed && up) void this.#checkEviction();
     return changed;
   }
 
@@ -74,6 +75,18 @@ export class Store {
 
   stop(): void {
     this.redis.disconnect();
+  }
+
+  /** An evicting store loses mailboxes and leases silently: a warning and a metric, not a refusal. */
+  async #checkEviction(): Promise<void> {
+    const { logger, metrics } = this.#parts;
+    try {
+      const policy = /^maxmemory_policy:(\S+)/m.exec(await this.redis.info('memory'))?.[1];
+      metrics.redis_evicts.set(Number(policy !== 'noeviction'));
+      if (policy !== 'noeviction') logger.warn({ policy }, 'maxmemory-policy must be noeviction: Redis may drop data');
+    } catch (error) {
+      this.#logError('commands', error as Error);
+    }
   }
 
   #logError(connection: string, error: Error): void {

@@ -36,7 +36,10 @@ const METRICS = {
   resets_total: counter('Streams told to fetch their state again', ['reason']),
   gap_repairs_total: counter('Streams found behind and repaired, by what noticed it', ['source']),
 
-  events_published_total: counter('Events appended to a log or announced', ['event', 'outcome']),
+  events_published_total: counter('Announcements to replicas, by whether their subscriber heard them', [
+    'event',
+    'outcome',
+  ]),
   events_delivered_total: counter('Events written to streams', ['event']),
   delivery_latency_seconds: histogram('From the append of an event to the write on a stream', LATENCY_BUCKETS),
 
@@ -49,6 +52,7 @@ const METRICS = {
 
   redis_command_duration_seconds: histogram('Round trip of a script or command', COMMAND_BUCKETS, ['script']),
   redis_reconnects_total: counter('Reconnects to the store'),
+  redis_evicts: gauge('1 when the store may evict keys, which loses data'),
 
   messages_total: counter('Messages accepted'),
   clipboard_writes_total: counter('Clipboard writes accepted'),

@@ -26,6 +26,6 @@ end
 -- Appends and rings in one step: either the attach of a stream sees the entry, or this sees the stream's route.
 local function append_and_ring(keys, rows, now, random, event, to, data)
   local id, prev = append(keys.log, now, random, event, to, data)
-  ring_all(rows, event_payload(account_of(keys.log), id, prev, now, event, to, data))
+  ring_all(rows, event, event_payload(account_of(keys.log), id, prev, now, event, to, data))
   return id, prev
 end

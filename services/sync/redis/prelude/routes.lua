@@ -24,12 +24,14 @@ local function write_route(key, row)
   redis.call('HSET', key, row.id, table.concat(fields, '\n'))
 end
 
--- Announcements that the caller has to make: a script may not publish to a channel of another slot (Cluster).
-local UNRUNG = {}
+-- What this script announced, for the caller's counters: label, receivers, ... ; and what the caller has to announce,
+-- because a script may not publish to a channel of another slot (Cluster): channel, payload, ...
+local RUNG, UNRUNG = {}, {}
 
-local function ring(channel, payload)
+local function ring(channel, label, payload)
   if PUBLISH_IN_SCRIPT then
-    redis.call('PUBLISH', channel, payload)
+    RUNG[#RUNG + 1] = label
+    RUNG[#RUNG + 1] = tostring(redis.call('PUBLISH', channel, payload))
   else
     UNRUNG[#UNRUNG + 1] = channel
     UNRUNG[#UNRUNG + 1] = payload
@@ -37,12 +39,12 @@ local function ring(channel, payload)
 end
 
 -- Rings every replica that holds an open stream of the account, each once.
-local function ring_all(rows, payload)
+local function ring_all(rows, label, payload)
   local rung = {}
   for _, row in ipairs(rows) do
     if row.open and not rung[row.channel] then
       rung[row.channel] = true
-      ring(row.channel, payload)
+      ring(row.channel, label, payload)
     end
   end
 end
@@ -59,8 +61,9 @@ local function open_routes(rows)
   return flat
 end
 
--- Every script that may ring ends with this: the caller takes the last element off and announces it.
+-- Every script that may ring ends with this: the caller takes the last two elements off.
 local function answer(reply)
+  reply[#reply + 1] = RUNG
   reply[#reply + 1] = UNRUNG
   return reply
 end

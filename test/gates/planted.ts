@@ -1,0 +1,223 @@
+/** One violation: where it is planted, and what must be said about it. */
+interface Planted {
+  what: string;
+  file: string;
+  text: string;
+}
+
+const lines = (count: number, line: string) => `${line}\n`.repeat(count);
+/** A word that a rule forbids in the text of the repository, this file included. */
+const workFolder = ['', 'work', ''].join('/');
+
+/** Violations that the linter must name by rule. */
+export const LINT: (Planted & { rule: string })[] = [
+  {
+    what: 'a room that speaks Redis',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/speaks-redis.ts',
+    text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
+  },
+  {
+    what: 'a rule that knows Express',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/knows-express.ts',
+    text: "import type { Request } from 'express';\nexport type R = Request;\n",
+  },
+  {
+    what: 'Express in the Redis room',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/redis/planted.ts',
+    text: "import type { Request } from 'express';\nexport type R = Request;\n",
+  },
+  {
+    what: 'ioredis in the HTTP room',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/http/planted.ts',
+    text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
+  },
+  {
+    what: 'ioredis in a routes.ts',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/routes.ts',
+    text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
+  },
+  {
+    what: "another room's store, as a type",
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/neighbour.ts',
+    text: "import type { Put } from '../planted-too/store.ts';\nexport type P = Put;\n",
+  },
+  {
+    what: "another room's store, imported late",
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/late-neighbour.ts',
+    text: "export const store = await import('../planted-too/store.ts');\n",
+  },
+  {
+    what: 'a store outside the composition root',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted-main.ts',
+    text: "import type { Put } from './planted-too/store.ts';\nexport type P = Put;\n",
+  },
+  {
+    what: 'a product that knows its tests',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/knows-tests.ts',
+    text: "import { word } from '../../../test/planted/word.ts';\nexport const w = word;\n",
+  },
+  {
+    what: 'a contract that needs Node',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'shared/contract/planted.ts',
+    text: "import { readFileSync } from 'node:fs';\nexport const r = readFileSync;\n",
+  },
+  {
+    what: 'a contract that knows the client',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'shared/contract/planted-too.ts',
+    text: "import { r } from '../client/planted.ts';\nexport const again = [r];\n",
+  },
+  {
+    what: 'a client that knows the service',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'shared/client/planted.ts',
+    text: "import type { Put } from '../../services/sync/planted-too/store.ts';\nexport const r: Put = 1;\n",
+  },
+  {
+    what: 'a client that runs only in Node',
+    rule: 'eslint(no-restricted-globals)',
+    file: 'shared/client/planted-node.ts',
+    text: "export const bytes = Buffer.from('');\n",
+  },
+  {
+    what: 'a second reader of the environment',
+    rule: 'eslint(no-restricted-properties)',
+    file: 'services/sync/planted/reads-environment.ts',
+    text: 'const { env } = process;\nexport const home = env.HOME;\n',
+  },
+  {
+    what: 'a reader of the environment through the module',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/planted/imports-environment.ts',
+    text: "import { env } from 'node:process';\nexport const home = env.HOME;\n",
+  },
+  {
+    what: 'a promise that nobody waits for',
+    rule: 'typescript(no-floating-promises)',
+    file: 'services/sync/planted/floats.ts',
+    text: 'const ring = async () => 1;\nexport function go(): void {\n  ring();\n}\n',
+  },
+  {
+    what: 'an async function where nobody waits',
+    rule: 'typescript(no-misused-promises)',
+    file: 'services/sync/planted/misuses.ts',
+    text: 'export const go = () => [1].forEach(async () => {\n  await Promise.resolve();\n});\n',
+  },
+  {
+    what: 'a switch that forgets a case',
+    rule: 'typescript(switch-exhaustiveness-check)',
+    file: 'services/sync/planted/forgets.ts',
+    text: "export function f(v: 'a' | 'b'): void {\n  switch (v) {\n    case 'a':\n      return;\n  }\n}\n",
+  },
+  {
+    what: 'a thrown string',
+    rule: 'typescript(only-throw-error)',
+    file: 'services/sync/planted/throws-text.ts',
+    text: "export function f(): never {\n  throw 'oh';\n}\n",
+  },
+  {
+    what: 'a cycle, of types alone too',
+    rule: 'import(no-cycle)',
+    file: 'services/sync/planted/hen.ts',
+    text: "import type { Egg } from './egg.ts';\nexport interface Hen {\n  from: Egg;\n}\n",
+  },
+  {
+    what: 'a default export',
+    rule: 'import(no-default-export)',
+    file: 'services/sync/planted/default.ts',
+    text: 'export default 1;\n',
+  },
+  {
+    what: 'a barrel',
+    rule: 'oxc(no-barrel-file)',
+    file: 'services/sync/planted/barrel.ts',
+    text: "export * from './hen.ts';\n",
+  },
+  {
+    what: 'a file name that is not kebab-case',
+    rule: 'unicorn(filename-case)',
+    file: 'services/sync/planted/CamelCase.ts',
+    text: 'export const a = 1;\n',
+  },
+  {
+    what: 'a test that sleeps',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'test/planted/sleeps.ts',
+    text: "import { setTimeout } from 'node:timers/promises';\nexport const s = setTimeout;\n",
+  },
+  {
+    what: 'a test that is skipped without a reason',
+    rule: 'jest(no-disabled-tests)',
+    file: 'test/planted/skips.test.ts',
+    text: "test.skip('it rains', () => {\n  expect(1).toBe(2);\n});\n",
+  },
+];
+
+/** Violations that the gates of `npm run check` must name by file. */
+export const CHECK: (Planted & { gate: string })[] = [
+  {
+    gate: 'types',
+    what: 'a wrong type',
+    file: 'test/planted/wrong-type.ts',
+    text: "export const count: number = 'one';\n",
+  },
+  {
+    gate: 'lint',
+    what: 'a lint error',
+    file: 'services/sync/planted/any.ts',
+    text: 'export const a = (b: any) => b;\n',
+  },
+  {
+    gate: 'format',
+    what: 'a crooked line',
+    file: 'test/planted/crooked.ts',
+    text: 'export const   crooked = "so"\n',
+  },
+  { gate: 'dead code', what: 'a dead file', file: 'services/sync/planted/dead.ts', text: 'export const a = 1;\n' },
+  {
+    gate: 'dead code',
+    what: 'a dead export of a living file',
+    file: 'services/sync/planted/half-dead.ts',
+    text: 'export const alive = 1;\nexport const dead = 2;\n',
+  },
+  {
+    gate: 'generated',
+    what: 'a generated part that was written by hand',
+    file: 'planted.md',
+    text: '<!-- generated:planted -->\n\nby hand\n\n<!-- /generated:planted -->\n',
+  },
+  { gate: 'file size', what: 'a long file', file: 'services/sync/planted/long.ts', text: lines(351, '// so on') },
+  { gate: 'file size', what: 'a long test', file: 'test/planted/long.ts', text: lines(501, '// so on') },
+  { gate: 'file size', what: 'a long script', file: 'services/sync/planted/long.lua', text: lines(61, 'local a') },
+  { gate: 'file names', what: 'a drawer', file: 'services/sync/planted/text-utils.ts', text: 'export const a = 1;\n' },
+  { gate: 'file names', what: 'a script that shouts', file: 'services/sync/planted/Do.lua', text: 'return 1\n' },
+  { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
+];
+
+/** What the violations lean on. */
+export const PROPS: { file: string; text: string }[] = [
+  { file: 'test/planted/word.ts', text: "export const word = 'test';\n" },
+  { file: 'services/sync/planted-too/store.ts', text: 'export type Put = number;\n' },
+  {
+    file: 'services/sync/planted/egg.ts',
+    text: "import type { Hen } from './hen.ts';\nexport interface Egg {\n  from: Hen;\n}\n",
+  },
+  {
+    file: 'test/planted/living.test.ts',
+    text: "import { alive } from '../../services/sync/planted/half-dead.ts';\ntest('it lives', () => expect(alive).toBe(1));\n",
+  },
+  {
+    file: 'deploy/local/generated.mjs',
+    text: "export const GENERATED = [{ file: 'planted.md', section: 'planted', make: () => 'from code' }];\n",
+  },
+];

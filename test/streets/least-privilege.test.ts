@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { startReplica, stopReplicas } from '../support/replicas.ts';
+
+const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
+const PASSWORD = 'only-for-this-test';
+
+let redis: OwnRedis;
+
+beforeAll(async () => {
+  redis = await startOwnRedis();
+  const [, user = ''] = readFileSync(ACL, 'utf8').trim().split('\n');
+  const admin = new Redis(redis.url);
+  const rules = user.replace(/^user baton /, '').replace(/#0{64}/, `>${PASSWORD}`);
+  await admin.acl('SETUSER', 'baton', ...rules.split(' '));
+  await admin.quit();
+});
+afterAll(async () => {
+  await stopReplicas();
+  await redis.stop();
+});
+
+test('the shipped Redis user may do everything that a replica does, and touch no other key', async () => {
+  const url = redis.url.replace('redis://', `redis://baton:${PASSWORD}@`);
+  const [one, two] = await Promise.all(
+    [1, 2].map(() => startReplica({ redisUrl: url, keyPrefix: 'baton', env: { APP_CLIPBOARD_TTL_SECONDS: '1' } })),
+  );
+  if (!one || !two) throw new Error('no replicas');
+  const user = randomUser();
+  const [laptop, phone] = [makeDevice({ user, name: 'Laptop' }), makeDevice({ user, name: 'Phone' })];
+  const onLaptop = laptop.listen(one);
+  const onPhone = phone.listen(two);
+  await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
+
+  await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'hello' } });
+  const { data } = await onPhone.next('message');
+  await phone.on(two).call('ackMessages', { body: { message_ids: [data.message_id] } });
+  await onLaptop.next('message:delivered');
+  await laptop.on(one).call('setClipboard', { body: { content: 'text', content_type: 'text/plain' } });
+  await onPhone.next('clipboard:cleared');
+  await phone.on(two).call('renameDevice', { params: { device_id: phone.id }, body: { name: 'Pocket' } });
+  await onLaptop.next('device:renamed');
+  await two.kill();
+  await onLaptop.next('presence', ({ data: { devices } }) => devices.some((d) => d.name === 'Pocket' && !d.online));
+
+  const confined = new Redis(url);
+  await expect(confined.get('other:key')).rejects.toThrow(/NOPERM/);
+  expect(one.log()).not.toContain('NOPERM');
+  await confined.quit();
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+}, 60_000);

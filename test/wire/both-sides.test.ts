@@ -1,0 +1,105 @@
+import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
+import { EVENTS } from '../../shared/contract/events.ts';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { serviceSources, wordsIn } from '../support/sources.ts';
+import { request } from '../support/wire.ts';
+
+/*
+ * A route, an event or an error code that stands in the contract is served, sent or raised, and the other way round.
+ */
+
+const sources = serviceSources();
+const lua = sources.filter(({ path }) => path.endsWith('.lua'));
+const typescript = sources.filter(({ path }) => path.endsWith('.ts'));
+
+describe('routes', () => {
+  const user = randomUser();
+  const own = makeDevice({ user, name: 'Laptop' });
+  const other = makeDevice({ user, name: 'Phone' });
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite();
+    await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
+  });
+  afterAll(() => site.stop());
+
+  test.each(ROUTE_NAMES)('%s is served with an answer of its row', async (name) => {
+    const { status, headers, text } = await request(site.one, { ...sampleRequest(name, { own, other }), headers: own.headers });
+    const { answers } = routeOf(name);
+    expect(Object.keys(answers).map(Number)).toContain(status);
+    const expected = answers[status];
+    const type = typeof expected === 'string' ? expected : 'application/json';
+    expect(headers['content-type'] ?? '').toMatch(expected === null ? /^$/ : new RegExp(`^${type}(; charset=utf-8)?$`));
+    if (expected === null) expect(text).toBe('');
+  });
+
+  test('the document that clients are made from has exactly the routes of the table', async () => {
+    const { paths } = (await request(site.one, { path: '/api/openapi.json' })).body as { paths: Record<string, object> };
+    const documented = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
+    expect(documented.sort()).toEqual(ROUTE_NAMES.map((name) => `${routeOf(name).method} ${routeOf(name).path}`).sort());
+  });
+
+  test('the readable page names every route, every event and every error', async () => {
+    const { text } = await request(site.one, { path: '/api/docs' });
+    const words = [...ROUTE_NAMES.map((name) => routeOf(name).path), ...Object.keys(EVENTS), ...Object.keys(ERRORS)];
+    expect(words.filter((word) => !text.includes(word))).toEqual([]);
+  });
+
+  test('no file mounts a route beside the table', () => {
+    const mounting = /\b(?:app|router|server)\.(?:get|post|put|patch|delete|all|options|head|route)\(\s*['"`/]/;
+    const files = typescript.filter(({ text }) => mounting.test(text)).map(({ path }) => path);
+    expect(files.filter((path) => path.startsWith('sync/'))).toEqual(['sync/http/admin.ts']);
+  });
+});
+
+describe('events', () => {
+  /** `frame('<name>'` and the text of the last frame in TypeScript; the argument of an append in Lua. */
+  const written = wordsIn(typescript, /\bframe\(\s*'([^']+)'/g);
+  const spelled = wordsIn(typescript, /event: ([a-z:]+)\\n/g);
+  const appended = wordsIn(lua, /\bappend(?:_and_ring)?\([^'"]*?, '([^'"]+)'/g);
+  const emitted = new Set([...written, ...spelled, ...appended]);
+
+  test.each(Object.keys(EVENTS))('%s of the catalogue is sent by somebody', (name) => {
+    expect([...emitted]).toContain(name);
+  });
+
+  test('nothing is sent that the catalogue does not have', () => {
+    expect([...emitted].filter((name) => !Object.hasOwn(EVENTS, name))).toEqual([]);
+  });
+});
+
+describe('error codes', () => {
+  /** Codes of what is still to come. Whoever raises one takes it off the list. */
+  const LATER: readonly ErrorCode[] = [
+    // sign-in and sessions
+    ...(['poll_secret_required', 'scope_not_allowed', 'session_revoked', 'session_expired', 'reuse_detected'] as const),
+    ...(['tier_exceeded', 'device_mismatch', 'access_denied', 'account_refused', 'feature_disabled'] as const),
+    ...(['already_decided', 'login_expired', 'login_consumed', 'broker_contract', 'broker_unavailable'] as const),
+    // transfers and the relay
+    ...(['upload_length_mismatch', 'not_a_party', 'invalid_transition', 'offset_mismatch', 'transfer_limit'] as const),
+    ...(['upload_gone', 'range_not_available', 'window_full', 'relay_busy'] as const),
+    // push
+    'endpoint_not_allowed',
+  ];
+
+  /** Files that tell about errors and raise none. */
+  const TELLING = ['sync/http/route-errors.ts', 'sync/http/openapi.ts', 'sync/http/docs-page.ts'];
+  const raising = sources.filter(({ path }) => !TELLING.includes(path));
+  /** Literals, but for those that something is compared with. */
+  const literals = wordsIn(raising, /(?<!===? |!==? |~= )'([a-z_]+)'/g);
+  const raised = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => literals.has(code));
+
+  test.each(Object.keys(ERRORS) as ErrorCode[])('%s is raised, or is on the list of what is to come', (code) => {
+    expect({ code, raised: raised.includes(code) }).toEqual({ code, raised: !LATER.includes(code) });
+  });
+
+  test('no code is raised that the registry does not have', () => {
+    const thrown = wordsIn(typescript, /new BatonError\(\s*'([^']+)'/g);
+    const refused = wordsIn(lua, /\b(?:answer\(\{|return \{|return nil,) '([a-z_]+)'/g);
+    const words = [...thrown, ...refused].filter((word) => word !== 'OK');
+    expect(words).toEqual(expect.arrayContaining(['not_found', 'idempotency_key_reused', 'rate_limited', 'empty_message']));
+    expect(words.filter((word) => !Object.hasOwn(ERRORS, word))).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { makeDevice, randomUser } from '../support/device.ts';
+import { routesWhere, sampleRequest } from '../support/samples.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { picture } from '../support/stored.ts';
+import { expectProblem, request } from '../support/wire.ts';
+
+const PUBLIC_URL = 'https://baton.example';
+const user = randomUser();
+const own = makeDevice({ user, name: 'Laptop' });
+const other = makeDevice({ user, name: 'Phone' });
+const scene = { own, other };
+
+let site: Site;
+beforeAll(async () => {
+  site = await startSite({ APP_PUBLIC_URL: PUBLIC_URL });
+  await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
+});
+afterAll(() => site.stop());
+
+const unsafe = routesWhere(({ method }) => method !== 'GET');
+const safe = routesWhere(({ method }) => method === 'GET');
+
+const FOREIGN: [string, Record<string, string | string[]>][] = [
+  ['another origin', { Origin: 'https://evil.example' }],
+  ['the same host without TLS', { Origin: 'http://baton.example' }],
+  ['the same host on another port', { Origin: 'https://baton.example:8443' }],
+  ['a host that begins the same', { Origin: 'https://baton.example.evil.example' }],
+  ['no origin at all, as a sandboxed frame sends it', { Origin: 'null' }],
+  ['an empty origin', { Origin: '' }],
+  ['two origins, one of them right', { Origin: [PUBLIC_URL, 'https://evil.example'] }],
+  ['a sibling domain', { 'Sec-Fetch-Site': 'same-site' }],
+  ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+  ['another site behind the right origin', { Origin: PUBLIC_URL, 'Sec-Fetch-Site': 'cross-site' }],
+  ['a cookie and nothing that says where from', { Cookie: 'baton=v1.x.y' }],
+];
+
+const OWN: [string, Record<string, string>][] = [
+  ['a page of ours', { Origin: PUBLIC_URL, 'Sec-Fetch-Site': 'same-origin', Cookie: 'baton=v1.x.y' }],
+  ['the address bar', { 'Sec-Fetch-Site': 'none', Cookie: 'baton=v1.x.y' }],
+  ['an old browser on our page', { Origin: PUBLIC_URL, Cookie: 'baton=v1.x.y' }],
+  ['a program without cookies', {}],
+];
+
+describe.each(unsafe)('%s', (name) => {
+  const send = (headers: Record<string, string | string[]>) =>
+    request(site.one, { ...sampleRequest(name, scene), headers: { ...own.headers, ...headers } });
+
+  test.each(FOREIGN)('is refused to %s, and changes nothing', async (_, headers) => {
+    const before = await picture(site.redis, site.prefix);
+    expectProblem(await send(headers), 'cross_site');
+    expect(await picture(site.redis, site.prefix)).toEqual(before);
+  });
+
+  test.each(OWN)('is open to %s', async (_, headers) => {
+    expect((await send(headers)).status).toBeLessThan(300);
+  });
+});
+
+test('another site is refused before anybody is asked who they are, and no row is written', async () => {
+  const stranger = makeDevice({ user: randomUser() });
+  const before = await picture(site.redis, site.prefix);
+  const headers = { ...stranger.headers, Origin: 'https://evil.example' };
+  expectProblem(await request(site.one, { method: 'DELETE', path: '/api/clipboard', headers }), 'cross_site');
+  expect(await picture(site.redis, site.prefix)).toEqual(before);
+});
+
+test.each(safe)('%s can be followed to from another site', async (name) => {
+  const headers = { ...own.headers, 'Sec-Fetch-Site': 'cross-site', Cookie: 'baton=v1.x.y' };
+  expect((await request(site.one, { ...sampleRequest(name, scene), headers })).status).toBe(200);
+});
