@@ -104,7 +104,8 @@ export async function startApp(config: Config): Promise<App> {
   const clipboardTtlMs = config.clipboard.ttlSeconds * 1000;
   const clipboard = makeClipboard({
     store: makeClipboardStore({ redis, scripts, keys, ttlMs: clipboardTtlMs, rateLimit: limitOf('clipboard') }),
-    noteDue: (account) => dueStore.note(account, clipboardTtlMs),
+    // A moment later than the entry ends, so that the sweeper finds it ended.
+    noteDue: (account) => dueStore.note(account, clipboardTtlMs + 100),
     onWritten: () => metrics.clipboard_writes_total.inc(),
   });
   const dueSweeper = new DueSweeper({

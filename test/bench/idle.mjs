@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { medianOfEach } from './figures.mjs';
 import { startLoad } from './processes.mjs';
 
@@ -9,6 +8,8 @@ const STREAMS_PER_LOAD = 4_000;
 const SETTLED_WITHIN = 0.005;
 const SETTLE_PAUSE_MS = 400;
 const SETTLE_LOOKS = 20;
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Collects garbage until resident memory stands still. */
 async function settle(server) {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { makeDevice, openPair } from './pairs.mjs';
 
 /*
@@ -11,6 +10,8 @@ const OPENING = 100;
 
 let pairs = [];
 const idle = [];
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Runs `act(i)` for 0 to count - 1, at most `width` of them at once. */
 async function overlapped(count, width, act) {

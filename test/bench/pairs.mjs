@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { makeClient } from '../../dist/shared/client/client.js';
 import { makeStream } from '../../dist/shared/client/stream.js';
+import { leanFetch } from './transport.mjs';
 
 /** A message that takes longer than this is lost, and the run with it. */
 const LOST_AFTER_MS = 10_000;
@@ -13,7 +14,7 @@ const random = () => randomBytes(9).toString('base64url');
 export function makeDevice({ url, user, name }) {
   const id = random();
   const headers = { 'X-Dev-User': user, 'X-Dev-Device': id, 'X-Dev-Name': name, 'X-Dev-Type': 'linux' };
-  const where = { baseUrl: url, headers };
+  const where = { baseUrl: url, headers, fetch: leanFetch };
   return {
     id,
     client: makeClient({ ...where, retries: 0 }),

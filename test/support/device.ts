@@ -13,6 +13,7 @@ interface DeviceOptions {
 
 /** A device of a development user: its headers, its calls and its streams, on whatever replica. */
 export interface TestDevice {
+  readonly user: string;
   readonly id: string;
   readonly name: string;
   readonly headers: Record<string, string>;
@@ -33,6 +34,7 @@ export function makeDevice({ user, name = 'Laptop', type = 'linux', scope = 'ful
     'X-Dev-Scope': scope,
   };
   return {
+    user,
     id,
     name,
     headers,

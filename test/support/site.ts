@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis';
-import type { TestDevice } from './device.ts';
+import { makeDevice, randomUser, type TestDevice } from './device.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from './redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from './replicas.ts';
-import type { Recorder } from './stream-recorder.ts';
+import { type Recorder, recordStream } from './stream-recorder.ts';
+
+type DevicesOf<Names extends readonly string[]> = { [N in keyof Names]: TestDevice };
 
 /** Two replicas on one store under a prefix of their own, and a plain connection to look at what they keep there. */
 export interface Site {
@@ -10,8 +12,12 @@ export interface Site {
   readonly redis: Redis;
   readonly one: ReplicaProcess;
   readonly two: ReplicaProcess;
-  /** A recorded stream of the device; `afterEach(site.closeStreams)` ends it. */
+  /** Devices of a new account with these names; their rows are written, in this order. */
+  enrol<const Names extends readonly string[]>(...names: Names): Promise<DevicesOf<Names>>;
+  /** A stream of the device that records everything, duplicates too; `afterEach(site.closeStreams)` ends it. */
   listen(device: TestDevice, replica: ReplicaProcess, lastEventId?: string): Recorder;
+  /** The same for a session of this user without a device. */
+  listenAs(name: string, user: string, replica: ReplicaProcess): Recorder;
   closeStreams(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -24,21 +30,32 @@ export async function startSite(env: Record<string, string> = {}): Promise<Site>
   const [one, two] = await Promise.all([start(), start()]);
   const redis = connectTo(redisUrl);
   const streams = new Set<Recorder>();
+
+  const keep = (stream: Recorder): Recorder => {
+    streams.add(stream);
+    return stream;
+  };
   const closeStreams = async () => {
     const open = [...streams];
     streams.clear();
     await Promise.all(open.map((stream) => stream.stop()));
   };
+
   return {
     prefix,
     redis,
     one,
     two,
-    listen(device, replica, lastEventId) {
-      const stream = device.listen(replica, lastEventId);
-      streams.add(stream);
-      return stream;
+    async enrol<const Names extends readonly string[]>(...names: Names) {
+      const user = randomUser();
+      const devices = names.map((name) => makeDevice({ user, name }));
+      for (const device of devices) await device.on(one).call('getMe');
+      return devices as DevicesOf<Names>;
     },
+    listen: ({ headers }, { url: baseUrl }, lastEventId) =>
+      keep(recordStream({ baseUrl, headers, dropDuplicates: false, ...(lastEventId !== undefined && { lastEventId }) })),
+    listenAs: (name, user, { url: baseUrl }) =>
+      keep(recordStream({ baseUrl, headers: { 'X-Dev-User': user }, query: { name }, dropDuplicates: false })),
     closeStreams,
     async stop() {
       await closeStreams();

@@ -67,20 +67,22 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
   /** Resolves to false when the position turned out to be lost. */
   async function follow(stream: Stream, firstPage: Page | null): Promise<boolean> {
     let page = firstPage;
+    let ended = false;
     while (await stream.whenWritable()) {
-      const reached = await withPermit(async () => {
-        const next = page ?? (await readPage(stream));
-        page = null;
-        if (stream.isClosed) return false;
-        if ('lostReason' in next) return 'lost';
-        return writePage(stream, next) && next.ended;
-      });
-      if (reached === 'lost') return false;
-      if (!reached) continue;
-      if (stream.owedFrom !== null) {
+      if (!ended || stream.missedBell) {
+        const reached = await withPermit(async () => {
+          const next = page ?? (await readPage(stream));
+          page = null;
+          if (stream.isClosed) return false;
+          if ('lostReason' in next) return 'lost';
+          return writePage(stream, next) && next.ended;
+        });
+        if (reached === 'lost') return false;
+        ended = reached;
+      } else if (stream.owedFrom !== null) {
         if (!(await writeOwed(stream, stream.owedFrom))) return true;
         stream.owedFrom = null;
-      } else if (!stream.missedBell && stream.writable) {
+      } else {
         stream.state = 'live';
         onLive(stream);
         return true;

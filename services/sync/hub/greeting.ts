@@ -37,7 +37,8 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
     server_id: serverId,
   };
   if (lostReason !== null) stream.advance(attached.top);
-  stream.owedFrom = stream.position;
+  // Most streams are owed nothing, and are live after the one trip of their attach.
+  stream.owedFrom = opened.pendingMessages > 0 ? stream.position : null;
   stream.presenceVersion = attached.presenceVersion;
   stream.greeted = true;
   stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top), Date.now());

@@ -1,0 +1,42 @@
+import { Agent, request } from 'node:http';
+
+/*
+ * What carries the requests of the shared client here instead of the platform's `fetch`, which on Node 20 takes half a
+ * millisecond of processor time a request: several times what is to be measured.
+ */
+
+const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+
+/** The part of a web stream's reader that the client uses, without copying or queueing. */
+function readerOf(incoming) {
+  const chunks = incoming[Symbol.asyncIterator]();
+  return { read: () => chunks.next(), cancel: async () => incoming.destroy() };
+}
+
+async function textOf(incoming) {
+  const chunks = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** As much of a `Response` as the client reads. */
+const responseOf = (incoming) => ({
+  status: incoming.statusCode,
+  ok: incoming.statusCode >= 200 && incoming.statusCode < 300,
+  headers: { get: (name) => incoming.headers[name.toLowerCase()] ?? null },
+  body: { getReader: () => readerOf(incoming) },
+  text: () => textOf(incoming),
+});
+
+/** `fetch` as the client uses it; the signal also ends an answer that is being read. */
+export function leanFetch(url, { method = 'GET', headers, body, signal }) {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, agent, headers: Object.fromEntries(headers) });
+    const abort = () => sent.destroy(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    sent.on('close', () => signal.removeEventListener('abort', abort));
+    sent.on('error', reject);
+    sent.on('response', (incoming) => resolve(responseOf(incoming)));
+    sent.end(body);
+  });
+}
