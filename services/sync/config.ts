@@ -126,7 +126,11 @@ function assemble(values: Values, descriptorLimit: number): Config {
     warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
   }
   const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
-  if (maxStreams < values.APP_HUB_MAX_STREAMS) {
+  // The default asks for more than most machines give; only a number that somebody chose is worth a warning.
+  if (
+    maxStreams < values.APP_HUB_MAX_STREAMS &&
+    values.APP_HUB_MAX_STREAMS !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default)
+  ) {
     warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
   }
   return {

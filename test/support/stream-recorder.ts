@@ -4,7 +4,7 @@ import type { StreamEvent, StreamEventOf } from '../../shared/client/stream-even
 import type { StreamState } from '../../shared/client/stream-state.ts';
 
 /** How long a test waits for anything. Generous: only a failing test ever waits so long. */
-export const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 20_000;
 
 /** Things that arrive, and those who wait for them. Nothing is polled, nothing sleeps. */
 export interface Inbox<T> {
@@ -13,9 +13,9 @@ export interface Inbox<T> {
   push(item: T): void;
   /**
    * The first item, in order of arrival, that `match` accepts and no earlier call was given; it may have arrived
-   * before. Rejects after `PATIENCE_MS` and then tells what is there instead.
+   * before. Rejects after `patienceMs` (`PATIENCE_MS`) and then tells what is there instead.
    */
-  next(match?: (item: T) => boolean): Promise<T>;
+  next(match?: (item: T) => boolean, patienceMs?: number): Promise<T>;
 }
 
 interface Waiter<T> {
@@ -29,7 +29,7 @@ export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
   const unclaimed: T[] = [];
   const waiters: Waiter<T>[] = [];
 
-  function wait(match: (item: T) => boolean): Promise<T> {
+  function wait(match: (item: T) => boolean, patienceMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter<T> = {
         match,
@@ -41,8 +41,8 @@ export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
       const timer = setTimeout(() => {
         waiters.splice(waiters.indexOf(waiter), 1);
         const there = unclaimed.slice(-20).map(describe).join(', ');
-        reject(new Error(`Waited ${PATIENCE_MS} ms in vain; unclaimed: ${there || 'nothing'}`));
-      }, PATIENCE_MS);
+        reject(new Error(`Waited ${patienceMs} ms in vain; unclaimed: ${there || 'nothing'}`));
+      }, patienceMs);
       waiters.push(waiter);
     });
   }
@@ -55,9 +55,9 @@ export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
       if (index < 0) unclaimed.push(item);
       else waiters.splice(index, 1)[0]?.give(item);
     },
-    next(match = () => true) {
+    next(match = () => true, patienceMs = PATIENCE_MS) {
       const index = unclaimed.findIndex(match);
-      return index < 0 ? wait(match) : Promise.resolve(unclaimed.splice(index, 1)[0] as T);
+      return index < 0 ? wait(match, patienceMs) : Promise.resolve(unclaimed.splice(index, 1)[0] as T);
     },
   };
 }
@@ -71,7 +71,11 @@ export interface Recorder {
   readonly events: readonly (StreamEvent & { readonly at: number })[];
   readonly states: readonly StreamState[];
   /** The first event of this name that `match` accepts and no earlier call was given. */
-  next<N extends EventName>(name: N, match?: (event: Recorded<N>) => boolean): Promise<Recorded<N>>;
+  next<N extends EventName>(
+    name: N,
+    match?: (event: Recorded<N>) => boolean,
+    patienceMs?: number,
+  ): Promise<Recorded<N>>;
   nextState<S extends StreamState['state']>(state: S): Promise<Extract<StreamState, { state: S }>>;
   stop(): Promise<void>;
 }
@@ -93,8 +97,12 @@ export function recordStream(options: Omit<StreamOptions, 'onEvent'>): Recorder 
     stream,
     events: events.all,
     states: states.all,
-    async next<N extends EventName>(name: N, match: (event: Recorded<N>) => boolean = () => true) {
-      const event = await events.next((one) => one.name === name && match(one as unknown as Recorded<N>));
+    async next<N extends EventName>(
+      name: N,
+      match: (event: Recorded<N>) => boolean = () => true,
+      patienceMs = PATIENCE_MS,
+    ) {
+      const event = await events.next((one) => one.name === name && match(one as unknown as Recorded<N>), patienceMs);
       return event as unknown as Recorded<N>;
     },
     async nextState<S extends StreamState['state']>(state: S) {

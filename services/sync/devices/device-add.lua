@@ -10,6 +10,7 @@
 -- ARGV[3] type
 -- ARGV[4] 32 random bits
 -- ARGV[5] devices per account
+-- ARGV[6] '1' for a device that is new, '0' for one whose row was lost: nobody is told of an addition then
 -- RETURNS OK, row, added ('1' | '0') | device_limit
 local keys, now = { routes = KEYS[2], log = KEYS[3], presence = KEYS[4] }, now_ms()
 local existing = redis.call('HGET', KEYS[1], ARGV[1])
@@ -28,8 +29,10 @@ while taken[name] do
 end
 local row = table.concat({ name, ARGV[3], int(now), '', '0' }, '\n')
 redis.call('HSET', KEYS[1], ARGV[1], row)
-local data = '{"device":{"device_id":"' .. ARGV[1] .. '","name":' .. cjson.encode(name) .. ',"type":"' .. ARGV[3] .. '"}}'
 local rows = read_routes(keys.routes, now)
-append_and_ring(keys, rows, now, ARGV[4], 'device:added', '!' .. ARGV[1], data)
+if ARGV[6] == '1' then
+  local device = '{"device":{"device_id":"' .. ARGV[1] .. '","name":' .. cjson.encode(name) .. ',"type":"' .. ARGV[3] .. '"}}'
+  append_and_ring(keys, rows, now, ARGV[4], 'device:added', '!' .. ARGV[1], device)
+end
 raise_version(keys, rows, now)
 return answer({ 'OK', row, '1' })

@@ -19,6 +19,13 @@ function deviceOf(row: DeviceRow, state: string | undefined, caller: Caller): De
   };
 }
 
+interface RowOfCaller {
+  caller: Caller;
+  name: string;
+  type: DeviceType;
+  isNew: boolean;
+}
+
 /** The devices of an account: their names, and which of them are online. */
 export function makeDevices(store: DeviceStore) {
   return {
@@ -55,9 +62,9 @@ export function makeDevices(store: DeviceStore) {
       return deviceOf(parseRow(deviceId, row), state || undefined, caller);
     },
 
-    /** Writes the row of a device that has none. */
-    async ensureRow({ caller, name, type }: { caller: Caller; name: string; type: DeviceType }): Promise<void> {
-      if (caller.deviceId !== null) await store.add(caller.account, { deviceId: caller.deviceId, name, type });
+    /** Writes the row of a device that has none; the others hear of it only when the device is new. */
+    async ensureRow({ caller, name, type, isNew }: RowOfCaller): Promise<void> {
+      if (caller.deviceId !== null) await store.add(caller.account, { deviceId: caller.deviceId, name, type, isNew });
     },
   };
 }

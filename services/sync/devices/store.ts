@@ -13,6 +13,8 @@ interface NewDevice {
   deviceId: string;
   name: string;
   type: DeviceType;
+  /** False for a row that was lost: the others are not told of an addition. */
+  isNew: boolean;
 }
 
 /** Device rows, and what was last announced of them. */
@@ -37,10 +39,10 @@ export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; script
     },
 
     /** Adds the row unless there is one; a taken name gets a suffix. Throws `device_limit`. */
-    async add(account: string, { deviceId, name, type }: NewDevice): Promise<string> {
+    async add(account: string, { deviceId, name, type, isNew }: NewDevice): Promise<string> {
       const [row] = await addScript(
         [keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account)],
-        [deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount],
+        [deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount, isNew ? '1' : '0'],
       );
       return row as string;
     },

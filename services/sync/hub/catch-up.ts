@@ -61,7 +61,7 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
         stream.write(frame('message', json), Date.now());
       }
     }
-    return !stream.isClosed;
+    return !stream.isOver;
   }
 
   /** Resolves to false when the position turned out to be lost. */
@@ -73,7 +73,7 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
         const reached = await withPermit(async () => {
           const next = page ?? (await readPage(stream));
           page = null;
-          if (stream.isClosed) return false;
+          if (stream.isOver) return false;
           if ('lostReason' in next) return 'lost';
           return writePage(stream, next) && next.ended;
         });
@@ -93,7 +93,7 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
 
   /** Starts, unless it runs already. Never rejects: a failure is reported, and the sweep tries again. */
   return function catchUp(stream: Stream, firstPage: Page | null = null): void {
-    if (stream.catchingUp || stream.isClosed) return;
+    if (stream.catchingUp || stream.isOver) return;
     stream.catchingUp = true;
     stream.state = 'behind';
     follow(stream, firstPage)

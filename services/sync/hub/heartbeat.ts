@@ -31,7 +31,8 @@ export class Heartbeat {
   #tick(): void {
     const now = Date.now();
     for (const stream of this.#parts.streams.values()) {
-      if (stream.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
+      if (stream.isLingering(now)) stream.destroy();
+      else if (stream.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
       else if (now >= stream.rotateAtMs) stream.end('rotate', spreadRetryMs(100, 1_000));
       else if (stream.greeted && stream.writable && now - stream.lastWriteMs >= this.#parts.heartbeatMs) {
         // The position as id: a quiet device must not fall behind the log's end.

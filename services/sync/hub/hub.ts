@@ -13,6 +13,7 @@ import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
 import type { LeaseStore } from './lease-store.ts';
 import { LocalStreams } from './local-streams.ts';
+import { makePermits, type WithPermit } from './permits.ts';
 import { makePresenceTeller, type PresenceTeller, sendPresence } from './presence-teller.ts';
 import type { Replica } from './replica.ts';
 import type { Attached, HubStore, Transitions } from './store.ts';
@@ -53,6 +54,9 @@ interface OpenRequest {
   lastEventId: string | null;
 }
 
+/** Streams that open at once; in a reconnect storm the others wait, and the store answers each in time. */
+const OPENING_AT_ONCE = 200;
+
 const POSITION = /^\d{1,15}-\d{1,10}$/;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
@@ -63,6 +67,7 @@ export class Hub implements BusListener {
   readonly #catchUp: CatchUp;
   readonly #heartbeat: Heartbeat;
   readonly #tellPresence: PresenceTeller;
+  readonly #admission: WithPermit = makePermits(OPENING_AT_ONCE);
   readonly #strays = new Set<string>();
   #draining = false;
 
@@ -127,7 +132,6 @@ export class Hub implements BusListener {
     const { maxStreams, leases, replica, timing, onFailure } = this.#parts;
     const stream = new Stream(res, caller, device);
     if (this.#draining || this.streams.size >= maxStreams) {
-      stream.start();
       return stream.end(this.#draining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));
     }
     const malformed = lastEventId !== null && !POSITION.test(lastEventId);
@@ -204,18 +208,15 @@ export class Hub implements BusListener {
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
   async #begin(stream: Stream, malformed: boolean): Promise<void> {
-    const { store, replica, rooms, timing, metrics } = this.#parts;
+    const { replica, timing, metrics } = this.#parts;
     stream.state = 'opening';
     stream.presenceVersion = 0;
     const wasGreeted = stream.greeted;
     try {
-      let attached = await store.attach(stream, replica.channel, true);
-      if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) {
-        attached = await store.attach(stream, replica.channel, true);
-      }
-      if (stream.isClosed) return;
+      const attached = await this.#admission(() => this.#attachOpening(stream));
+      if (stream.isOver) return;
       const { opened } = attached;
-      if (!stream.greeted) stream.start();
+      stream.start();
       if (opened === null) return this.#endUnopened(stream, attached.outcome);
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
@@ -230,13 +231,20 @@ export class Hub implements BusListener {
     }
   }
 
+  async #attachOpening(stream: Stream): Promise<Attached> {
+    const { store, replica, rooms } = this.#parts;
+    const attached = await store.attach(stream, replica.channel, true);
+    const restored = this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
+    return restored ? store.attach(stream, replica.channel, true) : attached;
+  }
+
   #endUnopened(stream: Stream, outcome: Attached['outcome']): void {
     if (outcome === 'busy') stream.end('busy', spreadRetryMs(5_000, 15_000));
     else stream.end('superseded', SUPERSEDED_RETRY_MS);
   }
 
   #beginFailed(stream: Stream, error: unknown): void {
-    if (stream.isClosed) return;
+    if (stream.isOver) return;
     if (stream.greeted) {
       this.#parts.onFailure('greet stream', error);
       stream.state = 'behind';
@@ -246,19 +254,18 @@ export class Hub implements BusListener {
       this.#close(stream);
       throw error;
     }
-    stream.start();
     stream.end('store', spreadRetryMs(1_000, 3_000));
   }
 
   /** The sweep's attach, also after every cause that may have lost an announcement. */
   async #attach(stream: Stream): Promise<void> {
-    if (stream.isClosed || stream.state === 'opening') return;
+    if (stream.isOver || stream.state === 'opening') return;
     const { store, leases, replica, rooms } = this.#parts;
     const entry = this.streams.find(stream.account);
     const speaksForAccount = entry?.streams.values().next().value === stream;
     if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
     const attached = await store.attach(stream, replica.channel, false);
-    if (stream.isClosed || attached.outcome === 'old') return;
+    if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
@@ -282,7 +289,7 @@ export class Hub implements BusListener {
   }
 
   #close(stream: Stream): void {
-    if (stream.isClosed) return;
+    if (stream.state === 'closed') return;
     stream.state = 'closed';
     this.streams.remove(stream);
     this.#parts.metrics.streams_closed_total.inc({ reason: stream.closeReason });

@@ -11,6 +11,9 @@ const RING = 64;
 const MAX_BUFFERED_BYTES = 512 * 1024;
 const MAX_STALLED_MS = 30_000;
 
+/** How long a client may take to receive the last frame. */
+const FAREWELL_MS = 5_000;
+
 /**
  * One client's socket and its own position in the account's log.
  *
@@ -48,6 +51,7 @@ export class Stream {
   #ringAt = 0;
   #stalledAtMs = 0;
   #blocked = false;
+  #endedAtMs = 0;
 
   constructor(res: ServerResponse, caller: Caller, device: string) {
     this.#res = res;
@@ -57,18 +61,21 @@ export class Stream {
       this.#blocked = false;
       this.#stalledAtMs = 0;
     });
+    // A reset connection: `close` follows and says all there is to say.
+    res.on('error', () => undefined);
   }
 
   get account(): string {
     return this.caller.account;
   }
 
-  get isClosed(): boolean {
-    return this.state === 'closed';
+  /** Nothing will be written any more: the socket has closed, or the last frame is on its way. */
+  get isOver(): boolean {
+    return this.state === 'closed' || this.#endedAtMs > 0;
   }
 
   get writable(): boolean {
-    return !this.#blocked && !this.isClosed;
+    return !this.#blocked && !this.isOver;
   }
 
   get bufferedBytes(): number {
@@ -77,6 +84,7 @@ export class Stream {
 
   /** Sends the response head at once, so that proxies and clients know the stream is up. */
   start(): void {
+    if (this.#res.headersSent) return;
     this.#res.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store, no-transform',
@@ -100,7 +108,7 @@ export class Stream {
    * written before `whenWritable`.
    */
   write(chunk: Buffer, nowMs: number): boolean {
-    if (this.isClosed) return false;
+    if (this.isOver) return false;
     this.lastWriteMs = nowMs;
     if (this.#res.write(chunk)) return true;
     this.#blocked = true;
@@ -110,7 +118,7 @@ export class Stream {
 
   /** Resolves when the socket takes more, to false when it has closed instead: a sleeping laptop sends neither for long. */
   async whenWritable(): Promise<boolean> {
-    if (this.isClosed || !this.#blocked) return !this.isClosed;
+    if (this.isOver || !this.#blocked) return !this.isOver;
     const res = this.#res;
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -121,7 +129,12 @@ export class Stream {
       res.on('drain', done);
       res.on('close', done);
     });
-    return !this.isClosed;
+    return !this.isOver;
+  }
+
+  /** The last frame was not taken in time: the client is gone without a word. */
+  isLingering(nowMs: number): boolean {
+    return this.#endedAtMs > 0 && nowMs - this.#endedAtMs > FAREWELL_MS;
   }
 
   isTooSlow(nowMs: number): boolean {
@@ -129,10 +142,12 @@ export class Stream {
     return nowMs - this.#stalledAtMs > MAX_STALLED_MS || this.bufferedBytes > MAX_BUFFERED_BYTES;
   }
 
-  /** Tells the client why and when to come back, then ends the stream. */
+  /** Tells the client why and when to come back, then ends the stream: always a 200, whatever the reason. */
   end(reason: ReconnectReason, retryMs: number): void {
-    if (this.isClosed) return;
+    if (this.isOver) return;
     this.closeReason = reason;
+    this.start();
+    this.#endedAtMs = Date.now();
     this.#res.end(reconnectFrame(reason, retryMs));
     // A socket that does not drain would keep its buffer for as long as the client sleeps.
     if (reason === 'slow') this.#res.destroy();

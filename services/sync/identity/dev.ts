@@ -90,7 +90,7 @@ function deviceNameOf(text: string | null, deviceId: string): string {
 
 interface DevIdentityDeps {
   /** Writes the row of a device that has none; leaves an existing one as it is. */
-  ensureRow: (device: { caller: Caller; name: string; type: DeviceType }) => Promise<void>;
+  ensureRow: (device: { caller: Caller; name: string; type: DeviceType; isNew: boolean }) => Promise<void>;
 }
 
 /**
@@ -102,8 +102,8 @@ export function makeDevIdentity({ ensureRow }: DevIdentityDeps): Identity {
   /** What the request behind a caller said about its device. */
   const facts = new WeakMap<Caller, DeviceFacts>();
 
-  const writeRow = async (caller: Caller, { name, type }: DeviceFacts): Promise<void> => {
-    await ensureRow({ caller, name, type });
+  const writeRow = async (caller: Caller, { name, type }: DeviceFacts, isNew: boolean): Promise<void> => {
+    await ensureRow({ caller, name, type, isNew });
     seen.add(`${caller.account} ${caller.deviceId}`);
   };
 
@@ -122,7 +122,7 @@ export function makeDevIdentity({ ensureRow }: DevIdentityDeps): Identity {
   const writeFirstRow = async (caller: Caller, device: DeviceFacts, route: Route): Promise<void> => {
     if (seen.has(`${caller.account} ${caller.deviceId}`)) return;
     try {
-      await writeRow(caller, device);
+      await writeRow(caller, device, true);
     } catch (error) {
       // A missing store must not refuse a stream, which waits for the store; the row is then written by a later request.
       const missing = error instanceof BatonError && error.code === 'store_unavailable';
@@ -139,7 +139,7 @@ export function makeDevIdentity({ ensureRow }: DevIdentityDeps): Identity {
     },
     async restoreRow(caller) {
       const device = facts.get(caller);
-      if (device) await writeRow(caller, device);
+      if (device) await writeRow(caller, device, false);
       return device !== undefined;
     },
   };

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Presence } from '../../shared/contract/presence.ts';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+
+const options = { redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() };
+
+afterEach(stopReplicas);
+
+test('a rolling restart under load loses no message, shows nobody offline, and every replica exits with 0', async () => {
+  const env = { APP_DRAIN_SECONDS: '1' };
+  const start = () => startReplica({ ...options, env });
+  let [one, two]: ReplicaProcess[] = await Promise.all([start(), start()]);
+  const serving = () => [one, two].filter((replica) => replica !== undefined);
+  let leaving: ReplicaProcess | undefined;
+  // As a balancer does: any replica but the one that is leaving.
+  const place = {
+    get url() {
+      return (serving().find((replica) => replica !== leaving) as ReplicaProcess).url;
+    },
+  };
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  const onLaptop = laptop.listen(place);
+  const onPhone = phone.listen(place);
+  await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
+  await onLaptop.next('presence', ({ data }) => data.devices.length === 2);
+
+  let sending = true;
+  const sent: string[] = [];
+  const load = (async () => {
+    while (sending) {
+      const content = `message ${sent.length}`;
+      await laptop.on(place).call('sendMessage', { body: { to: 'Phone', content } });
+      sent.push(content);
+      const { data } = await onPhone.next('message', (event) => event.data.content === content);
+      await phone.on(place).call('ackMessages', { body: { message_ids: [data.message_id] } });
+    }
+  })();
+  const exitCodes: (number | null)[] = [];
+  for (const old of [one, two]) {
+    leaving = old;
+    const fresh = await start();
+    exitCodes.push((await old?.stop()) ?? null);
+    if (old === one) one = fresh;
+    else two = fresh;
+  }
+  sending = false;
+  await load;
+
+  expect(exitCodes).toEqual([0, 0]);
+  const received = onPhone.events.filter(({ name }) => name === 'message');
+  expect(received.map(({ data }) => (data as { content: string }).content)).toEqual(sent);
+  const readies = onPhone.events.filter(({ name }) => name === 'ready').slice(1);
+  expect(readies.length).toBeGreaterThan(0);
+  for (const { data } of readies) expect(data).toMatchObject({ resumed: true });
+  const seenOffline = onLaptop.events.filter(
+    ({ name, data }) =>
+      name === 'presence' && (data as { devices: { online: boolean }[] }).devices.some(({ online }) => !online),
+  );
+  expect(seenOffline).toEqual([]);
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+}, 120_000);
+
+test('a client that never reads is ended, and holds no more memory than its bounds until then', async () => {
+  const replica = await startReplica(options);
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  await phone.on(replica).call('listDevices');
+  const { hostname, port } = new URL(replica.url);
+  const deaf = connect(Number(port), hostname).pause();
+  const headers = Object.entries(phone.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  deaf.write(`GET /api/hub/events HTTP/1.1\r\nHost: localhost\r\n${headers.join('')}\r\n`);
+  deaf.on('error', () => undefined);
+
+  const content = 'x'.repeat(4_000);
+  const buffered = async () => {
+    const text = await (await fetch(`${replica.adminUrl}/metrics`)).text();
+    return Number(/^baton_stream_buffer_bytes (\d+)/m.exec(text)?.[1]);
+  };
+  let most = 0;
+  for (let i = 0; i < 1_500; i++) {
+    const { body } = await laptop.on(replica).call('sendMessage', { body: { to: 'Phone', content } });
+    if (i % 100 === 0) most = Math.max(most, await buffered());
+    await phone.on(replica).call('ackMessages', { body: { message_ids: [body.message_id] } });
+  }
+  const closed = once(deaf, 'close');
+  // Its last frame is in the socket; reading it shows that the replica has ended the stream.
+  const onLaptop = laptop.listen(replica);
+  const phoneIsOffline = ({ data }: { data: Presence }) =>
+    data.devices.some(({ name, online }) => name === 'Phone' && !online);
+  await onLaptop.next('presence', phoneIsOffline, 60_000);
+  deaf.resume();
+  await closed;
+
+  expect(most).toBeLessThan(600 * 1024);
+  expect(await buffered()).toBe(0);
+  await onLaptop.stop();
+}, 120_000);
