@@ -65,23 +65,35 @@ export async function startApp(config: Config): Promise<App> {
   };
 
   // The store, and this replica on its bus.
-  const store = new Store({ ...config.redis, logger, metrics });
+  const store = new Store({
+    ...config.redis,
+    logger,
+    metrics,
+    isDeadChannel: (channel) => replica.isDeadChannel(channel),
+    onTopology: () => bus.doubt(),
+  });
   const { redis, keys, scripts } = store;
-  const leases = makeLeaseStore({ redis, scripts: store.probes, keys });
+  const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
   const bus = new Bus({
-    connect: store.subscriber,
+    open: store.subscriber,
     listener: {
       event: (e) => hub.event(e),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
     },
     onGap: (cause) => hub.attachAll(cause),
+    onFailure,
   });
   const replica = new Replica({
     leases,
     bus,
     keys,
-    onNewId: () => hub.attachAll('new id'),
+    onNewId: (oldId) => {
+      hub.attachAll('new id');
+      // Only then is nobody left for whom a reaper would have to look there.
+      const forget = hub.sweeper.attachAll().then(() => leases.forgetAccounts(oldId));
+      forget.catch((error: unknown) => onFailure('forget accounts', error));
+    },
     onBeat: (ok, error) => {
       if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
@@ -135,7 +147,9 @@ export async function startApp(config: Config): Promise<App> {
       readPresence: devices.presence,
       unacknowledged: ({ account, caller }, position) => messages.unacknowledged(account, caller.deviceId, position),
       restoreRow: (caller) => identity.restoreRow(caller),
-      noteDue: (account, atMs) => dueStore.note(account, Math.max(0, atMs - Date.now())),
+      // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
+      noteDue: (account, atMs) =>
+        dueStore.note(account, Math.max(0, atMs - Date.now())).catch((error: unknown) => onFailure('note due', error)),
     },
     metrics,
     timing: {

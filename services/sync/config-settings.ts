@@ -10,9 +10,9 @@ import {
   matching,
   oneOf,
   origin,
-  redisUrl,
   rotatingSecret,
 } from './config-kinds.ts';
+import { redisAddress } from './config-redis.ts';
 
 export interface Setting<T> {
   kind: Kind<T>;
@@ -71,10 +71,15 @@ export const SETTINGS = {
     defaultSays: 'none',
     meaning: 'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed.',
   }),
-  APP_REDIS_URL: setting(redisUrl, {
+  APP_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
-    meaning: 'The store, as `redis://` or `rediss://` URL; user, password and database number in the URL.',
+    meaning:
+      'The store: `redis://user:password@host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://user:password@host,host,host/master`; of a cluster several comma-separated nodes.',
     secret: true,
+  }),
+  APP_REDIS_MODE: setting(oneOf('standalone', 'sentinel', 'cluster'), {
+    defaultSays: 'what `APP_REDIS_URL` looks like',
+    meaning: 'Has to be `cluster` for a Redis Cluster, also with one node in `APP_REDIS_URL`.',
   }),
   APP_KEY_PREFIX: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'), {
     default: 'baton',

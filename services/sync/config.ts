@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type RedisAddress, withMode } from './config-redis.ts';
 import { type Key, SETTINGS, type Setting, type Values } from './config-settings.ts';
 
 export interface Config {
@@ -16,7 +17,7 @@ export interface Config {
   };
   readonly identity: { readonly mode: 'dev' } | { readonly mode: 'edge'; readonly edgeSecrets: readonly string[] };
   readonly brokerUrl: string | null;
-  readonly redis: { readonly url: string; readonly keyPrefix: string };
+  readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   readonly hub: {
     /** Already lowered to what the descriptor limit allows. */
     readonly maxStreams: number;
@@ -87,6 +88,11 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   const production = values.NODE_ENV === 'production';
   require('APP_IDENTITY', ': there is no default, choose edge or dev');
   require('APP_REDIS_URL', '');
+  // A mode that was refused has been reported, and says nothing about the URL.
+  if (values.APP_REDIS_URL !== null && (values.APP_REDIS_MODE !== null || !given('APP_REDIS_MODE'))) {
+    const address = withMode(values.APP_REDIS_URL, values.APP_REDIS_MODE);
+    if ('problem' in address) report(address.key === 'url' ? 'APP_REDIS_URL' : 'APP_REDIS_MODE', address.problem);
+  }
   if (values.APP_IDENTITY === 'edge') require('APP_EDGE_SECRET', ' with APP_IDENTITY=edge');
   if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
     report('APP_ADMIN_PORT', 'must differ from APP_PORT');
@@ -114,6 +120,13 @@ function descriptorLimitOfProcess(): number {
 
 /** A tenth, and 64 more, stays for requests, the store's connections and files. */
 const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
+
+/** Only after `checkTogether` had nothing to say. */
+function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): RedisAddress {
+  const parsed = address === null ? null : withMode(address, mode);
+  if (parsed === null || !('value' in parsed)) throw new Error('the address of the store was not checked');
+  return parsed.value;
+}
 
 function assemble(values: Values, descriptorLimit: number): Config {
   const warnings: string[] = [];
@@ -146,7 +159,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
     },
     identity: dev ? { mode: 'dev' } : { mode: 'edge', edgeSecrets: values.APP_EDGE_SECRET ?? [] },
     brokerUrl: values.APP_BROKER_URL,
-    redis: { url: values.APP_REDIS_URL ?? '', keyPrefix: values.APP_KEY_PREFIX },
+    redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
     hub: {
       maxStreams,
       sweepSeconds: values.APP_HUB_SWEEP_SECONDS,

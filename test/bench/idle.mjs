@@ -25,14 +25,18 @@ async function settle(server) {
 
 /** Opens so many more streams, in as many processes as that takes. Resolves to the seconds until all were ready. */
 async function openMore({ loads, count, url, pinning, account }) {
-  const shares = [];
-  for (let left = count; left > 0; left -= STREAMS_PER_LOAD) shares.push(Math.min(left, STREAMS_PER_LOAD));
-  const started = await Promise.all(shares.map(() => startLoad(pinning)));
+  const processes = Math.ceil(count / STREAMS_PER_LOAD);
+  const started = await Promise.all(Array.from({ length: processes }, () => startLoad(pinning)));
   loads.push(...started);
   const startedMs = performance.now();
   await Promise.all(
     started.map((load, i) =>
-      load.ask('openIdle', { url, streams: shares[i], perAccount: PER_ACCOUNT, account: `${account}-${i}` }),
+      load.ask('openIdle', {
+        url,
+        streams: Math.ceil(count / processes),
+        perAccount: PER_ACCOUNT,
+        account: `${account}-${i}`,
+      }),
     ),
   );
   return (performance.now() - startedMs) / 1_000;
@@ -61,8 +65,8 @@ async function measureOnce({ servers, kind, redis, pinning, streams: [few, many]
       open_us: cpuMicros / (many - few),
     };
   } finally {
-    await server.stop();
     await Promise.all(loads.map((load) => load.stop()));
+    await server.stop();
   }
 }
 

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 const FULL = {
   rounds: 5,
   idleRounds: 3,
+  tries: 3,
   messages: 1_000,
   rate: 200,
   seconds: 5,
@@ -19,6 +20,7 @@ const SMOKE = {
   ...FULL,
   rounds: 1,
   idleRounds: 1,
+  tries: 1,
   messages: 50,
   rate: 50,
   seconds: 0.5,
@@ -32,6 +34,7 @@ const USAGE = `npm run bench -- [options]
   --smoke               small numbers, under 40 s: shows that it works
   --only <part>         crossing or idle
   --rounds <n>          rounds of each part (${FULL.rounds}; idle ${FULL.idleRounds})
+  --tries <n>           how often a run that other processes disturb is tried (${FULL.tries})
   --seconds <n>         length of a paced and of a saturated run (${FULL.seconds})
   --rate <n>            messages a second of the paced run (${FULL.rate})
   --in-flight <n,n>     messages in flight of the saturated runs (${FULL.inFlight})
@@ -51,6 +54,7 @@ const number = (text) => {
 
 const OVERRIDES = {
   rounds: (text) => ({ rounds: number(text), idleRounds: number(text) }),
+  tries: (text) => ({ tries: number(text) }),
   seconds: (text) => ({ seconds: number(text) }),
   rate: (text) => ({ rate: number(text) }),
   'in-flight': (text) => ({ inFlight: text.split(',').map(number) }),

@@ -1,6 +1,7 @@
 const ms = (value) => `${value.toFixed(2)} ms`;
 const micros = (value) => `${value.toFixed(0)} us`;
 const rate = (value) => `${value.toFixed(0)}/s`;
+const percent = (value) => `${(value * 100).toFixed(0)} %`;
 const kib = (value) => `${value.toFixed(1)} KiB`;
 const mib = (value) => `${value.toFixed(0)} MiB`;
 const seconds = (value) => `${value.toFixed(1)} s`;
@@ -38,8 +39,15 @@ function crossingRows(part) {
   const isLoad = part.name.startsWith('saturated');
   const rows = rowsOf(part, [...(isLoad ? [['per_second', 'accepted and delivered', rate]] : []), ...LATENCY]);
   const costs = isLoad ? rowsOf(part, COST) : [];
+  const others = rowsOf(part, [['others', 'of the machine, taken by others', percent]]);
   const late = part.baton.late_p99 === undefined ? [] : rowsOf(part, [['late_p99', 'load behind its pace, p99', ms]]);
-  return [[part.title, '', '', ''], ...rows.map(indent), ...costs.map(indent), ...late.map(indent)];
+  return [
+    [part.title, '', '', ''],
+    ...rows.map(indent),
+    ...costs.map(indent),
+    ...late.map(indent),
+    ...others.map(indent),
+  ];
 }
 
 const indent = ([title, ...rest]) => [`  ${title}`, ...rest];

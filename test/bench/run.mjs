@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { Redis } from 'ioredis';
 import { buildOrExit } from '../../deploy/local/build.mjs';
 import { startRedis } from '../../deploy/local/redis.mjs';
-import { requireRedisServer } from '../../deploy/local/setup.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
 import { measureCrossing } from './crossing.mjs';
 import { measureIdle } from './idle.mjs';
 import { readOptions } from './options.mjs';
@@ -40,6 +39,8 @@ const headOf = ({ machine, options }) =>
   ].join('\n');
 
 const options = readOptions(process.argv.slice(2));
+requireNode();
+installPackages();
 await buildOrExit();
 const server = await startRedis({ path: requireRedisServer('APP_REDIS_URL'), detached: true });
 process.on('exit', () => {
@@ -48,6 +49,8 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
+// A bare checkout has the packages only now.
+const { Redis } = await import('ioredis');
 const redis = new Redis(server.url);
 const gauge = makeRedisGauge(redis);
 if (!options.appendOnly) await redis.config('SET', 'appendonly', 'no');

@@ -32,11 +32,16 @@ const responseOf = (incoming) => ({
 export function leanFetch(url, { method = 'GET', headers, body, signal }) {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, agent, headers: Object.fromEntries(headers) });
-    const abort = () => sent.destroy(signal.reason);
+    let answer = null;
+    // An answer is ended without an error: nobody would be listening for that of its socket.
+    const abort = () => (answer === null ? sent.destroy(signal.reason) : answer.destroy());
     signal.addEventListener('abort', abort, { once: true });
     sent.on('close', () => signal.removeEventListener('abort', abort));
     sent.on('error', reject);
-    sent.on('response', (incoming) => resolve(responseOf(incoming)));
+    sent.on('response', (incoming) => {
+      answer = incoming;
+      resolve(responseOf(incoming));
+    });
     sent.end(body);
   });
 }

@@ -12,11 +12,14 @@ afterAll(() => site.stop());
 const rename = (caller: TestDevice, target: TestDevice, name: string) =>
   caller.on(site.one).call('renameDevice', { params: { device_id: target.id }, body: { name } });
 
-const namesIn = (stream: Recorder): string[] => stream.events.map(({ name }) => name).filter((name) => name.startsWith('device:'));
+const namesIn = (stream: Recorder): string[] =>
+  stream.events.map(({ name }) => name).filter((name) => name.startsWith('device:'));
 
 /** Waits until a message has come to the device: whatever was announced before it has come, too. */
 async function settle(device: TestDevice, stream: Recorder): Promise<void> {
-  const { body } = await device.on(site.one).call('sendMessage', { body: { to_device_id: device.id, content: 'marker' } });
+  const { body } = await device
+    .on(site.one)
+    .call('sendMessage', { body: { to_device_id: device.id, content: 'marker' } });
   await stream.next('message', ({ data }) => data.message_id === body.message_id);
 }
 
@@ -65,6 +68,17 @@ describe('a device that joins', () => {
     expect(presence.data.devices[1]).toMatchObject({ name: 'Phone', online: false });
   });
 
+  test('is not announced as new when the store had lost its row and it comes back', async () => {
+    const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+    const stream = site.listen(laptop, site.one);
+    await stream.next('ready');
+    await site.redis.hdel(`${site.prefix}:{${laptop.user}}:devices`, phone.id);
+    expect((await phone.on(site.one).call('listMessages')).status).toBe(200);
+    expect((await laptop.on(site.two).call('listDevices')).body.devices.map(({ name }) => name)).toContain('Phone');
+    await settle(laptop, stream);
+    expect(namesIn(stream)).toEqual([]);
+  });
+
   test('is announced once, however often it asks afterwards', async () => {
     const [laptop] = await site.enrol('Laptop');
     const stream = site.listen(laptop, site.one);
@@ -80,7 +94,9 @@ describe('a rename', () => {
   test('is told to every device, the renamed one included, with the new presence', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const streams = [site.listen(laptop, site.one), site.listen(phone, site.two)];
-    const versions = await Promise.all(streams.map(async (stream) => (await stream.next('ready')).data.presence.version));
+    const versions = await Promise.all(
+      streams.map(async (stream) => (await stream.next('ready')).data.presence.version),
+    );
     await rename(laptop, phone, 'Old phone');
     for (const stream of streams) {
       const renamed = await stream.next('device:renamed');
@@ -132,10 +148,14 @@ describe('a rename', () => {
     await rename(laptop, laptop, 'Desk');
     await laptop.on(site.one).call('sendMessage', { body: { to: 'Phone', content: 'from the desk' } });
     expect((await stream.next('message')).data.from_name).toBe('Desk');
-    const entry = await laptop.on(site.two).call('setClipboard', { body: { content: 'x', content_type: 'text/plain' } });
+    const entry = await laptop
+      .on(site.two)
+      .call('setClipboard', { body: { content: 'x', content_type: 'text/plain' } });
     expect(entry.body.source_device_name).toBe('Desk');
     const { body } = await phone.on(site.two).call('sendMessage', { body: { to: 'Desk', content: 'to the desk' } });
     expect(body.to).toMatchObject([{ device_id: laptop.id, name: 'Desk' }]);
-    await expect(phone.on(site.one).call('sendMessage', { body: { to: 'Laptop', content: 'x' } })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(
+      phone.on(site.one).call('sendMessage', { body: { to: 'Laptop', content: 'x' } }),
+    ).rejects.toMatchObject({ code: 'not_found' });
   });
 });

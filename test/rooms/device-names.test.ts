@@ -101,7 +101,9 @@ describe('a rename', () => {
 
   test('of another device of the account is as good', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
-    expect((await rename(laptop, phone, 'Old phone')).body).toMatchObject({ device: { device_id: phone.id, name: 'Old phone', current: false } });
+    expect((await rename(laptop, phone, 'Old phone')).body).toMatchObject({
+      device: { device_id: phone.id, name: 'Old phone', current: false },
+    });
     expect(await namesOf(phone)).toEqual(['Laptop', 'Old phone']);
   });
 
@@ -122,15 +124,27 @@ describe('a rename', () => {
     expect(await namesOf(device)).toEqual([name]);
   });
 
-  test.each(['', '   ', '*', ' * ', 'x'.repeat(33), 'Zoë', '手机', '📱', 'a\tb', 'a\nb', 'a\u0000b', 'a\u007fb', 'a\u00a0b', '\u202eevil'])(
-    'to %j is refused, and changes nothing',
-    async (name) => {
-      const [device] = await site.enrol('Laptop');
-      const before = await picture(site.redis, site.prefix);
-      expectProblem(await rename(device, device, name), 'invalid_device_name');
-      expect(await picture(site.redis, site.prefix)).toEqual(before);
-    },
-  );
+  test.each([
+    '',
+    '   ',
+    '*',
+    ' * ',
+    'x'.repeat(33),
+    'Zoë',
+    '手机',
+    '📱',
+    'a\tb',
+    'a\nb',
+    'a\u0000b',
+    'a\u007fb',
+    'a\u00a0b',
+    '\u202eevil',
+  ])('to %j is refused, and changes nothing', async (name) => {
+    const [device] = await site.enrol('Laptop');
+    const before = await picture(site.redis, site.prefix);
+    expectProblem(await rename(device, device, name), 'invalid_device_name');
+    expect(await picture(site.redis, site.prefix)).toEqual(before);
+  });
 
   test('to the name of another device is refused, and changes nothing', async () => {
     const [laptop] = await site.enrol('Laptop', 'Phone');

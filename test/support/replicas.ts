@@ -57,7 +57,8 @@ export async function startReplica({ redisUrl, keyPrefix, env }: ReplicaOptions)
       APP_LOG_LEVEL: 'warn',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // With a channel, so that a replica ends with a test process that was killed before it could stop it.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let log = '';
   for (const output of [child.stdout, child.stderr]) {

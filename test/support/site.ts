@@ -6,11 +6,12 @@ import { type Recorder, recordStream } from './stream-recorder.ts';
 
 type DevicesOf<Names extends readonly string[]> = { [N in keyof Names]: TestDevice };
 
-/** Two replicas on one store under a prefix of their own, and a plain connection to look at what they keep there. */
+/** Replicas on one store under a prefix of their own, and a plain connection to look at what they keep there. */
 export interface Site {
   readonly prefix: string;
   readonly redis: Redis;
   readonly one: ReplicaProcess;
+  /** The other one; the same where a file asked for one alone. */
   readonly two: ReplicaProcess;
   /** Devices of a new account with these names; their rows are written, in this order. */
   enrol<const Names extends readonly string[]>(...names: Names): Promise<DevicesOf<Names>>;
@@ -22,12 +23,13 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-/** For `beforeAll`; its `stop` is for `afterAll`. `env` is that of both replicas. */
-export async function startSite(env: Record<string, string> = {}): Promise<Site> {
+/** For `beforeAll`; its `stop` is for `afterAll`. `env` is that of both replicas; `alone` starts only one. */
+export async function startSite(env: Record<string, string> = {}, { alone = false } = {}): Promise<Site> {
   const redisUrl = sharedRedisUrl();
   const prefix = randomPrefix();
   const start = () => startReplica({ redisUrl, keyPrefix: prefix, env });
-  const [one, two] = await Promise.all([start(), start()]);
+  const [one, other] = await Promise.all([start(), ...(alone ? [] : [start()])]);
+  const two = other ?? one;
   const redis = connectTo(redisUrl);
   const streams = new Set<Recorder>();
 
@@ -53,7 +55,9 @@ export async function startSite(env: Record<string, string> = {}): Promise<Site>
       return devices as DevicesOf<Names>;
     },
     listen: ({ headers }, { url: baseUrl }, lastEventId) =>
-      keep(recordStream({ baseUrl, headers, dropDuplicates: false, ...(lastEventId !== undefined && { lastEventId }) })),
+      keep(
+        recordStream({ baseUrl, headers, dropDuplicates: false, ...(lastEventId !== undefined && { lastEventId }) }),
+      ),
     listenAs: (name, user, { url: baseUrl }) =>
       keep(recordStream({ baseUrl, headers: { 'X-Dev-User': user }, query: { name }, dropDuplicates: false })),
     closeStreams,

@@ -12,7 +12,9 @@ export interface Source {
 
 /** Without comments, whose words are nobody's code. */
 const code = (path: string, text: string): string =>
-  path.endsWith('.lua') ? text.replace(/--.*$/gm, '') : text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+  path.endsWith('.lua')
+    ? text.replace(/--.*$/gm, '')
+    : text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
 /** Every TypeScript and Lua file under services/. */
 export function serviceSources(): Source[] {

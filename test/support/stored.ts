@@ -19,7 +19,7 @@ async function readAll(redis: Redis, key: string): Promise<unknown> {
   if (type === 'string') return redis.get(key);
   if (type === 'hash') return redis.hgetall(key);
   if (type === 'stream') return redis.xrange(key, '-', '+');
-  if (type === 'zset') return redis.zrange(key, 0, -1);
+  if (type === 'zset') return redis.zrange(key, '0', '-1');
   if (type === 'set') return redis.smembers(key);
   if (type === 'none') return null;
   throw new Error(`No test knows how to read the ${type} ${key}`);

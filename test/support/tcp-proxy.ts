@@ -10,6 +10,11 @@ export interface TcpProxy {
    * as Redis has answered. Resolves when that has happened.
    */
   cutBeforeAnswerTo(marker: string): Promise<void>;
+  /**
+   * From now on nothing passes any more, in either direction, on connections that have ever sent `marker` (case does
+   * not matter); they stay open. Later ones are not concerned.
+   */
+  silence(marker: string): void;
   stop(): Promise<void>;
 }
 
@@ -17,15 +22,19 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let trap: { marker: string; sprung: () => void } | null = null;
+  const links = new Set<{ sent: string; isSilent: boolean }>();
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let armed: (() => void) | null = null;
+    const link = { sent: '', isSilent: false };
+    links.add(link);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);
+        links.delete(link);
         client.destroy();
         upstream.destroy();
       });
@@ -35,9 +44,12 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
         armed = trap.sprung;
         trap = null;
       }
-      upstream.write(bytes);
+      // What a connection is for shows in its first words.
+      if (link.sent.length < 4_096) link.sent += bytes.toString('latin1').toLowerCase();
+      if (!link.isSilent) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
+      if (link.isSilent) return;
       if (!armed) return client.write(bytes);
       client.destroy();
       armed();
@@ -54,6 +66,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       new Promise((sprung) => {
         trap = { marker, sprung };
       }),
+    silence(marker) {
+      for (const link of links) link.isSilent ||= link.sent.includes(marker.toLowerCase());
+    },
     async stop() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -55,11 +55,15 @@ export function request(target: Target, { method = 'GET', path, headers, body, c
     ...headers,
   };
   const { hostname, port } = new URL(target.url);
-  const agent = new Agent({ keepAlive: false });
+  // Kept alive, so that the server reads to its end what it refused, and nobody resets the connection meanwhile.
+  const agent = new Agent({ keepAlive: true });
   return new Promise<WireAnswer>((resolve, reject) => {
     const sent = httpRequest({ agent, hostname, port, method, path, headers: all }, (response) => {
       const { statusCode: status = 0, headers: answered } = response;
-      const finish = (text: string) => resolve({ status, headers: answered, text, body: parse(text) });
+      const finish = (text: string) => {
+        agent.destroy();
+        resolve({ status, headers: answered, text, body: parse(text) });
+      };
       if (answered['content-type']?.startsWith('text/event-stream')) {
         sent.destroy();
         return finish('');
@@ -77,7 +81,10 @@ export function request(target: Target, { method = 'GET', path, headers, body, c
   });
 }
 
-/** Sends bytes as they stand and resolves to everything that came back until the server closed; for what no client would send. */
+/**
+ * Sends bytes as they stand, for what no client would send, and resolves to what came back until the server closed. A
+ * server that closes without reading on resets the connection, and the answer may then be lost.
+ */
 export function sendBytes(target: Target, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(target.url);
   return new Promise((resolve, reject) => {
@@ -86,7 +93,9 @@ export function sendBytes(target: Target, bytes: string | Buffer): Promise<strin
     socket.setEncoding('latin1').on('data', (chunk) => {
       received += chunk;
     });
-    socket.on('error', reject);
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
+    });
     socket.on('close', () => resolve(received));
   });
 }

@@ -17,7 +17,7 @@ const scene = { own, other };
 
 let site: Site;
 beforeAll(async () => {
-  site = await startSite();
+  site = await startSite({}, { alone: true });
   await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
 });
 afterAll(() => site.stop());

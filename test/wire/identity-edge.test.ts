@@ -15,7 +15,8 @@ const NEXT_SECRET = randomBytes(24).toString('hex');
 let site: Site;
 let dev: ReplicaProcess;
 beforeAll(async () => {
-  site = await startSite({ APP_IDENTITY: 'edge', APP_EDGE_SECRET: `${SECRET},${NEXT_SECRET}`, APP_LOG_LEVEL: 'debug' });
+  const env = { APP_IDENTITY: 'edge', APP_EDGE_SECRET: `${SECRET},${NEXT_SECRET}`, APP_LOG_LEVEL: 'debug' };
+  site = await startSite(env, { alone: true });
   dev = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
 });
 afterAll(() => site.stop());
@@ -53,7 +54,8 @@ describe('the proof', () => {
   });
 
   test('may be either of two while it is being rotated', async () => {
-    for (const secret of [SECRET, NEXT_SECRET]) expect((await askMe({ ...identity, 'X-Edge-Secret': secret })).status).toBe(200);
+    for (const secret of [SECRET, NEXT_SECRET])
+      expect((await askMe({ ...identity, 'X-Edge-Secret': secret })).status).toBe(200);
   });
 
   test('sent twice is refused as added to, also when one is right', async () => {
@@ -83,7 +85,13 @@ describe('the proof', () => {
 describe('the identity', () => {
   test('is what the headers say', async () => {
     const headers = { ...trusted, 'X-Auth-Name': 'Zo%C3%AB%20M%C3%BCller', 'X-Auth-Roles': 'admin, staff ,,ops' };
-    expect((await askMe(headers)).body).toMatchObject({ user_id: user, name: 'Zoë Müller', scope: 'full', roles: ['admin', 'staff', 'ops'], device: null });
+    expect((await askMe(headers)).body).toMatchObject({
+      user_id: user,
+      name: 'Zoë Müller',
+      scope: 'full',
+      roles: ['admin', 'staff', 'ops'],
+      device: null,
+    });
   });
 
   test('is nameless, without device and roles, when those headers are absent or empty', async () => {
@@ -92,13 +100,18 @@ describe('the identity', () => {
     }
   });
 
-  test.each(['%zz', '100%', '%C3', 'M\xfcller'])('takes a name that is not percent-encoded as it came: %s', async (name) => {
-    const answer = await askMe({ ...trusted, 'X-Auth-Name': name });
-    expect(answer.body).toMatchObject({ name });
-  });
+  test.each(['%zz', '100%', '%C3', 'M\xfcller'])(
+    'takes a name that is not percent-encoded as it came: %s',
+    async (name) => {
+      const answer = await askMe({ ...trusted, 'X-Auth-Name': name });
+      expect(answer.body).toMatchObject({ name });
+    },
+  );
 
   test('keeps no control character of a name', async () => {
-    expect((await askMe({ ...trusted, 'X-Auth-Name': 'a%0D%0Ab%00%1B%5B31mc%C2%85' })).body).toMatchObject({ name: 'ab[31mc' });
+    expect((await askMe({ ...trusted, 'X-Auth-Name': 'a%0D%0Ab%00%1B%5B31mc%C2%85' })).body).toMatchObject({
+      name: 'ab[31mc',
+    });
   });
 
   test.each(['x', '!~', 'a/b:c{d}', 'x'.repeat(255), 'auth0|1234'])('may have the subject %s', async (subject) => {
@@ -116,9 +129,12 @@ describe('the identity', () => {
     expectProblem(await askMe(headers), 'unauthenticated');
   });
 
-  test.each(['Full', 'FULL', 'admin', 'full guest', 'full,guest', ''])('is nobody when the scope is "%s": it never means full', async (scope) => {
-    expectProblem(await askMe({ ...trusted, 'X-Auth-Scope': scope }), 'unauthenticated');
-  });
+  test.each(['Full', 'FULL', 'admin', 'full guest', 'full,guest', ''])(
+    'is nobody when the scope is "%s": it never means full',
+    async (scope) => {
+      expectProblem(await askMe({ ...trusted, 'X-Auth-Scope': scope }), 'unauthenticated');
+    },
+  );
 
   test('is nobody without a scope, as when a proxy dropped the header', async () => {
     expectProblem(await askMe({ ...proof, 'X-Auth-Subject': user }), 'unauthenticated');
@@ -129,19 +145,28 @@ describe('the identity', () => {
     expectProblem(await askMe({ ...trusted, 'X-Auth-Meta': meta }), 'unauthenticated');
   });
 
-  test.each(['X-Auth-Subject', 'X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Name', 'X-Auth-Roles'])('is refused when %s is there twice or as its twin', async (name) => {
-    const good: Headers = { ...trusted, 'X-Auth-Meta': own.id, 'X-Auth-Name': 'n', 'X-Auth-Roles': 'r' };
-    const value = good[name] as string;
-    const { [name]: _, ...rest } = good;
-    for (const headers of [{ ...good, [name]: [value, value] }, { ...good, [name.replaceAll('-', '_')]: value }, { ...rest, [name.replaceAll('-', '_')]: value }]) {
-      expectProblem(await askMe(headers), 'invalid_request');
-    }
-  });
+  test.each(['X-Auth-Subject', 'X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Name', 'X-Auth-Roles'])(
+    'is refused when %s is there twice or as its twin',
+    async (name) => {
+      const good: Headers = { ...trusted, 'X-Auth-Meta': own.id, 'X-Auth-Name': 'n', 'X-Auth-Roles': 'r' };
+      const value = good[name] as string;
+      const { [name]: _, ...rest } = good;
+      for (const headers of [
+        { ...good, [name]: [value, value] },
+        { ...good, [name.replaceAll('-', '_')]: value },
+        { ...rest, [name.replaceAll('-', '_')]: value },
+      ]) {
+        expectProblem(await askMe(headers), 'invalid_request');
+      }
+    },
+  );
 
   test('comes from nowhere else: neither development headers, nor query, nor cookie, nor bearer', async () => {
     const headers = { 'X-Dev-User': user, 'X-Dev-Scope': 'full', Authorization: 'Bearer x', Cookie: 'baton=v1.x.y' };
     expectProblem(await request(site.one, { path: `/api/me?dev_user=${user}`, headers }), 'unauthenticated');
-    expect((await askMe({ ...trusted, ...headers, 'X-Dev-User': 'eve', X_Dev_User: 'eve' })).body).toMatchObject({ user_id: user });
+    expect((await askMe({ ...trusted, ...headers, 'X-Dev-User': 'eve', X_Dev_User: 'eve' })).body).toMatchObject({
+      user_id: user,
+    });
   });
 });
 
@@ -157,16 +182,28 @@ describe('a device', () => {
   describe('without a row', () => {
     const lost = makeDevice({ user });
 
-    test.each(['sendMessage', 'listMessages', 'ackMessages', 'setClipboard', 'renameDevice'] as const)('is told by %s that it needs one, and leaves no trace in the account', async (name) => {
-      const before = await picture(site.redis, `${site.prefix}:{${user}}`);
-      const answer = await request(site.one, { ...sampleRequest(name, { own: lost, other: lost }), headers: as(lost.id) });
-      expectProblem(answer, 'device_required');
-      expect(await picture(site.redis, `${site.prefix}:{${user}}`)).toEqual(before);
-    });
+    test.each(['sendMessage', 'listMessages', 'ackMessages', 'setClipboard', 'renameDevice'] as const)(
+      'is told by %s that it needs one, and leaves no trace in the account',
+      async (name) => {
+        const before = await picture(site.redis, `${site.prefix}:{${user}}`);
+        const answer = await request(site.one, {
+          ...sampleRequest(name, { own: lost, other: lost }),
+          headers: as(lost.id),
+        });
+        expectProblem(answer, 'device_required');
+        expect(await picture(site.redis, `${site.prefix}:{${user}}`)).toEqual(before);
+      },
+    );
 
-    test.each(['getMe', 'listDevices', 'getPresence', 'getClipboard', 'openStream'] as const)('may still use %s', async (name) => {
-      expect((await request(site.one, { ...sampleRequest(name, { own: lost, other: lost }), headers: as(lost.id) })).status).toBe(200);
-    });
+    test.each(['getMe', 'listDevices', 'getPresence', 'getClipboard', 'openStream'] as const)(
+      'may still use %s',
+      async (name) => {
+        expect(
+          (await request(site.one, { ...sampleRequest(name, { own: lost, other: lost }), headers: as(lost.id) }))
+            .status,
+        ).toBe(200);
+      },
+    );
 
     test('has no device in what it is told about itself', async () => {
       expect((await askMe(as(lost.id))).body).toMatchObject({ device: null });

@@ -37,7 +37,11 @@ const GUEST: Record<RouteName, Verdict> = {
 };
 
 /** A session without a device, with full scope. */
-const WITHOUT_DEVICE: Record<RouteName, Verdict> = { ...GUEST, renameDevice: 'device_required', openStream: 'device_required' };
+const WITHOUT_DEVICE: Record<RouteName, Verdict> = {
+  ...GUEST,
+  renameDevice: 'device_required',
+  openStream: 'device_required',
+};
 
 async function makePair(scope: 'full' | 'guest' = 'full'): Promise<{ own: TestDevice; other: TestDevice }> {
   const user = randomUser();
@@ -60,20 +64,26 @@ describe('a guest', () => {
 
   const onDevices = ROUTE_NAMES.filter((name) => routeOf(name).scope === 'own');
 
-  test.each(onDevices)('may not use %s on another device, also when it does not exist or is another account’s', async (name) => {
-    const { own, other } = await makePair('guest');
-    const foreign = (await makePair()).own;
-    const before = await picture(site.redis, site.prefix);
-    for (const target of [other, foreign, makeDevice({ user: randomUser() })]) {
-      const answer = await request(site.one, { ...sampleRequest(name, { own: target, other }), headers: own.headers });
-      expectProblem(answer, 'guest_forbidden');
-    }
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
-  });
+  test.each(onDevices)(
+    'may not use %s on another device, also when it does not exist or is another account’s',
+    async (name) => {
+      const { own, other } = await makePair('guest');
+      const foreign = (await makePair()).own;
+      const before = await picture(site.redis, site.prefix);
+      for (const target of [other, foreign, makeDevice({ user: randomUser() })]) {
+        const answer = await request(site.one, {
+          ...sampleRequest(name, { own: target, other }),
+          headers: own.headers,
+        });
+        expectProblem(answer, 'guest_forbidden');
+      }
+      expect(await picture(site.redis, site.prefix)).toEqual(before);
+    },
+  );
 
   test.each(onDevices)('without a device owns none that %s could act on', async (name) => {
     const { own, other } = await makePair();
-    const { 'X-Dev-Device': _, ...headers } = { ...own.headers, 'X-Dev-Scope': 'guest' };
+    const headers = { 'X-Dev-User': own.user, 'X-Dev-Scope': 'guest' };
     expectProblem(await request(site.one, { ...sampleRequest(name, { own, other }), headers }), 'guest_forbidden');
   });
 
@@ -100,7 +110,8 @@ describe('a caller without a device', () => {
     const open = (name: string) => request(site.one, { path: `/api/hub/events?name=${name}`, headers });
     expect((await open('Kiosk')).status).toBe(200);
     expectProblem(await open('Laptop'), 'name_taken');
-    for (const bad of ['*', '', '%20', 'x'.repeat(33), '%C3%BC', 'a%0Ab']) expectProblem(await open(bad), 'invalid_device_name');
+    for (const bad of ['*', '', '%20', 'x'.repeat(33), '%C3%BC', 'a%0Ab'])
+      expectProblem(await open(bad), 'invalid_device_name');
   });
 
   test('has no mailbox to list or acknowledge', async () => {
@@ -174,5 +185,10 @@ describe('another account', () => {
 });
 
 test('public routes are the documents alone', () => {
-  expect(ROUTE_NAMES.filter((name) => isPublic(routeOf(name))).sort()).toEqual(['getDocs', 'getHealth', 'getHome', 'getOpenApi']);
+  expect(ROUTE_NAMES.filter((name) => isPublic(routeOf(name))).sort()).toEqual([
+    'getDocs',
+    'getHealth',
+    'getHome',
+    'getOpenApi',
+  ]);
 });

@@ -12,7 +12,10 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 /** The same request so many times, on both replicas in turn. */
-async function inTurn(times: number, send: (replica: { url: string }, index: number) => Promise<WireAnswer>): Promise<WireAnswer[]> {
+async function inTurn(
+  times: number,
+  send: (replica: { url: string }, index: number) => Promise<WireAnswer>,
+): Promise<WireAnswer[]> {
   const answers: WireAnswer[] = [];
   for (let index = 0; index < times; index++) answers.push(await send(index % 2 === 0 ? site.one : site.two, index));
   return answers;
@@ -31,11 +34,23 @@ function expectRateLimited(answer: WireAnswer | undefined, group: string, limit:
   expect(policy).toMatch(new RegExp(`^"${group}"; q=${limit}; w=60\\b`));
 }
 
-const sendMessage = (device: TestDevice, more: Record<string, string> = {}) => (replica: { url: string }) =>
-  request(replica, { method: 'POST', path: '/api/message', headers: { ...device.headers, ...more }, body: { to: device.name, content: 'x' } });
+const sendMessage =
+  (device: TestDevice, more: Record<string, string> = {}) =>
+  (replica: { url: string }) =>
+    request(replica, {
+      method: 'POST',
+      path: '/api/message',
+      headers: { ...device.headers, ...more },
+      body: { to: device.name, content: 'x' },
+    });
 
 const setClipboard = (device: TestDevice) => (replica: { url: string }) =>
-  request(replica, { method: 'PUT', path: '/api/clipboard', headers: device.headers, body: { content: 'x', content_type: 'text/plain' } });
+  request(replica, {
+    method: 'PUT',
+    path: '/api/clipboard',
+    headers: device.headers,
+    body: { content: 'x', content_type: 'text/plain' },
+  });
 
 describe('messages', () => {
   test('of one device are counted on both replicas together', async () => {
@@ -57,7 +72,12 @@ describe('messages', () => {
     const device = makeDevice({ user, name: 'Laptop' });
     await device.on(site.one).call('getMe');
     const send = (replica: { url: string }) =>
-      request(replica, { method: 'POST', path: '/api/message', headers: { 'X-Dev-User': user }, body: { to: 'Laptop', content: 'x' } });
+      request(replica, {
+        method: 'POST',
+        path: '/api/message',
+        headers: { 'X-Dev-User': user },
+        body: { to: 'Laptop', content: 'x' },
+      });
     const answers = await inTurn(7, send);
     expect(statuses(answers)).toEqual([...many(6, 201), 429]);
     expect((await sendMessage(device)(site.one)).status).toBe(201);
@@ -67,7 +87,8 @@ describe('messages', () => {
     const user = randomUser();
     const device = makeDevice({ user });
     await inTurn(6, sendMessage(device));
-    const withoutCount = (all: Record<string, string>) => Object.fromEntries(Object.entries(all).filter(([key]) => !key.includes(':rate:')));
+    const withoutCount = (all: Record<string, string>) =>
+      Object.fromEntries(Object.entries(all).filter(([key]) => !key.includes(':rate:')));
     const account = `${site.prefix}:{${user}}`;
     const before = withoutCount(await picture(site.redis, account));
     expect((await sendMessage(device)(site.two)).status).toBe(429);
@@ -118,12 +139,17 @@ describe('clipboard writes', () => {
 });
 
 describe('everything on sign-in', () => {
-  const ask = (address: string, path: (index: number) => string = () => '/api/auth/anything') => (replica: { url: string }, index: number) =>
-    request(replica, { path: path(index), headers: { 'X-Forwarded-For': address } });
+  const ask =
+    (address: string, path: (index: number) => string = () => '/api/auth/anything') =>
+    (replica: { url: string }, index: number) =>
+      request(replica, { path: path(index), headers: { 'X-Forwarded-For': address } });
 
   test('is counted for a client address on both replicas together, whatever the path', async () => {
     const paths = ['/api/auth', '/api/auth/', '/api/auth/login', '/api/auth/qr/status'];
-    const answers = await inTurn(4, ask('192.0.2.1', (index) => paths[index] as string));
+    const answers = await inTurn(
+      4,
+      ask('192.0.2.1', (index) => paths[index] as string),
+    );
     expect(statuses(answers)).toEqual([404, 404, 404, 429]);
     expectRateLimited(answers[3], 'auth', 3);
   });
@@ -141,7 +167,9 @@ describe('everything on sign-in', () => {
   });
 
   test('believes of the forwarded hops only the last that no proxy of ours wrote', async () => {
-    const answers = await inTurn(4, (replica, index) => ask(`203.0.113.${index}, 192.0.2.4, 127.0.0.9`)(replica, index));
+    const answers = await inTurn(4, (replica, index) =>
+      ask(`203.0.113.${index}, 192.0.2.4, 127.0.0.9`)(replica, index),
+    );
     expect(statuses(answers)).toEqual([404, 404, 404, 429]);
   });
 

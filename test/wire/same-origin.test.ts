@@ -12,7 +12,7 @@ const scene = { own, other };
 
 let site: Site;
 beforeAll(async () => {
-  site = await startSite({ APP_PUBLIC_URL: PUBLIC_URL });
+  site = await startSite({ APP_PUBLIC_URL: PUBLIC_URL }, { alone: true });
   await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
 });
 afterAll(() => site.stop());

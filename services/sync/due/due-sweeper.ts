@@ -48,9 +48,17 @@ export class DueSweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { store } = this.#parts;
-    const shards = await Promise.all(Array.from({ length: store.shards }, (_, shard) => store.claim(shard)));
-    for (const claimed of shards.flat()) await this.#runAccount(claimed);
+    const { store, onFailure } = this.#parts;
+    // In a cluster a part of the index, or an account, whose primary is away must not hold up the others.
+    const claim = (shard: number) =>
+      store.claim(shard).catch((error: unknown) => {
+        onFailure('due claim', error);
+        return [];
+      });
+    const shards = await Promise.all(Array.from({ length: store.shards }, (_, shard) => claim(shard)));
+    for (const claimed of shards.flat()) {
+      await this.#runAccount(claimed).catch((error: unknown) => onFailure('due account', error));
+    }
   }
 
   async #runAccount(claimed: ClaimedAccount): Promise<void> {

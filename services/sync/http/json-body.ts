@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import express, { type Request, type Response } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 
@@ -9,7 +9,7 @@ interface JsonBody {
   readonly fingerprint: string;
 }
 
-const fingerprintOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
+const fingerprintOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
 
 /** What stands for the body on routes that take none. */
 export const NO_BODY: JsonBody = { value: null, fingerprint: fingerprintOf(new Uint8Array()) };

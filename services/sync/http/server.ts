@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 /**
  * Idle time of a connection: above that of the balancers in front (nginx and ALB 60 s), so that it is they who close,
@@ -33,17 +33,44 @@ function describe(error: NodeJS.ErrnoException, host: string, port: number): Err
   return new Error(says[error.code ?? ''] ?? `cannot listen on ${where}: ${error.message}`, { cause: error });
 }
 
-function closeWithin(server: Server, deadlineMs: number): Promise<void> {
+/** Every connection of the server, for as long as it is open. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+/**
+ * Closes the connections over which nothing is under way. Node does not count those on which nothing has come yet, and
+ * clients open some in advance: they are closed at the second look, so that a request that is just arriving is heard.
+ */
+function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => void {
+  const silent = new WeakSet<Socket>();
+  return () => {
+    server.closeIdleConnections();
+    for (const socket of sockets) {
+      if (socket.bytesRead > 0) continue;
+      if (silent.has(socket)) socket.destroy();
+      else silent.add(socket);
+    }
+  };
+}
+
+function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
+    const closeIdle = makeIdleCloser(server, sockets);
     // A connection becomes idle after the look of `close()` at them: look again until none is left.
-    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    const idle = setInterval(closeIdle, IDLE_CHECK_MS);
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
     server.close(() => {
       clearInterval(idle);
       clearTimeout(deadline);
       resolve();
     });
-    server.closeIdleConnections();
+    closeIdle();
   });
 }
 
@@ -53,6 +80,7 @@ export async function startServer({ app, host, port }: { app: RequestListener; h
     { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, noDelay: true },
     app,
   );
+  const sockets = connectionsOf(server);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(describe(error, host, port));
     server.once('error', fail);
@@ -65,7 +93,7 @@ export async function startServer({ app, host, port }: { app: RequestListener; h
   const running: RunningServer = {
     port: (server.address() as AddressInfo).port,
     close(deadlineMs) {
-      closing ??= closeWithin(server, deadlineMs);
+      closing ??= closeWithin(server, sockets, deadlineMs);
       return closing;
     },
   };

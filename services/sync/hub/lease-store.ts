@@ -17,17 +17,40 @@ const mapOf = (flat: string[]): Map<string, string> => {
 
 const ACCOUNTS_SECONDS = 86_400;
 
+/** Accounts that are added again with one beat. */
+const ADD_AT_ONCE = 200;
+
 interface LeaseStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
+  /** Resolves to the number of subscribers that heard it. */
+  publish: (channel: string, payload: string) => Promise<number>;
 }
 
 /** The global facts of the hub: leases, reaping, and which accounts each replica holds streams of. */
-export function makeLeaseStore({ redis, scripts, keys }: LeaseStoreParts) {
+export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStoreParts) {
   const renew = scripts.load('lease-renew.lua', import.meta.url);
   const reap = scripts.load('lease-reap.lua', import.meta.url);
+  const addToSet = scripts.load('account-add.lua', import.meta.url);
   const table = [keys.replicas, keys.reaping];
+
+  /** Accounts that could not be added to a replica's set; added again with the beats. */
+  const owed = new Map<string, Set<string>>();
+
+  const add = (replicaId: string, account: string) =>
+    addToSet([keys.accounts(replicaId)], [account, ACCOUNTS_SECONDS]).catch(() => {
+      // Of a replica whose lease is over nobody needs the set: only the latest is kept.
+      if (!owed.has(replicaId)) owed.clear();
+      owed.set(replicaId, (owed.get(replicaId) ?? new Set()).add(account));
+    });
+
+  function addOwed(replicaId: string): void {
+    for (const account of [...(owed.get(replicaId) ?? [])].slice(0, ADD_AT_ONCE)) {
+      owed.get(replicaId)?.delete(account);
+      void add(replicaId, account);
+    }
+  }
 
   return {
     async start(replicaId: string): Promise<void> {
@@ -36,6 +59,7 @@ export function makeLeaseStore({ redis, scripts, keys }: LeaseStoreParts) {
 
     async renew(replicaId: string): Promise<LeaseTable> {
       const [renewed, counters, reaping] = (await renew(table, [replicaId])) as [string, string[], string[]];
+      addOwed(replicaId);
       return { renewed: renewed === '1', counters: mapOf(counters), reaping: mapOf(reaping) };
     },
 
@@ -57,16 +81,20 @@ export function makeLeaseStore({ redis, scripts, keys }: LeaseStoreParts) {
     },
 
     /** Publishes to the replica's own channel, to learn whether it still hears. */
-    async nonce(replicaId: string, text: string): Promise<void> {
-      await redis.publish(keys.bus(replicaId), `n\n${text}`);
+    async nonce(replicaId: string, number: number): Promise<void> {
+      await publish(keys.bus(replicaId), `n\n${number}`);
     },
 
+    /**
+     * Never rejects: the set lies in another slot than the account, and an account whose primary is there must not
+     * wait for that of the set. Until it succeeds a reaper would not find the account.
+     */
     async addAccount(replicaId: string, account: string): Promise<void> {
-      const key = keys.accounts(replicaId);
-      await redis.pipeline().sadd(key, account).expire(key, ACCOUNTS_SECONDS).exec();
+      await add(replicaId, account);
     },
 
     async dropAccount(replicaId: string, account: string): Promise<void> {
+      owed.get(replicaId)?.delete(account);
       await redis.srem(keys.accounts(replicaId), account);
     },
 

@@ -65,20 +65,34 @@ export class Reaper {
 
   /** Resolves to true when the dead replica's set is empty; false leaves the rest, whose grace runs, to the next beat. */
   async #process(deadId: string): Promise<boolean> {
-    const { leases, store, onTransitions } = this.#parts;
+    const { leases } = this.#parts;
     const waiting = new Set<string>();
     while (!this.#stopped) {
       const sample = await leases.someAccounts(deadId, BATCH);
       if (sample.length === 0) return true;
       const fresh = sample.filter((account) => !waiting.has(account));
       if (fresh.length === 0) return false;
-      for (const account of fresh) {
-        const { againInMs, transitions } = await store.look(account);
-        onTransitions(transitions);
-        if (againInMs > 0) waiting.add(account);
-        else await leases.dropAccount(deadId, account);
-      }
+      await Promise.all(
+        fresh.map(async (account) => {
+          if (!(await this.#settle(deadId, account))) waiting.add(account);
+        }),
+      );
     }
     return false;
+  }
+
+  /** False leaves the account for later; in a cluster one whose primary is away must not hold up the others. */
+  async #settle(deadId: string, account: string): Promise<boolean> {
+    const { leases, store, onTransitions, onFailure } = this.#parts;
+    try {
+      const { againInMs, transitions } = await store.look(account);
+      onTransitions(transitions);
+      if (againInMs > 0) return false;
+      await leases.dropAccount(deadId, account);
+      return true;
+    } catch (error) {
+      onFailure(error);
+      return false;
+    }
   }
 }

@@ -12,22 +12,23 @@ const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
 const SLOW_READ_MS = 1_000;
 const READ_GAP_MS = 3_000;
 
-/** Not even the own nonce was heard for this long: the subscriber is deaf. */
-const DEAF_AFTER_MS = 6_000;
+/** So many nonces in a row that the store took and that did not come back, 6 s: the subscriber is deaf. */
+const DEAF_AFTER_NONCES = 3;
 
 interface ReplicaParts {
   leases: LeaseStore;
   bus: Bus;
   keys: Keys;
-  /** The lease is gone: this replica has a new id and channel, and every stream must be attached anew. */
+  /** The lease was lost: this replica has a new id and channel, and every stream must be attached anew. */
   onNewId: (oldId: string) => void;
-  /** A beat went through or failed. */
+  /** The lease was renewed, or could not be. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
 }
 
 interface Observation {
   counter: string;
+  /** When this counter was first read. */
   sinceMs: number;
 }
 
@@ -47,7 +48,10 @@ export class Replica {
   #timer: NodeJS.Timeout | null = null;
   #lastReadMs = Number.NEGATIVE_INFINITY;
   #beating: Promise<void> | null = null;
-  #beats = 0;
+  #nonces = 0;
+  /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
+  #nonceTaken = false;
+  #unheard = 0;
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
@@ -64,12 +68,19 @@ export class Replica {
     return this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
   }
 
-  /** Subscribes first, then takes the lease: a replica that others see also hears. */
+  /**
+   * Subscribes first, then takes the lease: a replica that others see also hears. A try that failed may have left a
+   * lease that is reaped meanwhile, so that each takes an id of its own.
+   */
   async start(): Promise<void> {
+    this.id = newId();
     await this.#parts.bus.listen(this.channel);
     await this.#parts.leases.start(this.id);
     await this.beat();
-    this.#timer = setInterval(() => void this.beat(), BEAT_MS);
+    this.#timer = setInterval(() => {
+      this.#proveHearing();
+      void this.beat();
+    }, BEAT_MS);
   }
 
   /** One beat at a time; a beat asked for during one that runs is that one. Never rejects. */
@@ -80,11 +91,13 @@ export class Replica {
     return this.#beating;
   }
 
-  /** Replicas whose counter stood still for long enough, with the counter that was seen. */
+  /**
+   * Replicas whose counter stood still for long enough, with the counter that was seen. Counted from read to read: what
+   * has passed since the last one, in which this process may have been paused together with all others, says nothing.
+   */
   dead(): { id: string; counter: string }[] {
-    const now = performance.now();
     return [...this.#observed]
-      .filter(([id, seen]) => id !== this.id && now - seen.sinceMs >= DEAD_AFTER_MS)
+      .filter(([id, seen]) => id !== this.id && this.#lastReadMs - seen.sinceMs >= DEAD_AFTER_MS)
       .map(([id, { counter }]) => ({ id, counter }));
   }
 
@@ -105,20 +118,39 @@ export class Replica {
   }
 
   async #beat(): Promise<void> {
-    const { leases, bus, onBeat, onDeaf } = this.#parts;
+    const { leases, onBeat } = this.#parts;
     const sentMs = performance.now();
     try {
       const table = await leases.renew(this.id);
       this.#observe(table, sentMs);
       if (!table.renewed) await this.#takeNewId();
-      await leases.nonce(this.id, String((this.#beats += 1)));
       onBeat(true);
     } catch (error) {
       this.#observed.clear();
       onBeat(false, error);
-      return;
     }
-    if (bus.silentForMs > DEAF_AFTER_MS) onDeaf();
+  }
+
+  /**
+   * Publishes to the own channel, and looks whether the ones before were heard. Apart from the lease: in a cluster the
+   * two lie on different primaries. While the store does not take nonces, silence proves nothing.
+   */
+  #proveHearing(): void {
+    const { leases, bus, onDeaf } = this.#parts;
+    // Counted in nonces, not in time: after a pause of this process nothing has been heard for long either.
+    this.#unheard = this.#nonceTaken && bus.silentForMs > BEAT_MS - 100 ? this.#unheard + 1 : 0;
+    if (this.#unheard >= DEAF_AFTER_NONCES) {
+      this.#unheard = 0;
+      onDeaf();
+    }
+    this.#nonceTaken = false;
+    leases.nonce(this.id, (this.#nonces += 1)).then(
+      () => {
+        this.#nonceTaken = true;
+      },
+      // The number is missing then, and the next one heard tells.
+      () => undefined,
+    );
   }
 
   #observe(table: LeaseTable, sentMs: number): void {
@@ -134,12 +166,18 @@ export class Replica {
     }
   }
 
+  /** Listens first, so that nobody is routed to a channel that nobody hears. Tried again with the next beat. */
   async #takeNewId(): Promise<void> {
-    const old = this.id;
-    this.id = newId();
-    await this.#parts.bus.listen(this.channel);
-    await this.#parts.leases.start(this.id);
-    this.#parts.onNewId(old);
+    const { leases, bus, keys, onNewId } = this.#parts;
+    const [old, id] = [this.id, newId()];
+    await bus.listen(keys.bus(id));
+    this.id = id;
+    await leases.start(id).catch((error: unknown) => {
+      // Back to the one that is known to be lost, so that the next beat comes here again.
+      this.id = old;
+      throw error;
+    });
+    onNewId(old);
   }
 }
 

@@ -111,6 +111,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreP
             LIMITS.streamsPerDevice,
             LIMITS.streamsPerAccount,
             deadChannels(),
+            LIMITS.mailboxSeconds,
           ],
         ],
       );

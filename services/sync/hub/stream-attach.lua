@@ -1,7 +1,7 @@
 -- Attaches an open stream, or attaches it again: writes its route AND compares its position, in one step on the
 -- account's slot, so that an append either sees the route or is seen here. Used for the first connect, the sweep and
 -- every repair.
--- uses: clock routes log position presence
+-- uses: clock routes log position presence mail
 -- KEYS[1] routes
 -- KEYS[2] presence
 -- KEYS[3] devices
@@ -23,6 +23,7 @@
 -- ARGV[11] streams per device
 -- ARGV[12] streams per account
 -- ARGV[13] channels of dead replicas, joined by line ends
+-- ARGV[14] seconds in the mailbox
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version, devices, presence, next due ms or '',
 --         online + offline transitions, [opening: lost reason or '', clipboard times, pending, page, page end]
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
@@ -80,6 +81,7 @@ local reply = {
   due, int(on) .. ' ' .. int(off),
 }
 if opening then
+  purge_mail(keys, device, now, tonumber(ARGV[14]))
   reply[9] = reason or ''
   reply[10] = redis.call('GETRANGE', KEYS[7], 0, 31)
   reply[11] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')

@@ -1,14 +1,23 @@
 import type { Stream } from './stream.ts';
 
-/** Calls per tick; together with the tick a replica makes at most 1,000 repairs a second. */
-const TICK_MS = 50;
+/** Calls per tick; together with the tick a replica makes at most 2,000 repairs a second. */
+const TICK_MS = 25;
 const PER_TICK = 50;
+
+/** What failed is tried again after this, and up to twice as long: in a cluster one primary may be away for longer. */
+const AGAIN_MS = 400;
 
 /** Calls without an answer yet: a slow store slows the sweep down. */
 const MAX_IN_FLIGHT = 200;
 
 /** After a failover the sweeps of all replicas together stay below this many a second. */
 const ALL_REPLICAS_PER_SECOND = 20_000;
+
+/** What `attachAll` waits for. */
+interface Round {
+  left: Set<Stream>;
+  done: () => void;
+}
 
 interface SweeperParts {
   streams: ReadonlyMap<string, Stream>;
@@ -28,9 +37,11 @@ interface SweeperParts {
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
-  readonly #urgent = new Set<Stream>();
-  readonly #closed = new Set<Stream>();
+  /** Streams to attach and to detach, and accounts to look at, each with the time before which it is not tried. */
+  readonly #urgent = new Map<Stream, number>();
+  readonly #closed = new Map<Stream, number>();
   readonly #looks = new Map<string, number>();
+  readonly #rounds = new Set<Round>();
   #round: Iterator<Stream>;
   #owed = 0;
   #inFlight = 0;
@@ -51,17 +62,20 @@ export class Sweeper {
   }
 
   attachSoon(stream: Stream): void {
-    this.#urgent.add(stream);
+    this.#urgent.set(stream, 0);
   }
 
-  attachAll(): void {
-    for (const stream of this.#parts.streams.values()) this.#urgent.add(stream);
+  /** Resolves when each stream that is open now has been attached since, or has closed and been detached. */
+  attachAll(): Promise<void> {
+    const left = new Set(this.#parts.streams.values());
+    for (const stream of left) this.#urgent.set(stream, 0);
+    if (left.size === 0) return Promise.resolve();
+    return new Promise((done) => this.#rounds.add({ left, done }));
   }
 
   /** Detaches until it is confirmed: an attach with unknown outcome must not leave a route behind. */
   detachSoon(stream: Stream): void {
     this.#urgent.delete(stream);
-    this.#closed.add(stream);
     this.#detach(stream);
   }
 
@@ -75,24 +89,22 @@ export class Sweeper {
   }
 
   #tick(): void {
-    const { streams, sweepMs, liveReplicas, isUp, attach } = this.#parts;
+    const { streams, sweepMs, liveReplicas, isUp } = this.#parts;
     if (!isUp()) return;
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
     let budget = Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight);
-    for (const stream of this.#urgent) {
+    const now = performance.now();
+    for (const [stream, at] of this.#urgent) {
+      if (at > now) continue;
       if (budget-- <= 0) return;
       this.#urgent.delete(stream);
-      this.#run(
-        'attach',
-        () => attach(stream),
-        () => this.#urgent.add(stream),
-      );
+      this.#attach('attach', stream);
     }
-    for (const stream of this.#closed) {
+    for (const [stream, at] of this.#closed) {
+      if (at > now) continue;
       if (budget-- <= 0) return;
       this.#detach(stream);
     }
-    const now = performance.now();
     for (const [account, at] of this.#looks) {
       if (at > now) continue;
       if (budget-- <= 0) return;
@@ -101,12 +113,7 @@ export class Sweeper {
     this.#owed = Math.min(budget, this.#owed + (streams.size * TICK_MS) / sweepMs);
     for (; this.#owed >= 1; this.#owed -= 1) {
       const stream = this.#nextInRound();
-      if (stream)
-        this.#run(
-          'sweep',
-          () => attach(stream),
-          () => this.#urgent.add(stream),
-        );
+      if (stream) this.#attach('sweep', stream);
     }
   }
 
@@ -118,13 +125,44 @@ export class Sweeper {
     return this.#round.next().value;
   }
 
+  #attach(task: string, stream: Stream): void {
+    this.#run(
+      task,
+      async () => {
+        await this.#parts.attach(stream);
+        this.#settle(stream);
+      },
+      () => {
+        if (this.#parts.streams.has(stream.id)) this.#urgent.set(stream, this.#againAt());
+      },
+    );
+  }
+
   #detach(stream: Stream): void {
     this.#closed.delete(stream);
     this.#run(
       'detach',
-      () => this.#parts.detach(stream),
-      () => this.#closed.add(stream),
+      async () => {
+        await this.#parts.detach(stream);
+        this.#settle(stream);
+      },
+      () => this.#closed.set(stream, this.#againAt()),
     );
+  }
+
+  #againAt(): number {
+    return performance.now() + AGAIN_MS * (1 + Math.random());
+  }
+
+  #settle(stream: Stream): void {
+    // One that was under way when all were asked for may have been too early.
+    if (this.#urgent.has(stream)) return;
+    for (const round of this.#rounds) {
+      round.left.delete(stream);
+      if (round.left.size > 0) continue;
+      this.#rounds.delete(round);
+      round.done();
+    }
   }
 
   #look(account: string): void {

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Loss, Subscriber, SubscriberParts } from './subscriber.ts';
 
 /** An event of an account's log, as the append announced it. */
 export interface BusEvent {
@@ -23,12 +23,19 @@ export interface BusListener {
 }
 
 interface BusParts {
-  connect: () => Redis;
+  open: (parts: Pick<SubscriberParts, 'channel' | 'onMessage' | 'onLoss'>) => Subscriber;
   listener: BusListener;
-  /** The subscriber was away, or was replaced: announcements may have been missed. */
-  onGap: (cause: 'reconnect' | 'nonce') => void;
+  /** Announcements may have been missed: the subscriber was away or was replaced, or a nonce did not come. */
+  onGap: (cause: Loss | 'nonce') => void;
+  onFailure: (task: string, error: unknown) => void;
   now?: () => number;
 }
+
+/** A rebuilt subscriber that could not subscribe tries again after this. */
+const REBUILD_AGAIN_MS = 1_000;
+
+/** A change of topology comes as a burst of events. */
+const TOPOLOGY_SETTLES_MS = 250;
 
 /** A payload is header lines and, for events, the data last; only the last part may be anything but a plain word. */
 function parseEvent(payload: string): BusEvent {
@@ -44,15 +51,35 @@ function parseEvent(payload: string): BusEvent {
 }
 
 /**
+ * The log's end alone: an event for nobody, behind a position that no stream can have. Streams that saw this id skip
+ * it; the others are behind, and read.
+ */
+const topOnly = (account: string, id: string): BusEvent => ({
+  account,
+  id,
+  prev: '-',
+  name: '',
+  to: '',
+  appendedAtMs: 0,
+  data: '',
+});
+
+/**
  * The receiving end: one channel per replica. The Redis client resubscribes by itself, but a subscriber can also hang
- * without an error (a half-open connection, a swallowed resubscribe), so this replica publishes a nonce to its own
- * channel with every lease beat, and a bus that hears none for `deafAfterMs` is rebuilt.
+ * without an error (a half-open connection, a swallowed resubscription), so this replica publishes a numbered nonce to
+ * its own channel with every beat. A number left out says that announcements may have been too; a bus that hears
+ * nothing for long is rebuilt by its owner; and after a change of topology only a nonce proves that the subscription
+ * followed, so what was missed until then is asked for again.
  */
 export class Bus {
   readonly #parts: Required<BusParts>;
-  #redis: Redis | null = null;
+  #subscriber: Subscriber | null = null;
   #channel = '';
   #heardAt = 0;
+  #lastNonce = 0;
+  #isUnproven = false;
+  #timers = new Set<NodeJS.Timeout>();
+  #settling: NodeJS.Timeout | null = null;
 
   constructor(parts: BusParts) {
     this.#parts = { now: () => performance.now(), ...parts };
@@ -63,49 +90,87 @@ export class Bus {
     return this.#parts.now() - this.#heardAt;
   }
 
-  /** Listens on `channel` alone from now on: a replica that took a new id leaves the old one's channel. */
+  /** Listens on `channel` alone from now on; rejects, and listens where it did, when that cannot be had. */
   async listen(channel: string): Promise<void> {
-    const previous = this.#channel;
+    const subscriber = this.#open(channel);
+    try {
+      await subscriber.listen();
+    } catch (error) {
+      subscriber.close();
+      throw error;
+    }
     this.#channel = channel;
-    const redis = this.#redis ?? this.#open();
-    await redis.subscribe(channel);
-    if (previous !== '' && previous !== channel) await redis.unsubscribe(previous);
-    this.#heardAt = this.#parts.now();
+    this.#replace(subscriber);
   }
 
-  /** Throws the connection away and makes a new one. */
+  /** Throws the connection away and makes new ones until one hears. */
   rebuild(): void {
-    this.#redis?.disconnect();
-    this.#heardAt = this.#parts.now();
-    this.#resubscribe(this.#open(), 'nonce');
-  }
-
-  stop(): void {
-    this.#redis?.disconnect();
-    this.#redis = null;
-  }
-
-  #resubscribe(redis: Redis, cause: 'reconnect' | 'nonce'): void {
-    redis.subscribe(this.#channel).then(
-      () => this.#parts.onGap(cause),
-      // Silence follows, and silence rebuilds.
-      () => undefined,
+    this.#replace(null);
+    const channel = this.#channel;
+    const subscriber = this.#open(channel);
+    this.#subscriber = subscriber;
+    subscriber.listen().then(
+      () => {
+        if (this.#subscriber === subscriber) this.#parts.onGap('nonce');
+      },
+      (error: unknown) => {
+        if (this.#subscriber !== subscriber) return;
+        this.#parts.onFailure('rebuild subscriber', error);
+        this.#later(REBUILD_AGAIN_MS, () => {
+          if (this.#subscriber === subscriber) this.rebuild();
+        });
+      },
     );
   }
 
-  #open(): Redis {
-    const redis = this.#parts.connect();
-    this.#redis = redis;
-    let wasReady = false;
-    redis.on('ready', () => {
-      // The client resubscribes by itself; asking again tells when it has been done.
-      if (wasReady && this.#redis === redis) this.#resubscribe(redis, 'reconnect');
-      wasReady = true;
+  /** The cluster has changed, as others have noticed: whether this subscription followed is not known. */
+  doubt(): void {
+    this.#lose('topology');
+  }
+
+  stop(): void {
+    this.#replace(null);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #replace(subscriber: Subscriber | null): void {
+    this.#subscriber?.close();
+    this.#subscriber = subscriber;
+    this.#heardAt = this.#parts.now();
+    this.#lastNonce = 0;
+    this.#isUnproven = false;
+  }
+
+  #open(channel: string): Subscriber {
+    const subscriber: Subscriber = this.#parts.open({
+      channel,
+      onMessage: (payload) => {
+        if (this.#subscriber === subscriber) this.#hear(payload);
+      },
+      onLoss: (loss) => {
+        if (this.#subscriber === subscriber) this.#lose(loss);
+      },
     });
-    redis.on('message', (_channel: string, payload: string) => {
-      if (this.#redis === redis) this.#hear(payload);
+    return subscriber;
+  }
+
+  #lose(loss: Loss): void {
+    if (loss === 'reconnect') return this.#parts.onGap(loss);
+    this.#isUnproven = true;
+    this.#settling ??= this.#later(TOPOLOGY_SETTLES_MS, () => {
+      this.#settling = null;
+      this.#parts.onGap('topology');
     });
-    return redis;
+  }
+
+  #later(ms: number, act: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, ms);
+    this.#timers.add(timer);
+    return timer;
   }
 
   #hear(payload: string): void {
@@ -114,7 +179,17 @@ export class Bus {
     const kind = payload[0];
     if (kind === 'e') return listener.event(parseEvent(payload));
     const [, account = '', rest = ''] = payload.split('\n');
+    if (kind === 'n') this.#hearNonce(Number(account));
+    if (kind === 't') listener.event(topOnly(account, rest));
     if (kind === 'p') listener.presence(account, Number(rest));
     if (kind === 'x') listener.superseded(account, rest);
+  }
+
+  #hearNonce(number: number): void {
+    const isGap = this.#lastNonce !== 0 && number !== this.#lastNonce + 1;
+    this.#lastNonce = number;
+    if (this.#isUnproven) this.#parts.onGap('topology');
+    else if (isGap) this.#parts.onGap('nonce');
+    this.#isUnproven = false;
   }
 }

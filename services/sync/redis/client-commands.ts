@@ -1,11 +1,13 @@
 /**
  * What the replica asks of Redis outside of scripts; with the commands in the scripts themselves this is the ACL of
- * its user. The first row is the connection's own life: hello, name, ready check, subscription.
+ * its user. The first rows are the connections' own life: hello, name, ready check, subscription; then what a cluster
+ * needs beside: its map, and the ways to a node that is taking over.
  */
 export const CLIENT_COMMANDS = [
   ...['hello', 'auth', 'client|setname', 'info', 'ping', 'subscribe', 'unsubscribe', 'quit'],
+  ...['cluster|slots', 'asking', 'readonly', 'readwrite', 'spublish', 'ssubscribe', 'sunsubscribe'],
   ...['eval', 'evalsha', 'publish'],
-  ...['get', 'hget', 'hset', 'hdel', 'del', 'sadd', 'srem', 'srandmember', 'expire'],
+  ...['get', 'hget', 'hset', 'hdel', 'del', 'srem', 'srandmember'],
   // express-rate-limit's store.
   ...['incr', 'decr', 'pttl', 'pexpire', 'set'],
 ];

@@ -1,16 +1,137 @@
-import { Redis } from 'ioredis';
+import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
+import type { RedisAddress } from '../config-redis.ts';
 
 /** No command waits longer for its answer; a client gets its 503 within 3 s. */
-const COMMAND_TIMEOUT_MS = 2_000;
+export const COMMAND_TIMEOUT_MS = 2_000;
+
+/**
+ * A connection that owes an answer and has been silent for this long is thrown away: a half-open one would swallow
+ * commands until the kernel gives up on it, a quarter of an hour later. Later than the command's own timeout, so that
+ * a slow answer is not taken for a dead peer.
+ */
+const SILENT_SOCKET_MS = 2_500;
+
+/** A cluster that lost a primary without our noticing (no MOVED, no closed connection) is found out this late. */
+const SLOTS_REFRESH_MS = 5_000;
 
 /** Full jitter between 50 ms and 1 s: replicas that lost a store together must not come back together. */
 const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(950, 50 * 2 ** Math.min(attempt, 6));
 
+/**
+ * The one type of connection other folders hold; they never import the Redis client itself. It may stand for a
+ * cluster: beside scripts, rooms use commands with one key, which mean the same there.
+ */
+export type { Redis } from 'ioredis';
+
+/** The two kinds that it really is. */
+export type Connection = Server | Cluster;
+
 interface ConnectionParts {
-  url: string;
-  /** Shown by CLIENT LIST: `baton:<what>:<replica>`. */
+  address: RedisAddress;
+  /** Shown by CLIENT LIST. */
   name: string;
   onError: (error: Error) => void;
+}
+
+/** With `replyMapping` the client's types would take the shape of every reply from the options. */
+type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
+
+function sharedOptions({ address: { user, tls }, name }: ConnectionParts) {
+  return {
+    connectionName: name,
+    // CLIENT SETINFO is newer than Redis 7.0.
+    disableClientInfo: true,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    ...(user.username !== null && { username: user.username }),
+    ...(user.password !== null && { password: user.password }),
+    ...(tls && { tls: {} }),
+  };
+}
+
+/** One server, or the one that the sentinels call primary. */
+function serverOptions(parts: ConnectionParts): ServerOptions {
+  const { nodes, mode, master, db, tls, sentinelUser } = parts.address;
+  const shared: ServerOptions = { ...sharedOptions(parts), lazyConnect: true, db, retryStrategy: retryDelayMs };
+  if (mode !== 'sentinel') return { ...shared, ...nodes[0] };
+  return {
+    ...shared,
+    sentinels: nodes.map((node) => ({ ...node })),
+    name: master,
+    // Follows +switch-master: a primary that was cut off, not killed, keeps its connections open.
+    failoverDetector: true,
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    sentinelRetryStrategy: retryDelayMs,
+    sentinelReconnectStrategy: retryDelayMs,
+    // A demoted primary that still has us refuses writes: ask the sentinels again.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    ...(sentinelUser.username !== null && { sentinelUsername: sentinelUser.username }),
+    ...(sentinelUser.password !== null && { sentinelPassword: sentinelUser.password }),
+    ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  };
+}
+
+/**
+ * The library counts a command's time from its first way to a node, and where there is no node it may try others for
+ * seconds before; here it counts from the start.
+ */
+class PunctualCluster extends Cluster {
+  override sendCommand(...[command, ...rest]: Parameters<Cluster['sendCommand']>): unknown {
+    command.setTimeout(COMMAND_TIMEOUT_MS);
+    return super.sendCommand(command, ...rest);
+  }
+}
+
+function openCluster(
+  parts: ConnectionParts,
+  options: Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>,
+  nodeOptions: { socketTimeout?: number } = {},
+): Cluster {
+  const cluster = new PunctualCluster(
+    parts.address.nodes.map((node) => ({ ...node })),
+    {
+      lazyConnect: true,
+      // It would keep a cluster that lost one primary from all the others.
+      enableReadyCheck: false,
+      clusterRetryStrategy: retryDelayMs,
+      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      // Names stay names: certificates are issued to them, and a node that moves keeps its name.
+      dnsLookup: (host, done) => done(null, host),
+      redisOptions: { ...sharedOptions(parts), ...nodeOptions },
+      ...options,
+    },
+  );
+  cluster.on('error', parts.onError);
+  cluster.on('node error', parts.onError);
+  return cluster;
+}
+
+const closed = new WeakSet<Connection>();
+const revivals = new WeakMap<Connection, NodeJS.Timeout>();
+
+/** Ends a connection for good. */
+export function close(connection: Connection): void {
+  closed.add(connection);
+  clearTimeout(revivals.get(connection));
+  connection.disconnect();
+}
+
+/**
+ * A server connection that comes back whatever happens. The library's own watch for a new primary can end one for good:
+ * when the sentinels announce it while a reconnect is under way (measured: one client of twelve at the second failover).
+ */
+function openServer(parts: ConnectionParts, options: ServerOptions): Server {
+  const server = new Server({ ...serverOptions(parts), ...options });
+  server.on('error', parts.onError);
+  server.on('end', () => {
+    if (closed.has(server)) return;
+    // A failure ends in another `end`, or in the library's own next try.
+    revivals.set(
+      server,
+      setTimeout(() => server.connect().catch(parts.onError), retryDelayMs(1)),
+    );
+  });
+  return server;
 }
 
 /**
@@ -18,37 +139,20 @@ interface ConnectionParts {
  * (no offline queue). What was sent and not answered is sent again after a reconnect; scripts are safe against that
  * by their operation ids. Auto-pipelining stays off: it halves the rate of scripts (measured).
  */
-export function connectCommands({ url, name, onError }: ConnectionParts): Redis {
-  const redis = new Redis(url, {
-    connectionName: name,
-    // CLIENT SETINFO is newer than Redis 7.0.
-    disableClientInfo: true,
-    lazyConnect: true,
+export function connectCommands(parts: ConnectionParts): Connection {
+  if (parts.address.mode === 'cluster') {
+    return openCluster(parts, { enableOfflineQueue: false }, { socketTimeout: SILENT_SOCKET_MS });
+  }
+  return openServer(parts, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy: retryDelayMs,
+    socketTimeout: SILENT_SOCKET_MS,
   });
-  redis.on('error', onError);
-  return redis;
 }
 
-/** The connection that listens. It keeps its subscriptions over a reconnect; the bus checks that it really hears. */
-export function connectSubscriber({ url, name, onError }: ConnectionParts): Redis {
-  const redis = new Redis(url, {
-    connectionName: name,
-    // CLIENT SETINFO is newer than Redis 7.0.
-    disableClientInfo: true,
-    lazyConnect: true,
-    maxRetriesPerRequest: null,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy: retryDelayMs,
-  });
-  redis.on('error', onError);
-  return redis;
-}
+/** The connection that listens. It keeps its subscription over a reconnect; the bus checks that it really hears. */
+export const connectSubscriber = (parts: ConnectionParts): Server => openServer(parts, { maxRetriesPerRequest: null });
 
-/** The one type of connection other folders hold; they never import the Redis client itself. */
-export type { Redis } from 'ioredis';
+/** The same in a cluster: it connects to the node that owns the channel, wherever that goes. */
+export const connectShardedSubscriber = (parts: ConnectionParts): Cluster =>
+  openCluster(parts, { shardedSubscribers: true });

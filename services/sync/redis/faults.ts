@@ -3,6 +3,21 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 /** Replies that mean "not now", whatever the command was. `BUSY`: another script runs too long. */
 const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|OOM|BUSY|UNBLOCKED)\b/;
 
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+/** A cluster node says so when it cannot reach the others: it speaks, but not for the data. */
+const SPEAKS_FOR_NOTHING = /^(CLUSTERDOWN|MASTERDOWN)\b/;
+
+/** Whether the part of the store that was asked is there, whatever it said. */
+export const isAnswer = (error: unknown): boolean => isReply(error) && !SPEAKS_FOR_NOTHING.test(error.message);
+
+/** The client refused before it sent anything: there was no connection to send it on. */
+const NOT_SENT = /enableOfflineQueue/;
+
+/** Whether a command that failed so may have taken effect all the same. */
+export const mayHaveRun = (error: unknown): boolean =>
+  !isReply(error) && !(error instanceof Error && NOT_SENT.test(error.message));
+
 /**
  * What a failed command means to the rooms. Replies of the store that are our own mistake (a wrong type, a script
  * error) stay `internal`; a connection that is away, slow or refusing is `store_unavailable`. Whether the command
@@ -10,7 +25,6 @@ const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS
  */
 export function storeFault(error: unknown): BatonError {
   const text = error instanceof Error ? error.message : String(error);
-  const isReply = error instanceof Error && error.name === 'ReplyError';
-  const code = isReply && !TRANSIENT.test(text) ? 'internal' : 'store_unavailable';
+  const code = isReply(error) && !TRANSIENT.test(text) ? 'internal' : 'store_unavailable';
   return new BatonError(code, undefined, { cause: error });
 }

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Redis } from 'ioredis';
 import { BatonError, isErrorCode } from '../../../shared/contract/errors.ts';
 import type { RateGroup } from '../../../shared/contract/limits.ts';
 import { rateLimitHeaders } from '../http/rate-limit-headers.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { storeFault } from './faults.ts';
+import type { Announcer } from './announcer.ts';
+import type { Connection } from './connections.ts';
+import { isAnswer, mayHaveRun, storeFault } from './faults.ts';
+import type { Gate } from './gate.ts';
 
 /** Strings, or lists of strings: scripts return nothing else. */
 export type Reply = (string | string[])[];
@@ -42,50 +44,87 @@ function assemble(path: string, publishInScript: boolean): { source: string; key
 }
 
 interface ScriptLoaderParts {
-  redis: Redis;
-  /** Publishes what a script could not (Redis Cluster); null where scripts publish themselves. */
-  announce: ((channel: string, payload: string) => void) | null;
+  connection: Connection;
+  gate: Gate;
+  announcer: () => Announcer;
+  /** False in a cluster: a script may not publish to a channel of another slot. */
+  publishInScript: boolean;
+  /** How often a connection to the store was lost so far; it rises while commands are under way. */
+  losses: () => number;
   metrics: Metrics;
-  /** False while the store is known to be away: then nothing is sent, so that nothing queues up. */
-  isUp: () => boolean;
 }
 
+type Send = (...args: (string | number)[]) => Promise<Reply>;
+
 /** Registers scripts with the Redis client, which sends EVALSHA and recovers from NOSCRIPT by itself. */
-export function makeScriptLoader({ redis, announce, metrics, isUp }: ScriptLoaderParts): ScriptLoader {
+export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
+  const { connection, gate, announcer, publishInScript, losses, metrics } = parts;
+
+  /** Resolves to the reply; what is to be announced, or may have been lost, goes to the announcer. */
+  async function run(send: Send, key: string, words: (string | number)[], rings: boolean): Promise<Reply> {
+    const leave = gate.enter(key);
+    const lossesBefore = losses();
+    try {
+      const reply = await send.call(connection, ...words);
+      leave(true);
+      // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
+      // finds nothing to announce the second time.
+      if (rings) takeAnnouncements(reply, key, losses() !== lossesBefore);
+      return reply;
+    } catch (error) {
+      leave(isAnswer(error));
+      // Whether it took effect nobody knows, and so whoever should have heard of it is rung, once it can be done. Where
+      // scripts publish themselves, what took effect was announced in the same step.
+      const wasCut = losses() !== lossesBefore;
+      if (rings && !publishInScript && (wasCut || mayHaveRun(error))) announcer().ringAccount(key, 'unknown');
+      throw storeFault(error);
+    }
+  }
+
+  /** What a script that rings returns behind its answer: what it announced, then what it leaves to us. */
+  function takeAnnouncements(reply: Reply, key: string, wasCut: boolean): void {
+    const wasRepeated = reply.pop() === '1';
+    const unrung = reply.pop() as string[];
+    const rung = reply.pop() as string[];
+    for (let i = 0; i < rung.length; i += 2) {
+      const outcome = rung[i + 1] === '0' ? 'unheard' : 'heard';
+      metrics.events_published_total.inc({ event: rung[i] as string, outcome });
+    }
+    for (let i = 0; i < unrung.length; i += 3) {
+      const announcement = {
+        channel: unrung[i] as string,
+        label: unrung[i + 1] as string,
+        payload: unrung[i + 2] as string,
+      };
+      if (publishInScript) announcer().repeat(announcement);
+      else announcer().announce(announcement);
+    }
+    if (publishInScript) return;
+    if (wasRepeated) announcer().ringAccount(key, 'repeated');
+    else if (wasCut) announcer().ringAccount(key, 'cut');
+  }
+
   return {
     load(file, importedFrom, rate) {
       const path = fileURLToPath(new URL(`./${file}`, importedFrom));
       const name = basename(file, '.lua');
-      const { source, keyCount } = assemble(path, announce === null);
+      const { source, keyCount } = assemble(path, publishInScript);
       const command = `baton_${name.replaceAll('-', '_')}`;
-      redis.defineCommand(command, { lua: source, numberOfKeys: keyCount });
+      connection.defineCommand(command, { lua: source, numberOfKeys: keyCount });
       const rings = source.includes('return answer(');
-      const send = Reflect.get(redis, command) as (...args: (string | number)[]) => Promise<Reply>;
+      const send = Reflect.get(connection, command) as Send;
 
       return async (keys, args) => {
-        if (keys.length !== keyCount) throw new Error(`${name} takes ${keyCount} keys, got ${keys.length}`);
-        if (!isUp()) throw new BatonError('store_unavailable');
+        const [key] = keys;
+        if (key === undefined || keys.length !== keyCount) {
+          throw new Error(`${name} takes ${keyCount} keys, got ${keys.length}`);
+        }
         const stop = metrics.redis_command_duration_seconds.startTimer({ script: name });
-        const reply = await send.call(redis, ...keys, ...args).catch((error: unknown) => {
-          throw storeFault(error);
-        });
+        const reply = await run(send, key, [...keys, ...args], rings);
         stop();
-        if (rings) takeAnnouncements(reply);
         const [word, ...rest] = reply;
         return word === 'OK' ? rest : refuse(String(word), rest, rate);
       };
     },
   };
-
-  /** What a script that rings returns behind its answer: what it announced, then what it leaves to us. */
-  function takeAnnouncements(reply: Reply): void {
-    const unrung = reply.pop() as string[];
-    const rung = reply.pop() as string[];
-    for (let i = 0; i < unrung.length; i += 2) announce?.(unrung[i] as string, unrung[i + 1] as string);
-    for (let i = 0; i < rung.length; i += 2) {
-      // Nobody heard: that replica's subscriber is away, or it is dead. Its own sweep, or its reaper, makes up for it.
-      const outcome = rung[i + 1] === '0' ? 'unheard' : 'heard';
-      metrics.events_published_total.inc({ event: rung[i] as string, outcome });
-    }
-  }
 }

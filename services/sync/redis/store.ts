@@ -1,14 +1,24 @@
+import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import type { RedisAddress } from '../config-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { connectCommands, connectSubscriber, type Redis } from './connections.ts';
+import { Announcer } from './announcer.ts';
+import { close, type Connection, connectCommands } from './connections.ts';
+import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { slotOf } from './slots.ts';
+import { openSubscriber, type Subscriber, type SubscriberParts } from './subscriber.ts';
 
 interface StoreParts {
-  url: string;
+  address: RedisAddress;
   keyPrefix: string;
   logger: Logger;
   metrics: Metrics;
+  /** True for the channel of a replica that is known to be dead. */
+  isDeadChannel: (channel: string) => boolean;
+  /** Slots of the cluster went to another primary, which may lack what the old one had. */
+  onTopology: () => void;
 }
 
 /** The store as the rooms see it: keys, scripts, and whether it is there. */
@@ -20,27 +30,47 @@ export class Store {
   /** For the lease beat, which finds out whether the store is there. */
   readonly probes: ScriptLoader;
   readonly #parts: StoreParts;
+  readonly #connection: Connection;
+  readonly #announcer: Announcer;
   #up = false;
   #seen = false;
+  #losses = 0;
+  #primaries: (string | undefined)[] = [];
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { url, keyPrefix, metrics } = parts;
+    const { address, keyPrefix, metrics, isDeadChannel } = parts;
     this.keys = makeKeys(keyPrefix);
-    this.redis = connectCommands({
-      url,
-      name: 'baton:commands',
-      onError: (error) => this.#logError('commands', error),
+    const onError = (error: Error) => this.#logError('commands', error);
+    this.#connection = connectCommands({ address, name: 'baton:commands', onError });
+    // Both kinds have the commands of `Redis` with the same meaning; their overloads are too many for the compiler.
+    this.redis = this.#connection as Redis;
+    this.#watch(this.#connection);
+    const partOf = (key: string) => this.#primaryOf(key);
+    const gate = makeGate({ partOf, isUp: () => this.#isReachable() });
+    const shared = {
+      connection: this.#connection,
+      announcer: () => this.#announcer,
+      publishInScript: address.mode !== 'cluster',
+      losses: () => this.#losses,
+      metrics,
+    };
+    this.scripts = makeScriptLoader({ ...shared, gate });
+    this.probes = makeScriptLoader({ ...shared, gate: makeGate({ partOf, isUp: () => true }) });
+    const ring = this.scripts.load('account-ring.lua', import.meta.url);
+    this.#announcer = new Announcer({
+      publish: this.publish,
+      ring: (account) =>
+        ring(
+          [this.keys.routes, this.keys.log, this.keys.presence].map((key) => key(account)),
+          [],
+        ),
+      isDeadChannel,
+      metrics,
     });
-    let connects = 0;
-    this.redis.on('ready', () => {
-      if (connects++ > 0) metrics.redis_reconnects_total.inc();
-    });
-    const shared = { redis: this.redis, announce: null, metrics };
-    this.scripts = makeScriptLoader({ ...shared, isUp: () => this.#up });
-    this.probes = makeScriptLoader({ ...shared, isUp: () => true });
   }
 
+  /** Whether it is worth asking. In a cluster as long as any primary is connected: the others have accounts too. */
   get isUp(): boolean {
     return this.#up;
   }
@@ -50,8 +80,9 @@ export class Store {
     return this.#seen;
   }
 
-  /** Records whether it answered just now, and if not, why; true when that is news. */
-  note(up: boolean, error?: unknown): boolean {
+  /** Records whether the lease beat was answered just now, and if not, why; true when `isUp` has changed by it. */
+  note(answered: boolean, error?: unknown): boolean {
+    const up = answered || (this.#up && this.#hasPrimary());
     const changed = this.#up !== up;
     this.#up = up;
     this.#seen ||= up;
@@ -61,29 +92,74 @@ export class Store {
     return changed;
   }
 
-  subscriber = (): Redis =>
-    connectSubscriber({
-      url: this.#parts.url,
+  /** Resolves to the number of subscribers that heard it on the node that was asked. */
+  publish = async (channel: string, payload: string): Promise<number> =>
+    this.#connection instanceof Cluster
+      ? Number(await this.#connection.spublish(channel, payload))
+      : await this.#connection.publish(channel, payload);
+
+  subscriber = (parts: Pick<SubscriberParts, 'channel' | 'onMessage' | 'onLoss'>): Subscriber =>
+    openSubscriber({
+      ...parts,
+      address: this.#parts.address,
       name: 'baton:subscriber',
       onError: (error) => this.#logError('subscriber', error),
     });
 
   connect(): void {
     // The client goes on trying by itself; the lease beat tells when it has succeeded.
-    this.redis.connect().catch(() => undefined);
+    this.#connection.connect().catch(() => undefined);
   }
 
   stop(): void {
-    this.redis.disconnect();
+    this.#announcer.stop();
+    close(this.#connection);
+  }
+
+  #watch(connection: Connection): void {
+    const { metrics, onTopology } = this.#parts;
+    if (!(connection instanceof Cluster)) {
+      let connects = 0;
+      connection.on('ready', () => {
+        if (connects++ > 0) metrics.redis_reconnects_total.inc();
+      });
+      return;
+    }
+    connection.on('-node', () => {
+      this.#losses += 1;
+      metrics.redis_reconnects_total.inc();
+    });
+    connection.on('refresh', () => {
+      const primaries = connection.slots.map((nodes) => nodes[0]);
+      const isNews = this.#primaries.length > 0 && primaries.some((node, slot) => node !== this.#primaries[slot]);
+      this.#primaries = primaries;
+      if (isNews) onTopology();
+    });
+  }
+
+  /** Standalone and Sentinel fail fast; in a cluster each primary speaks for itself, by its answers. */
+  #isReachable(): boolean {
+    return this.#connection instanceof Cluster ? this.#seen : this.#up;
+  }
+
+  #hasPrimary(): boolean {
+    return this.#connection instanceof Cluster && this.#connection.nodes('master').some((n) => n.status === 'ready');
+  }
+
+  #primaryOf(key: string): string | null {
+    return this.#connection instanceof Cluster ? (this.#connection.slots[slotOf(key)]?.[0] ?? 'nobody') : null;
   }
 
   /** An evicting store loses mailboxes and leases silently: a warning and a metric, not a refusal. */
   async #checkEviction(): Promise<void> {
     const { logger, metrics } = this.#parts;
+    const servers = this.#connection instanceof Cluster ? this.#connection.nodes('master') : [this.#connection];
     try {
-      const policy = /^maxmemory_policy:(\S+)/m.exec(await this.redis.info('memory'))?.[1];
-      metrics.redis_evicts.set(Number(policy !== 'noeviction'));
-      if (policy !== 'noeviction') logger.warn({ policy }, 'maxmemory-policy must be noeviction: Redis may drop data');
+      const infos = await Promise.all(servers.map((server) => server.info('memory')));
+      const policies = infos.map((info) => /^maxmemory_policy:(\S+)/m.exec(info)?.[1]);
+      const policy = policies.find((each) => each !== 'noeviction');
+      metrics.redis_evicts.set(Number(policy !== undefined));
+      if (policy !== undefined) logger.warn({ policy }, 'maxmemory-policy must be noeviction: Redis may drop data');
     } catch (error) {
       this.#logError('commands', error as Error);
     }

@@ -40,6 +40,12 @@ const METRICS = {
     'event',
     'outcome',
   ]),
+  announcements_repeated_total: counter('Announcements that nobody heard at first, by what became of them', [
+    'outcome',
+  ]),
+  accounts_rung_total: counter('Accounts rung to compare positions, by why an announcement may have been lost', [
+    'cause',
+  ]),
   events_delivered_total: counter('Events written to streams', ['event']),
   delivery_latency_seconds: histogram('From the append of an event to the write on a stream', LATENCY_BUCKETS),
 

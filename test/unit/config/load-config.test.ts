@@ -96,8 +96,15 @@ describe('problems', () => {
     ['APP_PUBLIC_URL', 'https://user@baton.example', 'must be an origin'],
     ['APP_PUBLIC_URL', 'baton.example', 'must be an origin'],
     ['APP_BROKER_URL', 'ftp://broker', 'must be an http:// or https:// URL'],
-    ['APP_REDIS_URL', 'redis+sentinel://a,b/m', 'not available in this version'],
-    ['APP_REDIS_URL', 'redis://a,redis://b', 'not available in this version'],
+    ['APP_REDIS_URL', 'redis://a,redis://b', 'which needs APP_REDIS_MODE=cluster'],
+    ['APP_REDIS_URL', 'redis+sentinel://a,b', 'must end with the name of the primary'],
+    ['APP_REDIS_URL', 'redis+sentinel://a,b/m?quorum=2', 'has the unknown parameter quorum'],
+    ['APP_REDIS_URL', 'redis://a:70000', 'names a malformed host or port'],
+    ['APP_REDIS_URL', 'redis://a/main', 'names a database that is not a number'],
+    ['APP_REDIS_URL', 'redis://a?family=6', 'has the unknown parameter family'],
+    ['APP_REDIS_URL', 'redis://a:%zz@b', 'has a malformed percent-encoding'],
+    ['APP_REDIS_URL', 'http://a', 'must be a redis:// or rediss:// URL'],
+    ['APP_REDIS_MODE', 'clustered', 'must be one of standalone, sentinel, cluster'],
     ['APP_TRUSTED_PROXIES', '10.0.0.1, proxy.internal', 'not one: proxy.internal'],
     ['APP_RATE_LIMIT_SCALE', '-1', 'must be a number'],
     ['APP_CLIPBOARD_TTL_SECONDS', '0', 'must be an integer from 1'],
@@ -111,6 +118,66 @@ describe('problems', () => {
     const env = { ...EDGE, APP_EDGE_SECRET: 'short-secret', APP_REDIS_URL: 'http://user:password@host' };
     expect(problemsOf(env).join('\n')).not.toMatch(/short-secret|password@/);
     expect(keysOf(env)).toEqual(['APP_EDGE_SECRET', 'APP_REDIS_URL']);
+  });
+});
+
+describe('the store', () => {
+  const at = (url: string, mode = '') => load({ ...DEV, APP_REDIS_URL: url, APP_REDIS_MODE: mode }).redis.address;
+  const ANYWHERE = { username: null, password: null };
+
+  test('is one server, with user, database and TLS in the URL', () => {
+    expect(at('rediss://baton:p%40ss@store:6380/3')).toEqual({
+      mode: 'standalone',
+      nodes: [{ host: 'store', port: 6380 }],
+      master: '',
+      db: 3,
+      tls: true,
+      user: { username: 'baton', password: 'p@ss' },
+      sentinelUser: ANYWHERE,
+    });
+    expect(at('redis://:secret@[::1]')).toMatchObject({
+      nodes: [{ host: '::1', port: 6379 }],
+      user: { username: null, password: 'secret' },
+    });
+  });
+
+  test('is found by sentinels, which may have a user of their own', () => {
+    expect(at('redis+sentinel://baton:pw@a:1,b,c:3/main?db=2&sentinel_username=s&sentinel_password=w')).toEqual({
+      mode: 'sentinel',
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 26379 },
+        { host: 'c', port: 3 },
+      ],
+      master: 'main',
+      db: 2,
+      tls: false,
+      user: { username: 'baton', password: 'pw' },
+      sentinelUser: { username: 's', password: 'w' },
+    });
+    expect(at('rediss+sentinel://a/main', 'sentinel')).toMatchObject({ tls: true, user: ANYWHERE });
+  });
+
+  test('is a cluster when that is said, from one node or several', () => {
+    const nodes = [
+      { host: 'a', port: 7000 },
+      { host: 'b', port: 6379 },
+    ];
+    const user = { username: 'u', password: 'p' };
+    expect(at('redis://u:p@a:7000,b', 'cluster')).toMatchObject({ mode: 'cluster', nodes, user });
+    expect(at('redis://u:p@a:7000, redis://u:p@b', 'cluster')).toMatchObject({ mode: 'cluster', nodes, user });
+    expect(at('redis://a:7000', 'cluster')).toMatchObject({ mode: 'cluster', nodes: [nodes[0]] });
+  });
+
+  test.each([
+    ['redis://a', 'sentinel', 'APP_REDIS_URL must be a redis+sentinel:// URL'],
+    ['redis+sentinel://a/m', 'cluster', 'APP_REDIS_MODE must be sentinel'],
+    ['redis://a,b', 'standalone', 'APP_REDIS_URL names several nodes'],
+    ['redis://a/1,b', 'cluster', 'APP_REDIS_URL names a database'],
+    ['redis://a,rediss://b', 'cluster', 'APP_REDIS_URL lists nodes that differ'],
+    ['redis://u:p@a,redis://u:q@b', 'cluster', 'APP_REDIS_URL lists nodes that differ'],
+  ])('%s as %s is refused', (url, mode, says) => {
+    expect(problemsOf({ ...DEV, APP_REDIS_URL: url, APP_REDIS_MODE: mode })).toEqual([expect.stringContaining(says)]);
   });
 });
 

@@ -25,10 +25,11 @@ local function drop_mail(keys, device, message_id)
   return sender
 end
 
--- Drops what has been in this mailbox for longer than `seconds`, a few at a time.
+-- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that whoever reads
+-- or counts next finds nothing that is over.
 local function purge_mail(keys, device, now, seconds)
   local before = '(' .. device .. ':' .. int(now - seconds * 1000)
-  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before, 'LIMIT', 0, 20)) do
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before)) do
     drop_mail(keys, device, string.match(member, '([^:]*)$'))
   end
 end

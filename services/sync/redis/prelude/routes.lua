@@ -24,16 +24,21 @@ local function write_route(key, row)
   redis.call('HSET', key, row.id, table.concat(fields, '\n'))
 end
 
--- What this script announced, for the caller's counters: label, receivers, ... ; and what the caller has to announce,
--- because a script may not publish to a channel of another slot (Cluster): channel, payload, ...
-local RUNG, UNRUNG = {}, {}
+-- What this script announced, for the caller's counters: label, receivers, ... ; and what nobody has heard yet, for
+-- the caller to announce: channel, label, payload, ... (In a cluster that is everything: a script may not publish to a
+-- channel of another slot.) RECALLED: the operation was done before, and its announcement may be what got lost.
+local RUNG, UNRUNG, RECALLED = {}, {}, false
 
 local function ring(channel, label, payload)
+  local receivers = 0
   if PUBLISH_IN_SCRIPT then
+    receivers = redis.call('PUBLISH', channel, payload)
     RUNG[#RUNG + 1] = label
-    RUNG[#RUNG + 1] = tostring(redis.call('PUBLISH', channel, payload))
-  else
+    RUNG[#RUNG + 1] = tostring(receivers)
+  end
+  if receivers == 0 then
     UNRUNG[#UNRUNG + 1] = channel
+    UNRUNG[#UNRUNG + 1] = label
     UNRUNG[#UNRUNG + 1] = payload
   end
 end
@@ -61,9 +66,10 @@ local function open_routes(rows)
   return flat
 end
 
--- Every script that may ring ends with this: the caller takes the last two elements off.
+-- Every script that may ring ends with this: the caller takes the last three elements off.
 local function answer(reply)
   reply[#reply + 1] = RUNG
   reply[#reply + 1] = UNRUNG
+  reply[#reply + 1] = RECALLED and '1' or '0'
   return reply
 end

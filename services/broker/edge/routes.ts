@@ -1,0 +1,50 @@
+import type { Request, RequestHandler } from 'express';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { bearerOf } from '../http/service-auth.ts';
+import { cookiesNamed } from '../sessions/cookie.ts';
+import type { SessionRecord } from '../sessions/record.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Tokens } from '../sessions/tokens.ts';
+
+interface ForwardAuthParts {
+  sessions: Sessions;
+  tokens: Tokens;
+  cookieName: string;
+}
+
+/** A bearer token speaks for the request where there is one: a native client may have an old cookie beside it. */
+function identify(req: Request, { sessions, cookieName }: ForwardAuthParts): Promise<SessionRecord> {
+  if (req.headers.authorization !== undefined) {
+    const token = bearerOf(req);
+    if (token !== null) return sessions.ofAccessToken(null, token);
+    throw new BatonError('unauthenticated');
+  }
+  const [credential, ...others] = cookiesNamed(req, cookieName);
+  if (credential === undefined || others.length > 0) throw new BatonError('unauthenticated');
+  return sessions.ofCredential(null, credential);
+}
+
+/** An edge asks before each request; to it a refused account is somebody who is not signed in. */
+function asUnauthenticated(error: unknown): unknown {
+  return error instanceof BatonError && error.status === 403 ? new BatonError('unauthenticated') : error;
+}
+
+/**
+ * Forward-auth for an edge: 200 with the identity of the request in headers, else 401. All of the headers are always
+ * there, also empty, so that an edge that copies them overwrites whatever the client has sent under these names.
+ */
+export const makeForwardAuth =
+  (parts: ForwardAuthParts): RequestHandler =>
+  async (req, res) => {
+    const session = await identify(req, parts).catch((error: unknown) => {
+      throw asUnauthenticated(error);
+    });
+    const { subject, scope, meta, user } = session;
+    res.setHeader('X-Auth-Subject', subject);
+    res.setHeader('X-Auth-Scope', scope);
+    res.setHeader('X-Auth-Meta', meta);
+    res.setHeader('X-Auth-Name', encodeURIComponent(user.name));
+    res.setHeader('X-Auth-Roles', user.roles.join(','));
+    res.setHeader('X-Auth-Assertion', await parts.tokens.assertion(session));
+    res.status(200).end();
+  };

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import type { Express, RequestHandler, Response } from 'express';
+import { brokerRoutes } from '../../../shared/contract/broker.ts';
+import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/route.ts';
+import { makeJsonBody, NO_BODY } from '../../sync/http/json-body.ts';
+import { methodNotAllowed } from '../../sync/http/methods.ts';
+import { operationOf } from '../../sync/http/operation.ts';
+import { factsOf } from '../../sync/http/request-facts.ts';
+import { makeValidator } from '../../sync/http/validation.ts';
+
+/** What a handler gets: everything checked, and the app that calls. */
+export interface ServiceCall<R extends Route> {
+  readonly app: string;
+  readonly query: QueryOf<R>;
+  readonly body: BodyOf<R>;
+  /** Null when the route has none or none was sent. */
+  readonly idempotencyKey: string | null;
+}
+
+interface ServiceAnswer<R extends Route> {
+  status: keyof R['answers'] & number;
+  body?: AnswerOf<R>;
+}
+
+type ServiceHandler<R extends Route> = (call: ServiceCall<R>) => Promise<ServiceAnswer<R>>;
+export type ServiceHandlers = { [N in keyof typeof brokerRoutes]: ServiceHandler<(typeof brokerRoutes)[N]> };
+
+type ServiceAuth = (req: IncomingMessage) => string;
+
+function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: ServiceAuth): RequestHandler {
+  const validator = makeValidator(route);
+  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  return async (req, res: Response) => {
+    factsOf(res).route = route;
+    const app = serviceAuth(req);
+    const query = validator.query(req.query);
+    const { value, fingerprint } = readBody === null ? NO_BODY : await readBody(req, res);
+    validator.body(value);
+    const { id, keyed } = operationOf(req, route, fingerprint);
+    // What the validators let through has the types of the row.
+    const call = { app, query, body: value, idempotencyKey: keyed ? id : null } as unknown as ServiceCall<Route>;
+    const answer = await handler(call);
+    res.status(answer.status);
+    if (answer.body === undefined) res.end();
+    else res.json(answer.body);
+  };
+}
+
+/** Mounts the rows of contract section 8 that services call: service authentication -> validation -> handler. */
+export function mountApi(app: Express, handlers: ServiceHandlers, serviceAuth: ServiceAuth): void {
+  const rows = Object.entries<Route>(brokerRoutes);
+  for (const [name, route] of rows) {
+    const method = route.method.toLowerCase() as 'get' | 'post';
+    const handler = handlers[name as keyof ServiceHandlers] as unknown as ServiceHandler<Route>;
+    app[method](route.path, makeServe(route, handler, serviceAuth));
+  }
+  for (const path of new Set(rows.map(([, route]) => route.path))) {
+    const methods = rows.filter(([, route]) => route.path === path).map(([, route]) => route.method);
+    app.all(path, () => {
+      throw methodNotAllowed(methods);
+    });
+  }
+}

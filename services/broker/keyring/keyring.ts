@@ -1,0 +1,151 @@
+import { performance } from 'node:perf_hooks';
+import type { JWK } from 'jose';
+import type { Logger } from 'pino';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { makeStoredKey, readStoredKey, type SigningKey } from './signing-key.ts';
+import type { KeyringStore } from './store.ts';
+
+/** An unknown key id reads the store at most this often, whoever sends it. */
+const LOOK_AGAIN_MS = 1_000;
+const LOOK_EVERY_MS = 30_000;
+const START_AGAIN_MS = 500;
+
+interface KeyringParts {
+  store: KeyringStore;
+  secrets: readonly string[];
+  /** How long one key signs. */
+  keyMs: number;
+  /** How long a key is published before it signs and after it signed: longer than anybody keeps a key set. */
+  overlapMs: number;
+  logger: Logger;
+}
+
+/** A key that can sign, with everything of it. */
+export type OwnKey = SigningKey & { readonly own: NonNullable<SigningKey['own']> };
+
+const isOwn = (key: SigningKey): key is OwnKey => key.own !== null;
+
+/**
+ * The keys of the broker, shared by all its processes over the store:
+ *
+ *     made -- overlap --> signs -- keyMs --> published still -- overlap --> removed
+ *
+ * The first one signs at once. A key sealed with a secret that we do not have verifies, and another is made to sign.
+ */
+export class Keyring {
+  readonly #parts: KeyringParts;
+  #keys: SigningKey[] = [];
+  /** The store's clock less our monotonic one. */
+  #offsetMs = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(parts: KeyringParts) {
+    this.#parts = parts;
+  }
+
+  /** There is a key that signs. */
+  get isReady(): boolean {
+    return this.#keys.some(isOwn);
+  }
+
+  /** Goes on trying until there are keys. */
+  start(): void {
+    const look = (): void => {
+      this.refresh().catch((error: unknown) => this.#parts.logger.debug({ err: error }, 'keys could not be read'));
+      const everyMs = Math.min(LOOK_EVERY_MS, this.#parts.overlapMs / 4);
+      this.#timer = this.#stopped ? null : setTimeout(look, this.isReady ? everyMs : START_AGAIN_MS);
+    };
+    look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#reading?.catch(() => undefined);
+  }
+
+  /** The key that signs now. Throws `store_unavailable` as long as none was ever read. */
+  get signing(): OwnKey {
+    const nowMs = performance.now() + this.#offsetMs;
+    const own = this.#keys.filter(isOwn);
+    const key = own.findLast(({ fromMs }) => fromMs <= nowMs) ?? own[0];
+    if (key === undefined) throw new BatonError('store_unavailable');
+    return key;
+  }
+
+  /** What is published, newest last. */
+  get jwks(): { keys: JWK[] } {
+    if (this.#keys.length === 0) throw new BatonError('store_unavailable');
+    return { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
+  }
+
+  /** A key by its id; another process may have made it just now. */
+  async find(id: string): Promise<SigningKey | null> {
+    const found = this.#find(id);
+    if (found !== null) return found;
+    if (performance.now() - this.#readAt >= LOOK_AGAIN_MS) await this.refresh();
+    return this.#find(id);
+  }
+
+  /** Reads the keys, makes the one that is due, removes those that are over. Calls at one time are one. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#refresh().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  #find(id: string): SigningKey | null {
+    return this.#keys.find((key) => key.id === id) ?? null;
+  }
+
+  async #refresh(): Promise<void> {
+    this.#readAt = performance.now();
+    const { newest, nowMs } = await this.#read();
+    const fromMs = this.#nextFromMs(nowMs);
+    if (fromMs !== null) {
+      await this.#parts.store.add(newest, await makeStoredKey(fromMs, this.#parts.secrets));
+      await this.#read();
+    }
+    const over = this.#over(nowMs);
+    if (over.length > 0) await this.#parts.store.remove(over);
+    this.#keys = this.#keys.filter(({ id }) => !over.includes(id));
+  }
+
+  async #read(): Promise<{ newest: string; nowMs: number }> {
+    const { texts, newest, nowMs } = await this.#parts.store.read();
+    this.#offsetMs = nowMs - performance.now();
+    const known = new Map(this.#keys.map((key) => [key.id, key]));
+    const keys = await Promise.all(
+      [...texts].map(async ([id, text]) => known.get(id) ?? readStoredKey(id, text, this.#parts.secrets)),
+    );
+    for (const { id, own } of keys) {
+      if (own === null && !known.has(id)) this.#parts.logger.warn({ key: id }, 'key is sealed with another secret');
+    }
+    this.#keys = keys.sort((a, b) => a.fromMs - b.fromMs);
+    return { newest, nowMs };
+  }
+
+  /** From when the key that has to be made now will sign; null when none has to. */
+  #nextFromMs(nowMs: number): number | null {
+    const { keyMs, overlapMs } = this.#parts;
+    const last = this.#keys.findLast(isOwn);
+    if (last === undefined) return nowMs;
+    const endMs = last.fromMs + keyMs;
+    return nowMs >= endMs - overlapMs ? Math.max(endMs, nowMs + overlapMs) : null;
+  }
+
+  /** Keys whose successor has signed for the overlap. */
+  #over(nowMs: number): string[] {
+    const own = this.#keys.filter(isOwn);
+    return this.#keys
+      .filter(({ fromMs }) => {
+        const successor = own.find((other) => other.fromMs > fromMs);
+        return successor !== undefined && nowMs > successor.fromMs + this.#parts.overlapMs;
+      })
+      .map(({ id }) => id);
+  }
+}

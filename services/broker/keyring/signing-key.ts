@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import type { DerivationKey } from '../sessions/credential.ts';
+import { seal, unseal } from './sealing.ts';
+
+/** Of all tokens that the broker signs. */
+export const ALGORITHM = 'ES256';
+
+/** One generation of keys: what signs, and what secrets are derived from. */
+export interface SigningKey {
+  readonly id: string;
+  /** From when it signs, in ms of the store's clock. */
+  readonly fromMs: number;
+  /** As it is published. */
+  readonly publicJwk: JWK;
+  readonly verifyWith: CryptoKey;
+  /** Null when it is sealed with a secret that this process does not have: it can verify, not sign. */
+  readonly own: { readonly signWith: CryptoKey; readonly derivation: DerivationKey } | null;
+}
+
+interface Stored {
+  from: number;
+  public: JWK;
+  sealed: string;
+}
+
+interface SealedPart {
+  private: JWK;
+  derivation: string;
+}
+
+/** A new generation, in the form in which it is stored. */
+export async function makeStoredKey(fromMs: number, secrets: readonly string[]): Promise<{ id: string; text: string }> {
+  const id = randomBytes(9).toString('base64url');
+  const pair = await generateKeyPair(ALGORITHM, { extractable: true });
+  const secret: SealedPart = {
+    private: await exportJWK(pair.privateKey),
+    derivation: randomBytes(32).toString('base64url'),
+  };
+  const publicJwk = { ...(await exportJWK(pair.publicKey)), kid: id, alg: ALGORITHM, use: 'sig' };
+  const stored: Stored = { from: fromMs, public: publicJwk, sealed: seal(JSON.stringify(secret), id, secrets) };
+  return { id, text: JSON.stringify(stored) };
+}
+
+export async function readStoredKey(id: string, text: string, secrets: readonly string[]): Promise<SigningKey> {
+  const stored = JSON.parse(text) as Stored;
+  const opened = unseal(stored.sealed, id, secrets);
+  const secret = opened === null ? null : (JSON.parse(opened) as SealedPart);
+  return {
+    id,
+    fromMs: stored.from,
+    publicJwk: stored.public,
+    verifyWith: (await importJWK(stored.public, ALGORITHM)) as CryptoKey,
+    own: secret && {
+      signWith: (await importJWK(secret.private, ALGORITHM)) as CryptoKey,
+      derivation: { id, bytes: Buffer.from(secret.derivation, 'base64url') },
+    },
+  };
+}

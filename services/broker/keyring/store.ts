@@ -1,0 +1,39 @@
+import type { Redis } from '../../sync/redis/connections.ts';
+import { storeFault } from '../../sync/redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+
+interface KeyringStoreParts {
+  redis: Redis;
+  scripts: ScriptLoader;
+  keys: Keys;
+}
+
+const raise = (error: unknown): never => {
+  throw storeFault(error);
+};
+
+/** What is stored of the signing keys. */
+export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
+  const addScript = scripts.load('keys-add.lua', import.meta.url);
+  return {
+    /** Key id -> what is stored of it, the id of the newest ('' without keys), and the store's clock in ms. */
+    async read(): Promise<{ texts: Map<string, string>; newest: string; nowMs: number }> {
+      const [seconds, micros] = await redis.time().catch(raise);
+      const { newest = '', ...texts } = await redis.hgetall(keys.signingKeys).catch(raise);
+      const nowMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      return { texts: new Map(Object.entries(texts)), newest, nowMs };
+    },
+
+    /** Adds a key after `newest`; does nothing when another process was faster. */
+    async add(newest: string, { id, text }: { id: string; text: string }): Promise<void> {
+      await addScript([keys.signingKeys], [newest, id, text]);
+    },
+
+    async remove(ids: readonly string[]): Promise<void> {
+      await redis.hdel(keys.signingKeys, ...ids).catch(raise);
+    },
+  };
+}
+
+export type KeyringStore = ReturnType<typeof makeKeyringStore>;

@@ -1,0 +1,80 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { EncryptJWT, errors, jwtDecrypt } from 'jose';
+import type { Keyring, OwnKey } from '../keyring/keyring.ts';
+import { cookieForm, cookiesNamed, setCookie } from '../sessions/cookie.ts';
+
+/** How long somebody may take at the provider. */
+const ATTEMPT_SECONDS = 600;
+
+/** So many logins of one browser can be on their way at once: several tabs that were restored together. */
+const PLACES = ['0', '1', '2', '3'] as const;
+
+/** What only the browser that began a login can bring back. */
+export interface Attempt {
+  state: string;
+  nonce: string;
+  codeVerifier: string;
+  returnTo: string;
+}
+
+const keyOf = ({ own }: OwnKey): Uint8Array => createHmac('sha256', own.derivation.bytes).update('login').digest();
+
+const isSame = (one: string, other: string): boolean => {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};
+
+/**
+ * Remembers a login while its user is at the provider, in an encrypted cookie of the browser: the store knows nothing
+ * of it, so that strangers cannot fill it, and nobody can be made to finish a login that another browser began.
+ */
+export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicUrl: string }) {
+  const forms = PLACES.map((place) => cookieForm(publicUrl, `baton-login-${place}`));
+
+  async function open(cookie: string): Promise<Attempt | null> {
+    try {
+      const decrypted = await jwtDecrypt<Attempt & Record<string, unknown>>(
+        cookie,
+        async ({ kid }) => {
+          const key = kid === undefined ? null : await keyring.find(kid);
+          if (!key?.own) throw new errors.JWKSNoMatchingKey();
+          return keyOf({ ...key, own: key.own });
+        },
+        { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'], requiredClaims: ['exp'] },
+      );
+      const { state, nonce, codeVerifier, returnTo } = decrypted.payload;
+      return { state, nonce, codeVerifier, returnTo };
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError) return null;
+      throw error;
+    }
+  }
+
+  return {
+    /** The `Set-Cookie` that remembers it, in a free place, else in any. */
+    async remember(req: IncomingMessage, attempt: Attempt): Promise<string> {
+      const key = keyring.signing;
+      const text = await new EncryptJWT({ ...attempt })
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.id })
+        .setExpirationTime(`${ATTEMPT_SECONDS}s`)
+        .encrypt(keyOf(key));
+      const any = forms[randomBytes(1).readUInt8() % forms.length] as (typeof forms)[number];
+      const form = forms.find(({ name }) => cookiesNamed(req, name).length === 0) ?? any;
+      return setCookie(form, text, ATTEMPT_SECONDS);
+    },
+
+    /** The attempt of this state, and the `Set-Cookie` that forgets it; null when this browser did not begin it. */
+    async recall(req: IncomingMessage, state: string): Promise<{ attempt: Attempt; forget: string } | null> {
+      for (const form of forms) {
+        for (const cookie of cookiesNamed(req, form.name)) {
+          const attempt = await open(cookie);
+          if (attempt !== null && isSame(attempt.state, state)) return { attempt, forget: setCookie(form, '', 0) };
+        }
+      }
+      return null;
+    },
+  };
+}
+
+export type Attempts = ReturnType<typeof makeAttempts>;

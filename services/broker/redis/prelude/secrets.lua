@@ -1,0 +1,53 @@
+-- The secrets of a session, as SHA-256 digests: `secret` is the present one, `retired` the ones before it, oldest
+-- first, as `<digest>:<until>` with an empty `until` while nothing newer was used. `unused` is 1 until the present one
+-- is used.
+
+-- Secrets older than this many rotations are unknown, not recognised as used again.
+local RETIRED_KEPT = 32
+
+local function retired_of(s)
+  local list = {}
+  for digest, untill in string.gmatch(s.retired or '', '(%S+):(%d*)') do list[#list + 1] = { digest, untill } end
+  return list
+end
+
+local function write_retired(key, s, list)
+  local parts = {}
+  for i = math.max(1, #list - RETIRED_KEPT + 1), #list do parts[#parts + 1] = list[i][1] .. ':' .. list[i][2] end
+  s.retired = table.concat(parts, ' ')
+  redis.call('HSET', key, 'retired', s.retired)
+end
+
+-- Somebody shows a secret of a live session: 'current' or 'retired' when it may be used, else a word of refusal. The
+-- first use of a secret starts the clock of those before it; one that is used after its time ends the session.
+local function show(key, s, digest, now, grace_ms)
+  if digest == s.secret and s.unused ~= '1' then return 'current' end
+  local list, place = retired_of(s), nil
+  if digest == s.secret then place = #list + 1 end
+  for i, entry in ipairs(list) do if entry[1] == digest then place = i end end
+  if not place then return 'session_expired' end
+  local entry = list[place]
+  if entry and entry[2] ~= '' and tonumber(entry[2]) <= now then
+    revoke(key, s, 'reuse_detected', now)
+    return 'reuse_detected'
+  end
+  for i = 1, place - 1 do if list[i][2] == '' then list[i][2] = int(now + grace_ms) end end
+  if place > 1 then write_retired(key, s, list) end
+  if entry then return 'retired' end
+  s.unused = '0'
+  redis.call('HSET', key, 'unused', '0')
+  return 'current'
+end
+
+local function was_secret(s, digest)
+  return s.secret == digest or string.find(' ' .. (s.retired or ''), ' ' .. digest .. ':', 1, true) ~= nil
+end
+
+-- Puts a new secret before the present one, which works until the new one was used and its grace is over.
+local function renew_secret(key, s, digest)
+  local list = retired_of(s)
+  list[#list + 1] = { s.secret, '' }
+  write_retired(key, s, list)
+  s.secret, s.unused = digest, '1'
+  redis.call('HSET', key, 'secret', digest, 'unused', '1')
+end

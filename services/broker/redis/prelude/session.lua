@@ -1,0 +1,52 @@
+-- One session as a hash. Of its secrets there are SHA-256 digests alone (see secrets.lua).
+local FIELDS = { 'app', 'subject', 'meta', 'label', 'scope', 'persist', 'created', 'active', 'ends', 'sliding', 'ttl',
+  'secret', 'retired', 'unused', 'revoked' }
+-- What is kept of an ended session, so that revoking it twice is no surprise.
+local KEEP_MS = 86400000
+
+local function read_session(key)
+  local values, s = redis.call('HMGET', key, unpack(FIELDS)), {}
+  for i, field in ipairs(FIELDS) do s[field] = values[i] or nil end
+  return s.app and s or nil
+end
+
+-- Why nobody can use it; nil when it is live.
+local function refusal(s, now)
+  if not s then return 'session_expired' end
+  if s.revoked then return s.revoked == 'reuse_detected' and 'reuse_detected' or 'session_revoked' end
+  if tonumber(s.ends) <= now then return 'session_expired' end
+end
+
+local function revoke(key, s, reason, now)
+  s.revoked = reason
+  redis.call('HSET', key, 'revoked', reason)
+  redis.call('HDEL', key, 'secret', 'retired', 'unused')
+  redis.call('PEXPIREAT', key, int(now + KEEP_MS))
+end
+
+-- Keeps what belongs to a session as long as that. k: session, index, metas, user.
+local function keep(k, id, s)
+  local untill = tonumber(s.ends) + KEEP_MS
+  redis.call('HSET', k.session, 'ends', s.ends, 'active', s.active)
+  redis.call('ZADD', k.index, s.ends, id .. ' ' .. s.meta)
+  redis.call('PEXPIREAT', k.session, int(untill))
+  for _, key in ipairs({ k.index, k.metas, k.user }) do
+    if redis.call('PEXPIRETIME', key) < untill then redis.call('PEXPIREAT', key, int(untill)) end
+  end
+end
+
+-- Forgets sessions of the account that are over, some with every new one.
+local function trim(index_key, metas_key, now)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', index_key, '-inf', int(now), 'LIMIT', 0, 20)) do
+    local id, meta = string.match(member, '^(%S+) (.*)$')
+    redis.call('ZREM', index_key, member)
+    if meta ~= '' and redis.call('HGET', metas_key, meta) == id then redis.call('HDEL', metas_key, meta) end
+  end
+end
+
+-- What every answer begins with: now, the session, the user.
+local function told(now, id, s, user_key)
+  local user = redis.call('HMGET', user_key, 'name', 'roles')
+  return { 'OK', int(now), id, s.app, s.subject, s.meta, s.label, s.scope, s.persist, s.created, s.active, s.ends,
+    user[1] or '', user[2] or '' }
+end

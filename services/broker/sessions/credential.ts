@@ -1,0 +1,65 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { accountTag } from '../redis/keys.ts';
+
+/*
+ * A credential is `v1.<session id>.<secret>`, the value of the session cookie. Secrets are 256 bits, base64url; the
+ * store has only their SHA-256.
+ */
+
+export interface Credential {
+  readonly sessionId: string;
+  readonly secret: string;
+}
+
+const FORM = /^v1\.([A-Za-z0-9_-]{44})\.([A-Za-z0-9_-]{43})$/;
+
+export function parseCredential(text: string): Credential | null {
+  const [, sessionId, secret] = FORM.exec(text) ?? [];
+  return sessionId === undefined || secret === undefined ? null : { sessionId, secret };
+}
+
+export const formatCredential = ({ sessionId, secret }: Credential): string => `v1.${sessionId}.${secret}`;
+
+export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/** Begins with the tag of the account, so that the store finds the session by its id alone. */
+export const newSessionId = (subject: string): string => accountTag(subject) + randomBytes(16).toString('base64url');
+
+export const randomSecret = (): string => randomBytes(32).toString('base64url');
+
+/** The key from which secrets are derived. */
+export interface DerivationKey {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/** None of the parts holds a NUL, so that no two lists are the same text. */
+const derive = (key: DerivationKey, ...parts: string[]): string =>
+  createHmac('sha256', key.bytes)
+    .update([key.id, ...parts].join('\0'))
+    .digest('base64url');
+
+export interface MintOf {
+  app: string;
+  subject: string;
+  meta: string;
+  idempotencyKey: string;
+}
+
+/** The secret of a mint: the same for a repetition of it, although it is stored nowhere. */
+export const mintedSecret = (key: DerivationKey, { app, subject, meta, idempotencyKey }: MintOf): string =>
+  derive(key, 'mint', app, subject, meta, idempotencyKey);
+
+/**
+ * The secrets that rotations lead to from this one, nearest first: the same for all who hold the same old secret, so
+ * that several tabs, or a repeated request, end up with one and the same new secret.
+ */
+export function nextSecrets(key: DerivationKey, { sessionId, secret }: Credential, count: number): string[] {
+  const secrets: string[] = [];
+  let last = secret;
+  for (let i = 0; i < count; i++) {
+    last = derive(key, 'rotate', sessionId, last);
+    secrets.push(last);
+  }
+  return secrets;
+}

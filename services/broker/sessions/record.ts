@@ -1,0 +1,58 @@
+import type { BrokerSession, Persist } from '../../../shared/contract/broker.ts';
+import type { Scope } from '../../../shared/contract/fields.ts';
+
+/** A live session as the store told it, and whose it is. Times are the store's, in Unix ms. */
+export interface SessionRecord {
+  /** When the store said so. */
+  nowMs: number;
+  sessionId: string;
+  app: string;
+  subject: string;
+  /** Empty for a session without device. */
+  meta: string;
+  label: string;
+  scope: Scope;
+  persist: Persist;
+  createdAtMs: number;
+  lastActiveAtMs: number;
+  endsAtMs: number;
+  user: { name: string; roles: readonly string[] };
+}
+
+/** How many fields `told` in the scripts' prelude writes. */
+export const FIELDS_TOLD = 13;
+
+/** The beginning of an answer, as `told` writes it. Who never logged in here is called by the user id. */
+export function recordOf(reply: readonly string[]): SessionRecord {
+  const [now, sessionId = '', app = '', subject = '', meta = '', label = '', scope, persist, ...rest] = reply;
+  const [created, active, ends, name = '', roles = ''] = rest;
+  return {
+    nowMs: Number(now),
+    ...{ sessionId, app, subject, meta, label },
+    scope: scope as Scope,
+    persist: persist as Persist,
+    createdAtMs: Number(created),
+    lastActiveAtMs: Number(active),
+    endsAtMs: Number(ends),
+    user: { name: name || subject, roles: roles === '' ? [] : roles.split(',') },
+  };
+}
+
+export const LISTED_FIELDS = ['meta', 'label', 'scope', 'persist', 'created', 'active', 'ends', 'revoked'] as const;
+
+/** A session as it is listed, from `LISTED_FIELDS`; null when it is over. */
+export function listedOf(sessionId: string, values: readonly (string | null)[], nowMs: number): BrokerSession | null {
+  const [meta, label, scope, persist, created, active, ends, revoked] = values;
+  if (!ends || revoked !== null || Number(ends) <= nowMs) return null;
+  return {
+    session_id: sessionId,
+    meta: meta ?? '',
+    label: label ?? '',
+    scope: scope as Scope,
+    tier: scope as Scope,
+    persist: persist as Persist,
+    created_at: Number(created),
+    last_active_at: Number(active),
+    expires_at: Number(ends),
+  };
+}

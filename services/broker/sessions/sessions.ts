@@ -1,0 +1,132 @@
+import {
+  BROKER_LIMITS,
+  type IssuedSession,
+  type MintSession,
+  type RevokeSession,
+} from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Keyring } from '../keyring/keyring.ts';
+import { digestOf, formatCredential, mintedSecret, nextSecrets, parseCredential, randomSecret } from './credential.ts';
+import type { SessionRecord } from './record.ts';
+import type { SessionStore } from './store.ts';
+import type { Tokens } from './tokens.ts';
+
+/** So many rotations after its own a tab still gets the one present secret; after more, one of its own. */
+const FOLLOWED_ROTATIONS = 8;
+
+interface SessionsParts {
+  store: SessionStore;
+  keyring: Keyring;
+  tokens: Tokens;
+  cookieName: string;
+  refusedSubjects: readonly string[];
+}
+
+/** Who a login found. */
+export interface LoggedIn {
+  subject: string;
+  name: string;
+  roles: readonly string[];
+}
+
+const expired = (): BatonError => new BatonError('session_expired');
+
+/** The sessions of the broker: contract section 8. Every method throws `store_unavailable` without the store. */
+export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjects }: SessionsParts) {
+  const refused = new Set(refusedSubjects);
+  const refuse = (subject: string): void => {
+    if (refused.has(subject)) throw new BatonError('account_refused');
+  };
+  const admitted = (session: SessionRecord): SessionRecord => {
+    refuse(session.subject);
+    return session;
+  };
+
+  async function issue(session: SessionRecord, secret: string): Promise<IssuedSession> {
+    const { token, expiresInSeconds } = await tokens.accessToken(session);
+    const leftSeconds = Math.max(1, Math.ceil((session.endsAtMs - session.nowMs) / 1000));
+    return {
+      ...{ session_id: session.sessionId, subject: session.subject, meta: session.meta, label: session.label },
+      ...{ scope: session.scope, tier: session.scope, persist: session.persist },
+      ...{ created_at: session.createdAtMs, expires_at: session.endsAtMs },
+      cookie: {
+        name: cookieName,
+        value: formatCredential({ sessionId: session.sessionId, secret }),
+        max_age_seconds: session.persist === 'once' ? null : leftSeconds,
+      },
+      ...{ access_token: token, expires_in: expiresInSeconds },
+      user: { user_id: session.subject, name: session.user.name },
+    };
+  }
+
+  /** The secret of a mint that happened before, from the key of that time. */
+  async function derivedAgain(keyId: string, minting: Parameters<typeof mintedSecret>[1]): Promise<string> {
+    const key = await keyring.find(keyId);
+    if (!key?.own) throw new BatonError('already_decided', 'The key from which this session came is gone');
+    return mintedSecret(key.own.derivation, minting);
+  }
+
+  return {
+    /** Throws `tier_exceeded`, `account_refused`, `already_decided`, `idempotency_key_reused`. */
+    async mint(app: string, request: MintSession, idempotencyKey: string) {
+      if (request.scope === 'full' && request.caller_tier !== 'full') throw new BatonError('tier_exceeded');
+      refuse(request.subject);
+      const key = keyring.signing.own.derivation;
+      const minting = { app, subject: request.subject, meta: request.meta, idempotencyKey };
+      const secret = mintedSecret(key, minting);
+      const minted = await store.mint({ app, request, idempotencyKey, digest: digestOf(secret), keyId: key.id });
+      const given = minted.keyId === key.id ? secret : await derivedAgain(minted.keyId, minting);
+      return { created: minted.created, session: await issue(minted.record, given) };
+    },
+
+    /** Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    async rotate(app: string, credential: string): Promise<IssuedSession> {
+      const shown = parseCredential(credential);
+      if (shown === null) throw expired();
+      const next = nextSecrets(keyring.signing.own.derivation, shown, FOLLOWED_ROTATIONS);
+      const fallback = randomSecret();
+      const { record, place } = await store.rotate(app, {
+        sessionId: shown.sessionId,
+        digest: digestOf(shown.secret),
+        next: next.map(digestOf),
+        fallback: digestOf(fallback),
+      });
+      return issue(admitted(record), next[place] ?? fallback);
+    },
+
+    /** A session without device, for who has just logged in. Throws `account_refused`. */
+    async open(app: string, { subject, name, roles }: LoggedIn): Promise<{ credential: string }> {
+      refuse(subject);
+      const secret = randomSecret();
+      const ttlMs = BROKER_LIMITS.loginSessionSeconds * 1000;
+      const digest = digestOf(secret);
+      const { sessionId } = await store.open({ app, subject, ttlMs, digest, name, roles: roles.join(',') });
+      return { credential: formatCredential({ sessionId, secret }) };
+    },
+
+    /** Whose credential this is. `app` null: any. Throws as `rotate`. */
+    async ofCredential(app: string | null, credential: string): Promise<SessionRecord> {
+      const shown = parseCredential(credential);
+      if (shown === null) throw expired();
+      return admitted(await store.use(app, { sessionId: shown.sessionId, digest: digestOf(shown.secret) }));
+    },
+
+    /** Whose access token this is. Throws as `rotate`; a token may be over before its session. */
+    async ofAccessToken(app: string | null, token: string): Promise<SessionRecord> {
+      const proven = await tokens.prove(token);
+      if (proven === null || (app !== null && proven.app !== app)) throw expired();
+      const session = admitted(await store.use(proven.app, { sessionId: proven.sessionId, digest: null }));
+      if (proven.expiresAtMs <= session.nowMs) throw expired();
+      return session;
+    },
+
+    /** Throws `not_found` for a session that never was this user's and app's, or was forgotten since. */
+    async revoke(app: string, { subject, session_id, meta = '', reason }: RevokeSession): Promise<void> {
+      const sessionId = session_id ?? (await store.findByMeta(app, subject, meta));
+      if (sessionId === '') throw new BatonError('not_found');
+      await store.revoke(app, { sessionId, subject, reason });
+    },
+  };
+}
+
+export type Sessions = ReturnType<typeof makeSessions>;

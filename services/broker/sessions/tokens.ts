@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { BROKER_LIMITS } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Keyring, OwnKey } from '../keyring/keyring.ts';
+import { ALGORITHM } from '../keyring/signing-key.ts';
+import type { SessionRecord } from './record.ts';
+
+const ACCESS_TOKEN = 'at+jwt';
+
+interface TokensParts {
+  keyring: Keyring;
+  /** `iss` of everything that is signed. */
+  issuer: string;
+}
+
+/** What an access token proves; whether its session is still live is for the store to say. */
+interface Proven {
+  sessionId: string;
+  app: string;
+  expiresAtMs: number;
+}
+
+const signed = (key: OwnKey, typ: string, claims: Record<string, unknown>): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ, kid: key.id }).sign(key.own.signWith);
+
+/** Signs and checks the broker's tokens. All times are the store's. */
+export function makeTokens({ keyring, issuer }: TokensParts) {
+  return {
+    /** RFC 9068. Lives 5 minutes, and never longer than its session. */
+    async accessToken(session: SessionRecord): Promise<{ token: string; expiresInSeconds: number }> {
+      const iat = Math.floor(session.nowMs / 1000);
+      const exp = Math.min(iat + BROKER_LIMITS.accessTokenSeconds, Math.ceil(session.endsAtMs / 1000));
+      const token = await signed(keyring.signing, ACCESS_TOKEN, {
+        ...{ iss: issuer, aud: session.app, client_id: session.app, sub: session.subject },
+        ...{ sid: session.sessionId, meta: session.meta, scope: session.scope },
+        ...{ iat, exp, jti: randomBytes(12).toString('base64url') },
+      });
+      return { token, expiresInSeconds: exp - iat };
+    },
+
+    /** For an edge to pass on: the identity of one request, for at most a minute. */
+    assertion(session: SessionRecord): Promise<string> {
+      const iat = Math.floor(session.nowMs / 1000);
+      return signed(keyring.signing, 'JWT', {
+        ...{ iss: issuer, aud: session.app, sub: session.subject, scope: session.scope, meta: session.meta },
+        ...{ name: session.user.name, roles: session.user.roles },
+        ...{ iat, exp: iat + BROKER_LIMITS.assertionSeconds },
+      });
+    },
+
+    /** Null for whatever is not an access token of this broker. Its end is told, not judged: that needs the store's clock. */
+    async prove(token: string): Promise<Proven | null> {
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          async ({ kid }) => {
+            const key = kid === undefined ? null : await keyring.find(kid);
+            if (key === null) throw new errors.JWKSNoMatchingKey();
+            return key.verifyWith;
+          },
+          // At the beginning of time nothing has expired.
+          { algorithms: [ALGORITHM], typ: ACCESS_TOKEN, issuer, currentDate: new Date(0), requiredClaims: ['exp'] },
+        );
+        const { sid, aud, exp = 0 } = payload;
+        if (typeof sid !== 'string' || typeof aud !== 'string') return null;
+        return { sessionId: sid, app: aud, expiresAtMs: exp * 1000 };
+      } catch (error) {
+        if (error instanceof BatonError) throw error;
+        if (error instanceof errors.JOSEError || error instanceof TypeError) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+export type Tokens = ReturnType<typeof makeTokens>;

@@ -1,0 +1,130 @@
+import type { Metrics } from '../telemetry/metrics.ts';
+import { hashTag } from './slots.ts';
+
+/** An announcement that nobody heard is repeated so long after the one before. */
+const REPEAT_AFTER_MS = [50, 250, 1_000];
+
+/** A ring that could not be done is tried again so long after; then the sweep of each replica makes up for it. */
+const RING_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+
+/**
+ * A command whose answer nobody waited for any longer may still take effect: the client goes on sending it for as long
+ * as this, so the account is rung after the first time, and once more after the second.
+ */
+const [LATE_MS, VERY_LATE_MS] = [1_000, 4_000];
+
+/** Announcements, and accounts, that may wait for their next try; more are left to the sweep. */
+const MAX_WAITING = 10_000;
+
+export interface Announcement {
+  channel: string;
+  /** What it is about, for the counters. */
+  label: string;
+  payload: string;
+}
+
+/** Why an account has to be rung: see the metric. */
+type RingCause = 'repeated' | 'unknown' | 'cut';
+
+interface AnnouncerParts {
+  /** Resolves to the number of subscribers that heard it. */
+  publish: (channel: string, payload: string) => Promise<number>;
+  /** Rings every replica of an account to compare positions. */
+  ring: (account: string) => Promise<unknown>;
+  /** True for the channel of a replica that is known to be dead. */
+  isDeadChannel: (channel: string) => boolean;
+  metrics: Metrics;
+}
+
+/**
+ * Announces what scripts could not, and goes after announcements that got lost. Repeating is harmless: a receiver skips
+ * what it saw. A channel that stays unheard is left to its owner, whose nonce tells that it is deaf.
+ */
+export class Announcer {
+  readonly #parts: AnnouncerParts;
+  /** Accounts to be rung; `again`: once more when it has been done. */
+  readonly #ringing = new Map<string, { again: boolean }>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #repeating = 0;
+
+  constructor(parts: AnnouncerParts) {
+    this.#parts = parts;
+  }
+
+  /** Announces now, for the first time (Redis Cluster). */
+  announce(announcement: Announcement): void {
+    const { metrics } = this.#parts;
+    void this.#publish(announcement).then((outcome) => {
+      metrics.events_published_total.inc({ event: announcement.label, outcome });
+      if (outcome !== 'heard') this.repeat(announcement);
+    });
+  }
+
+  /** Announces again what nobody heard, a few times. */
+  repeat(announcement: Announcement, attempt = 0): void {
+    const { isDeadChannel, metrics } = this.#parts;
+    const delayMs = REPEAT_AFTER_MS[attempt];
+    if (delayMs === undefined || this.#repeating >= MAX_WAITING || isDeadChannel(announcement.channel)) {
+      metrics.announcements_repeated_total.inc({ outcome: 'given_up' });
+      return;
+    }
+    this.#repeating += 1;
+    this.#later(delayMs, async () => {
+      this.#repeating -= 1;
+      if ((await this.#publish(announcement)) !== 'heard') return this.repeat(announcement, attempt + 1);
+      metrics.announcements_repeated_total.inc({ outcome: 'heard' });
+    });
+  }
+
+  /** Has the account of this key compared, until that has been done: what was announced to it may have been lost. */
+  ringAccount(key: string, cause: RingCause): void {
+    const account = hashTag(key);
+    const underWay = this.#ringing.get(account);
+    if (underWay) underWay.again = true;
+    if (underWay || this.#ringing.size >= MAX_WAITING) return;
+    this.#parts.metrics.accounts_rung_total.inc({ cause });
+    const isLate = cause === 'unknown';
+    this.#ringing.set(account, { again: isLate });
+    if (isLate) this.#later(LATE_MS, async () => this.#ring(account, 0));
+    else this.#ring(account, 0);
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #ring(account: string, attempt: number): void {
+    this.#parts.ring(account).then(
+      () => {
+        const underWay = this.#ringing.get(account);
+        if (underWay?.again) {
+          underWay.again = false;
+          this.#later(VERY_LATE_MS, async () => this.#ring(account, 0));
+        } else this.#ringing.delete(account);
+      },
+      () => {
+        const delayMs = RING_AGAIN_AFTER_MS[attempt];
+        if (delayMs === undefined) this.#ringing.delete(account);
+        else this.#later(delayMs, async () => this.#ring(account, attempt + 1));
+      },
+    );
+  }
+
+  async #publish({ channel, payload }: Announcement): Promise<'heard' | 'unheard' | 'failed'> {
+    try {
+      return (await this.#parts.publish(channel, payload)) > 0 ? 'heard' : 'unheard';
+    } catch {
+      // Counted by the caller, and repeated.
+      return 'failed';
+    }
+  }
+
+  #later(ms: number, act: () => Promise<void>): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void act();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+/** Microseconds of one tick of /proc/stat (USER_HZ is 100 wherever Node runs). */
+const TICK_MICROS = 10_000;
+
+/** Processor time of everything on this machine so far; null where there is no /proc. */
+function busyMicros() {
+  try {
+    const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')
+      .split(/\s+/)
+      .slice(1, 8)
+      .map(Number);
+    return (user + nice + system + irq + softirq) * TICK_MICROS;
+  } catch {
+    return null;
+  }
+}
+
+/** Starts to look; the answer tells which share of the machine everybody else took since then, given what we took. */
+export function watchOthers() {
+  const busy = busyMicros();
+  const startedMs = performance.now();
+  return (ownMicros) => {
+    if (busy === null) return 0;
+    const there = (performance.now() - startedMs) * 1_000 * cpus().length;
+    return Math.max(0, (busyMicros() - busy - ownMicros) / there);
+  };
+}

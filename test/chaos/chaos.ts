@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { check } from './checker/check.ts';
+import { makeCheckpoints } from './checkpoint.ts';
+import { kindsOf, makeFaults } from './faults.ts';
+import { Fleet } from './fleet.ts';
+import { emptyHistory, type History } from './history.ts';
+import { HEARTBEAT_MS } from './load/chaos-device.ts';
+import { Load } from './load/load.ts';
+import { type Options, readOptions } from './options.ts';
+import { makeRandom } from './random.ts';
+import { describeCounts, describeVerdict } from './report.ts';
+import { describePlan, type PlannedFault, planFaults } from './schedule.ts';
+import { startCluster } from './stores/cluster.ts';
+import { startSentinel } from './stores/sentinel.ts';
+import { startStandalone } from './stores/standalone.ts';
+import type { ChaosStore } from './stores/store.ts';
+
+/** What an operator sets, but for what makes a run of minutes show what a day would. */
+const REPLICA_ENV = {
+  APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
+  APP_HUB_ROTATE_SECONDS: '45',
+  APP_DRAIN_SECONDS: '2',
+  APP_CLIPBOARD_TTL_SECONDS: '20',
+};
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+interface Run {
+  argv: string[];
+  redisServer: string;
+}
+
+const STORES: Record<Options['mode'], (parts: { redisServer: string }) => Promise<ChaosStore>> = {
+  standalone: startStandalone,
+  sentinel: startSentinel,
+  cluster: startCluster,
+};
+
+async function runFaults(track: PlannedFault[], fault: ReturnType<typeof makeFaults>, history: History): Promise<void> {
+  for (const planned of track) {
+    await wait(planned.afterMs);
+    history.faults.push(await fault(planned));
+  }
+}
+
+async function runOn(store: ChaosStore, options: Options): Promise<History> {
+  const random = makeRandom(options.seed);
+  const segments = planFaults({ kinds: kindsOf(store, options.only), minutes: options.minutes, random });
+  process.stdout.write(`seed ${options.seed}, mode ${options.mode}\n${describePlan(segments)}\n`);
+  for (const [kind, reason] of Object.entries(store.skipped)) process.stdout.write(`skipped ${kind}: ${reason}\n`);
+  const history = emptyHistory();
+  if (options.plan) return history;
+
+  const began = performance.now();
+  const now = () => performance.now() - began;
+  const fleet = new Fleet({ store, env: REPLICA_ENV, random: random.fork('balancer') });
+  process.once('exit', () => {
+    for (const { process: replica } of fleet.members) replica.process.kill('SIGKILL');
+  });
+  await Promise.all(Array.from({ length: options.replicas }, () => fleet.start()));
+  const load = new Load({ fleet, history, options, random, now });
+  const fault = makeFaults({ fleet, store, now, say });
+  const takeCheckpoint = makeCheckpoints({ load, history, now, say });
+  await load.begin();
+  load.start();
+  for (const [index, segment] of segments.entries()) {
+    await Promise.all([runFaults(segment.replicas, fault, history), runFaults(segment.store, fault, history)]);
+    await takeCheckpoint(index + 1);
+    load.allowAbsence();
+  }
+  // Those who are away come back: what they are owed must reach them too.
+  load.recall();
+  await takeCheckpoint(segments.length + 1);
+  await load.stop();
+  await Promise.all(load.devices.map((device) => device.leave()));
+  for (const broken of fleet.crashed()) {
+    const at = { startedAt: now(), endedAt: now(), loss: null, movedClock: false, hidesDevices: false };
+    history.faults.push({ kind: 'end', target: 'a replica', ...at, broken });
+  }
+  await fleet.stop();
+  return history;
+}
+
+/** Runs a schedule and prints its verdict. Sets the exit code. */
+export async function runChaos({ argv, redisServer }: Run): Promise<void> {
+  let options: Options;
+  try {
+    options = readOptions(argv, randomBytes(4).toString('hex'));
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const store = await STORES[options.mode]({ redisServer });
+  // However the driver ends, what it started ends with it.
+  const endNow = (code: number) => void store.stop().finally(() => process.exit(code));
+  process.once('SIGINT', () => endNow(130));
+  process.once('SIGTERM', () => endNow(143));
+  process.once('uncaughtException', (error) => {
+    say(String(error.stack));
+    endNow(1);
+  });
+  try {
+    const history = await runOn(store, options);
+    if (options.plan) return;
+    if (options.history !== null) writeFileSync(options.history, JSON.stringify(history));
+    const verdict = check(history);
+    process.stdout.write(`${describeCounts(history)}\n${describeVerdict(verdict, history)}\n`);
+    process.exitCode = Object.values(verdict).some(({ length }) => length > 0) ? 1 : 0;
+  } finally {
+    await store.stop();
+  }
+}

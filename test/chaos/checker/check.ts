@@ -1,0 +1,26 @@
+import type { History } from '../history.ts';
+import { checkDoubles } from './double.ts';
+import { checkLeaks } from './leak.ts';
+import { checkFaults, checkProbes, checkSuperseded } from './liveness.ts';
+import { checkLoss, checkRefused } from './loss.ts';
+import { checkOrder } from './order.ts';
+import { checkPresence } from './presence.ts';
+import { checkResets, findResets } from './resets.ts';
+import type { Violation } from './violation.ts';
+
+/** Every promise with the times that it was not kept. */
+export function check(history: History): Record<string, Violation[]> {
+  const resets = findResets(history);
+  return {
+    'what was acknowledged is seen, or covered by a reset with a cause': checkLoss(history, resets),
+    'what was refused did not happen': checkRefused(history),
+    'a reset has a cause that really happened': checkResets(history, resets),
+    'ids rise': checkOrder(history),
+    'one thing has one id': checkDoubles(history),
+    'nobody hears of another account': checkLeaks(history),
+    'presence is right after quiet, and never calls the present absent': checkPresence(history),
+    'no stream is open but silent': checkProbes(history),
+    'the only stream of a device is not superseded': checkSuperseded(history),
+    'replicas end as they should': checkFaults(history),
+  };
+}

@@ -1,0 +1,91 @@
+import { byAccount, type DeviceHistory, type Fault, type Frame, type History } from '../history.ts';
+import type { Violation } from './violation.ts';
+
+/** What an event says, whoever received it; null for frames that are no events of the log. */
+function contentOf(frame: Frame): string | null {
+  if (frame.id === null || frame.name === 'ping' || frame.name === 'ready') return null;
+  if (frame.name === 'message') return `message ${frame.messageId}`;
+  if (frame.name === 'message:delivered') return `delivered ${frame.by} ${frame.messageIds.join(' ')}`;
+  if (frame.name === 'clipboard') return `clipboard ${frame.source} ${frame.operation}`;
+  if (frame.name === 'device:renamed') return `renamed ${frame.renamed} ${frame.operation}`;
+  if (frame.name === 'device:added') return `added ${frame.added}`;
+  return frame.name;
+}
+
+/** What must happen at most once, and how it is known. */
+function thingsOf(frame: Frame): { thing: string; under: string }[] {
+  const things: { thing: string; under: string }[] = [];
+  if (frame.name === 'message') {
+    if (frame.id !== null) things.push({ thing: `message ${frame.messageId}`, under: frame.id });
+    if (frame.operation !== null) things.push({ thing: `operation ${frame.operation}`, under: frame.messageId });
+  }
+  if (
+    (frame.name === 'clipboard' || frame.name === 'device:renamed') &&
+    frame.operation !== null &&
+    frame.id !== null
+  ) {
+    things.push({ thing: `operation ${frame.operation}`, under: frame.id });
+  }
+  if (frame.name === 'message:delivered' && frame.id !== null) {
+    for (const id of frame.messageIds) things.push({ thing: `delivery of ${id} to ${frame.by}`, under: frame.id });
+  }
+  return things;
+}
+
+/** What a store forgot may happen once more: between the first time and now, or since it was asked for. */
+const isForgotten = (faults: Fault[], since: number, at: number): boolean =>
+  faults.some(({ loss, startedAt, endedAt }) => loss !== null && endedAt >= since && startedAt <= at);
+
+function checkAccount(account: string, devices: DeviceHistory[], { faults, operations }: History): Violation[] {
+  const violations: Violation[] = [];
+  const known = new Map<string, { under: string; at: number }>();
+  const contents = new Map<string, string>();
+  const byNumber = new Map(operations.map((one) => [one.number, one]));
+  for (const { device, frames } of devices) {
+    for (const frame of frames) {
+      const say = (says: string) => violations.push({ check: 'double', at: frame.at, account, device, says });
+      const number = 'operation' in frame ? frame.operation : null;
+      for (const { thing, under } of thingsOf(frame)) {
+        const first = known.get(thing);
+        if (first === undefined) known.set(thing, { under, at: frame.at });
+        if (first === undefined || first.under === under) continue;
+        const since = Math.min(first.at, frame.at, byNumber.get(number ?? -1)?.sentAt ?? frame.at);
+        if (isForgotten(faults, since, Math.max(first.at, frame.at))) continue;
+        say(`${thing} came under ${first.under} and under ${under}`);
+      }
+      const content = contentOf(frame);
+      if (content === null || frame.id === null) continue;
+      const other = contents.get(frame.id);
+      if (other === undefined) contents.set(frame.id, content);
+      else if (other !== content) say(`${frame.id} is "${other}" and "${content}"`);
+    }
+  }
+  return violations;
+}
+
+/** On one stream nothing comes twice; over two streams it may, under the same id. */
+function checkStreams({ account, device, frames }: DeviceHistory): Violation[] {
+  const violations: Violation[] = [];
+  let connection = 0;
+  let seen = new Set<string>();
+  for (const frame of frames) {
+    if (frame.connection !== connection || frame.name === 'ready') seen = new Set();
+    connection = frame.connection;
+    const key = frame.name === 'message' ? frame.messageId : contentOf(frame) === null ? null : frame.id;
+    if (key === null) continue;
+    if (seen.has(key)) {
+      const says = `${frame.name} ${key} came twice on connection ${connection}`;
+      violations.push({ check: 'double', at: frame.at, account, device, says });
+    }
+    seen.add(key);
+  }
+  return violations;
+}
+
+/** One thing has one id, one id is one thing, and none comes twice on one stream. */
+export function checkDoubles(history: History): Violation[] {
+  return [...byAccount(history)].flatMap(([account, devices]) => [
+    ...checkAccount(account, devices, history),
+    ...devices.flatMap(checkStreams),
+  ]);
+}

@@ -1,0 +1,114 @@
+import { byAccount, type DeviceHistory, type Fault, type History } from '../history.ts';
+import { compareIds, msOf } from './positions.ts';
+import type { Violation } from './violation.ts';
+
+/*
+ * The order relation. Positions of one log are ordered by their milliseconds, and two events of one log never share
+ * them. So:
+ * 1. On a device, ids at their first sight rise strictly (a ping may repeat the last one). A reset begins anew at the
+ *    id of its `ready`, and may be lower than what was seen before only when the store lost writes or had its clock set.
+ * 2. In an account, no two ids share milliseconds, unless the store lost writes in between.
+ * 3. What was acknowledged before another operation of the account was sent has the lower id, unless the store lost
+ *    writes or had its clock set in between.
+ */
+
+const breaksOrder = (fault: Fault): boolean => fault.loss !== null || fault.movedClock;
+
+function checkDevice({ account, device, frames }: DeviceHistory, faults: Fault[]): Violation[] {
+  const violations: Violation[] = [];
+  const seen = new Set<string>();
+  let last: string | null = null;
+  for (const { id, name, at, connection } of frames) {
+    if (id === null) continue;
+    const step: number | null = last === null ? 1 : compareIds(id, last);
+    const say = (says: string) =>
+      violations.push({ check: 'order', at, account, device, says: `${says} (connection ${connection})` });
+    if (name === 'ready') {
+      const excused = faults.some((fault) => breaksOrder(fault) && fault.startedAt <= at);
+      if (step !== null && step < 0 && !excused) say(`a reset went back from ${last} to ${id}`);
+    } else if (seen.has(id)) {
+      if (name !== 'ping') continue;
+      if (step !== 0) say(`a ping says ${id} after ${last}`);
+      continue;
+    } else if (step === null || step <= 0) {
+      // A ping may stand at an event that was for others: seen by nobody here, but not lower.
+      if (!(name === 'ping' && step === 0)) say(`${name} ${id} came after ${last}`);
+    }
+    seen.add(id);
+    last = id;
+  }
+  return violations;
+}
+
+function checkSharedMs(account: string, devices: DeviceHistory[], faults: Fault[]): Violation[] {
+  if (faults.some(breaksOrder)) return [];
+  const byMs = new Map<number, string>();
+  const violations: Violation[] = [];
+  for (const { frames, device } of devices) {
+    for (const { id, at } of frames) {
+      if (id === null) continue;
+      const other = byMs.get(msOf(id));
+      if (other === undefined) byMs.set(msOf(id), id);
+      else if (other !== id)
+        violations.push({ check: 'order', at, account, device, says: `${id} and ${other} share their milliseconds` });
+    }
+  }
+  return violations;
+}
+
+interface Placed {
+  number: number;
+  sentAt: number;
+  answeredAt: number;
+  id: string;
+}
+
+/** The acknowledged operations of an account whose event somebody saw. */
+function placedOperations({ operations }: History, account: string, devices: DeviceHistory[]): Placed[] {
+  // What a store forgot may have happened once more: the first sight counts.
+  const ids = new Map<number, { id: string; at: number }>();
+  for (const { frames } of devices) {
+    for (const frame of frames) {
+      if (!('operation' in frame) || frame.operation === null || frame.id === null) continue;
+      const first = ids.get(frame.operation);
+      if (first === undefined || frame.at < first.at) ids.set(frame.operation, { id: frame.id, at: frame.at });
+    }
+  }
+  return operations.flatMap(({ number, sentAt, answeredAt, outcome, account: of }) => {
+    const id = ids.get(number)?.id;
+    return of === account && outcome === 'acknowledged' && id !== undefined ? [{ number, sentAt, answeredAt, id }] : [];
+  });
+}
+
+function checkCausality(account: string, placed: Placed[], faults: Fault[]): Violation[] {
+  const violations: Violation[] = [];
+  const breaks = faults.filter(breaksOrder);
+  const bySent = placed.toSorted((a, b) => a.sentAt - b.sentAt);
+  const byAnswer = placed.toSorted((a, b) => a.answeredAt - b.answeredAt);
+  let highest: Placed | null = null;
+  let next = 0;
+  for (const operation of bySent) {
+    for (; (byAnswer[next]?.answeredAt ?? Infinity) < operation.sentAt; next += 1) {
+      const before = byAnswer[next] as Placed;
+      if (highest === null || (compareIds(before.id, highest.id) ?? 0) > 0) highest = before;
+    }
+    if (highest === null) continue;
+    const before: Placed = highest;
+    const excused = breaks.some(
+      ({ startedAt, endedAt }) => startedAt <= operation.answeredAt && endedAt >= before.sentAt,
+    );
+    if (excused) highest = null;
+    if (excused || (compareIds(operation.id, before.id) ?? 1) > 0) continue;
+    const says = `operation ${operation.number} (${operation.id}) was sent after ${before.number} (${before.id}) was acknowledged`;
+    violations.push({ check: 'order', at: operation.sentAt, account, device: null, says });
+  }
+  return violations;
+}
+
+export function checkOrder(history: History): Violation[] {
+  return [...byAccount(history)].flatMap(([account, devices]) => [
+    ...devices.flatMap((one) => checkDevice(one, history.faults)),
+    ...checkSharedMs(account, devices, history.faults),
+    ...checkCausality(account, placedOperations(history, account, devices), history.faults),
+  ]);
+}

@@ -1,0 +1,90 @@
+import { byAccount, type Checkpoint, type DeviceHistory, type Fault, type History, type Snapshot } from '../history.ts';
+import type { Violation } from './violation.ts';
+
+/** A device that is away for no longer than this is never shown as offline: the grace is 5 s, less a margin. */
+const GRACE_MS = 4_500;
+
+/** How far back a cause may lie, and how long a device must have been there before it counts as there. */
+const LOOK_BACK_MS = 20_000;
+
+const sorted = (names: string[]): string => names.toSorted().join(' ') || 'nobody';
+
+/** What a device believes at a moment. */
+function lastSnapshot({ frames }: DeviceHistory, at: number): Snapshot | null {
+  let snapshot: Snapshot | null = null;
+  for (const frame of frames) {
+    if (frame.at > at) break;
+    if (frame.name === 'ready' || frame.name === 'presence') snapshot = frame.snapshot;
+  }
+  return snapshot;
+}
+
+const isOpen = ({ connections }: DeviceHistory, at: number): boolean =>
+  connections.some(({ openAt, closedAt }) => openAt !== null && openAt <= at && (closedAt ?? Infinity) > at);
+
+function checkQuiet(
+  { at, number, presence, notOpen }: Checkpoint,
+  accounts: Map<string, DeviceHistory[]>,
+): Violation[] {
+  const violations: Violation[] = [];
+  for (const { account, online, wanted } of presence) {
+    const truth = sorted(wanted);
+    if (sorted(online) !== truth) {
+      const says = `checkpoint ${number}: a replica says ${sorted(online)}, connected are ${truth}`;
+      violations.push({ check: 'presence', at, account, device: null, says });
+    }
+    for (const device of accounts.get(account) ?? []) {
+      if (!isOpen(device, at)) continue;
+      const believed = sorted(lastSnapshot(device, at)?.online ?? []);
+      if (believed === truth) continue;
+      const says = `checkpoint ${number}: was last told ${believed}, connected are ${truth}`;
+      violations.push({ check: 'presence', at, account, device: device.device, says });
+    }
+  }
+  for (const device of notOpen) {
+    const account = [...accounts].find(([, all]) => all.some((one) => one.device === device))?.[0] ?? '';
+    violations.push({ check: 'not open', at, account, device, says: `checkpoint ${number}: has no open stream` });
+  }
+  return violations;
+}
+
+/** Longest time without an open stream between two moments. */
+function longestAway({ connections }: DeviceHistory, from: number, to: number): number {
+  let cursor = from;
+  let longest = 0;
+  for (const { openAt, closedAt } of connections) {
+    if (openAt === null || (closedAt ?? Infinity) < cursor) continue;
+    if (openAt >= to) break;
+    longest = Math.max(longest, openAt - cursor);
+    cursor = Math.max(cursor, closedAt ?? Infinity);
+  }
+  return Math.max(longest, to - cursor);
+}
+
+/** Nobody who is there, or was away for less than the grace, is shown as offline: deploys and reloads included. */
+function checkFalseOffline(devices: DeviceHistory[], faults: Fault[]): Violation[] {
+  const hiding = faults.filter(({ hidesDevices }) => hidesDevices);
+  const violations: Violation[] = [];
+  for (const { account, device, frames } of devices) {
+    for (const frame of frames) {
+      if (frame.name !== 'ready' && frame.name !== 'presence') continue;
+      const { at, snapshot } = frame;
+      if (hiding.some(({ startedAt, endedAt }) => startedAt <= at && endedAt + LOOK_BACK_MS >= at)) continue;
+      for (const name of snapshot.offline) {
+        const shown = devices.find((one) => one.device === name);
+        if (shown === undefined || longestAway(shown, at - LOOK_BACK_MS, at) > GRACE_MS) continue;
+        violations.push({ check: 'false offline', at, account, device, says: `was told that ${name} is offline` });
+      }
+    }
+  }
+  return violations;
+}
+
+/** After quiet the last word is the truth, and on the way to it nobody is called absent who is not. */
+export function checkPresence(history: History): Violation[] {
+  const accounts = byAccount(history);
+  return [
+    ...history.checkpoints.flatMap((checkpoint) => checkQuiet(checkpoint, accounts)),
+    ...[...accounts.values()].flatMap((devices) => checkFalseOffline(devices, history.faults)),
+  ];
+}

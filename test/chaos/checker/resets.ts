@@ -1,0 +1,105 @@
+import type { Connection, DeviceHistory, Fault, Frame, History } from '../history.ts';
+import { compareIds } from './positions.ts';
+import type { Violation } from './violation.ts';
+
+/** A position may reach a client this long after it was issued: through a paused replica, a slow socket. */
+const LATE_MS = 10_000;
+
+/** A log holds 256 events; some of them were seen by nobody that we know of. */
+const LOG_EVENTS_SEEN = 200;
+
+/** A `ready` that says that something was missed. */
+export interface Reset {
+  frame: Frame & { name: 'ready' };
+  /** The position that was given up. */
+  position: string | null;
+  isJustified: boolean;
+  /** The loss behind it. */
+  fault: Fault | null;
+}
+
+/** What all devices of an account together saw: id -> when it was first seen. */
+type Seen = Map<string, number>;
+
+function seenByAccount({ devices }: History): Map<string, Seen> {
+  const accounts = new Map<string, Seen>();
+  for (const { account, frames } of devices) {
+    const seen = accounts.get(account) ?? new Map<string, number>();
+    accounts.set(account, seen);
+    for (const { id, at } of frames) if (id !== null && at < (seen.get(id) ?? Infinity)) seen.set(id, at);
+  }
+  return accounts;
+}
+
+/** A loss explains a reset when the position was issued before its end, and was not already the answer to that loss. */
+function lossBehind(reset: Reset, faults: Fault[], seen: Seen, earlier: Reset[]): Fault | null {
+  const { position, frame } = reset;
+  const issuedAt = position === null ? undefined : seen.get(position);
+  if (issuedAt === undefined) return null;
+  const answered = earlier.find((one) => one.frame.id === position)?.fault;
+  const explains = (fault: Fault) =>
+    fault !== answered &&
+    fault.loss !== null &&
+    fault.startedAt <= frame.at &&
+    issuedAt <= fault.endedAt + LATE_MS &&
+    issuedAt >= (fault.loss.lostSince ?? Number.NEGATIVE_INFINITY) - LATE_MS;
+  return faults.find(explains) ?? null;
+}
+
+/** A log keeps 256 events: whoever was away for more is told so. */
+function outlived({ position, frame }: Reset, seen: Seen): boolean {
+  if (position === null || frame.id === null) return false;
+  const { id: now } = frame;
+  const missed = [...seen.keys()].filter(
+    (id) => (compareIds(id, position) ?? 0) > 0 && (compareIds(id, now) ?? 0) <= 0,
+  );
+  return missed.length >= LOG_EVENTS_SEEN;
+}
+
+function resetsOf({ frames, connections }: DeviceHistory, faults: Fault[], seen: Seen): Reset[] {
+  const resets: Reset[] = [];
+  const byNumber = new Map<number, Connection>(connections.map((one) => [one.number, one]));
+  const greeted = new Set<number>();
+  let held: string | null = null;
+  for (const frame of frames) {
+    if (frame.name === 'ready') {
+      const isFirst = !greeted.has(frame.connection);
+      greeted.add(frame.connection);
+      if (!frame.resumed) {
+        const position: string | null = isFirst ? (byNumber.get(frame.connection)?.lastEventId ?? null) : held;
+        const reset: Reset = { frame, position, isJustified: false, fault: null };
+        reset.fault = lossBehind(reset, faults, seen, resets);
+        const isNew = isFirst && position === null && frame.reason === 'new';
+        const isExpired = frame.reason === 'expired' && outlived(reset, seen);
+        reset.isJustified = reset.fault !== null || isNew || isExpired;
+        resets.push(reset);
+      }
+    }
+    if (frame.id !== null) held = frame.id;
+  }
+  return resets;
+}
+
+/** All resets, by device. */
+export function findResets(history: History): Map<string, Reset[]> {
+  const seen = seenByAccount(history);
+  return new Map(
+    history.devices.map((one) => [one.device, resetsOf(one, history.faults, seen.get(one.account) ?? new Map())]),
+  );
+}
+
+/**
+ * `resumed: false` needs a cause that really happened: a new client, a store that lost what the position stood on, or
+ * more events than a log holds. The death of a replica, a drain and a cut subscriber are none.
+ */
+export function checkResets({ devices }: History, resets: Map<string, Reset[]>): Violation[] {
+  return devices.flatMap(({ account, device }) =>
+    (resets.get(device) ?? [])
+      .filter(({ isJustified }) => !isJustified)
+      .map(({ frame, position }) => ({
+        check: 'reset' as const,
+        ...{ at: frame.at, account, device },
+        says: `resumed:false (${frame.reason}) on connection ${frame.connection}, which stood at ${position}, without a cause`,
+      })),
+  );
+}

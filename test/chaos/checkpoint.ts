@@ -1,0 +1,99 @@
+import type { History } from './history.ts';
+import type { Load } from './load/load.ts';
+import { snapshotOf } from './load/frames.ts';
+
+/** After the last cause is gone everything is right again within this time. */
+const HEALED_WITHIN_MS = 15_000;
+const PROBE_WITHIN_MS = 10_000;
+const BETWEEN_STREAMS_MS = 4_000;
+
+/** Absences of the last moments still have their grace, and dead replicas their lease, before them. */
+const PRESENCE_WITHIN_MS = 20_000;
+const ASK_EVERY_MS = 250;
+
+interface CheckpointParts {
+  load: Load;
+  history: History;
+  now: () => number;
+  say: (text: string) => void;
+}
+
+const sorted = (names: string[]): string => names.toSorted().join(' ');
+
+/** Waits until `isSo` or the time is over; resolves to whether it is so. */
+async function eventually(withinMs: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+  return true;
+}
+
+/**
+ * A quiet moment, and what is true in it: who has no stream though it wants one, what replicas and devices say about
+ * presence, and whether a message reaches each open stream. What the checker thinks of it is another matter.
+ */
+export function makeCheckpoints({ load, history, now, say }: CheckpointParts) {
+  const wantedOf = (account: string): string[] =>
+    (load.accounts.get(account) ?? []).filter((device) => device.isWanted).map(({ id }) => id);
+
+  async function presenceOf(account: string): Promise<string[]> {
+    const [device] = load.accounts.get(account) ?? [];
+    const answer = await device?.client.call('getPresence').catch(() => null);
+    return answer ? snapshotOf(answer.body).online : [];
+  }
+
+  const devicesAgree = (account: string): boolean =>
+    (load.accounts.get(account) ?? [])
+      .filter((device) => device.isWanted)
+      .every((device) => sorted(device.believedOnline) === sorted(wantedOf(account)));
+
+  const presenceIsRight = async (account: string): Promise<boolean> =>
+    devicesAgree(account) && sorted(await presenceOf(account)) === sorted(wantedOf(account));
+
+  async function probeAll(): Promise<number[]> {
+    const open = load.devices.filter((device) => device.isOpen);
+    const probes = await Promise.all(
+      open.map(async (device) => {
+        const sender = load.accounts.get(device.account)?.find((one) => one !== device);
+        if (sender === undefined) return null;
+        const { number, outcome } = await load.publishing.message(sender, device, true);
+        if (outcome === 'acknowledged') await eventually(PROBE_WITHIN_MS, () => device.sawOperation(number));
+        return number;
+      }),
+    );
+    return probes.filter((number) => number !== null);
+  }
+
+  return async function takeCheckpoint(number: number): Promise<void> {
+    load.freezeAbsence();
+    const healingSince = now();
+    await new Promise((resolve) => setTimeout(resolve, HEALED_WITHIN_MS));
+    // One that is between two streams just now (rotation) is open a moment later.
+    const missing = new Set(load.devices.filter((device) => device.isWanted));
+    await eventually(BETWEEN_STREAMS_MS, () => {
+      for (const device of missing) if (device.isOpen) missing.delete(device);
+      return missing.size === 0;
+    });
+    const notOpen = [...missing].map(({ id }) => id);
+    const probes = await probeAll();
+    const probesDueAt = now();
+    const accounts = [...load.accounts.keys()];
+    const settled = new Set<string>();
+    const leftMs = () => Math.max(0, PRESENCE_WITHIN_MS - (now() - healingSince));
+    await eventually(leftMs(), async () => {
+      for (const account of accounts) {
+        if (!settled.has(account) && (await presenceIsRight(account))) settled.add(account);
+      }
+      return settled.size === accounts.length;
+    });
+    const presence = await Promise.all(
+      accounts.map(async (account) => ({ account, online: await presenceOf(account), wanted: wantedOf(account) })),
+    );
+    history.checkpoints.push({ number, at: now(), notOpen, presence, probes, probesDueAt });
+    say(
+      `checkpoint ${number}: ${probes.length} probes, ${settled.size}/${accounts.length} accounts right, ${notOpen.length} not open`,
+    );
+  };
+}

@@ -1,0 +1,147 @@
+import type { Fleet, Member } from './fleet.ts';
+import type { Fault } from './history.ts';
+import type { Direction } from './proxy.ts';
+import type { FaultKind, PlannedFault } from './schedule.ts';
+import type { ChaosStore, StoreDamage } from './stores/store.ts';
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Kinds, and how long they hold. A lease is 6 s: a pause is shorter or longer than that. */
+const REPLICA_KINDS: FaultKind[] = [
+  { name: 'kill', track: 'replicas', holdMs: [0, 5_000], overheadMs: 1_500 },
+  { name: 'stall', track: 'replicas', holdMs: [1_000, 3_000], overheadMs: 0 },
+  { name: 'pause-short', track: 'replicas', holdMs: [3_000, 3_800], overheadMs: 0 },
+  { name: 'pause-long', track: 'replicas', holdMs: [7_500, 13_000], overheadMs: 0 },
+  { name: 'drain', track: 'replicas', holdMs: [0, 0], overheadMs: 13_000 },
+  { name: 'rolling-restart', track: 'replicas', holdMs: [0, 0], overheadMs: 18_000 },
+];
+
+const PROXY_KINDS: FaultKind[] = [
+  { name: 'hole-to-replica', track: 'store', holdMs: [4_000, 12_000], overheadMs: 0 },
+  { name: 'hole-to-store', track: 'store', holdMs: [4_000, 12_000], overheadMs: 0 },
+  { name: 'latency', track: 'store', holdMs: [3_000, 8_000], overheadMs: 0 },
+  { name: 'cut-mid-frame', track: 'store', holdMs: [1_000, 4_000], overheadMs: 0 },
+];
+
+const HARM_HOLDS: Record<string, readonly [number, number]> = {
+  'redis-kill': [100, 6_000],
+  'redis-wipe': [100, 4_000],
+  'redis-lost-tail': [100, 2_000],
+  'redis-pause': [500, 8_000],
+  'redis-clock': [100, 2_000],
+  'primary-kill': [0, 2_000],
+  'primary-pause': [0, 2_000],
+  'cut-pubsub': [0, 3_000],
+  'cut-normal': [0, 3_000],
+};
+
+/** Faults that cost a living replica its lease, or the store its knowledge: devices may be shown as offline then. */
+const HIDES_DEVICES = new Set([
+  ...['pause-short', 'pause-long', 'hole-to-replica', 'hole-to-store'],
+  ...['primary-kill', 'primary-pause', 'flushall', 'redis-wipe', 'redis-lost-tail', 'redis-clock'],
+]);
+
+/** Every kind that this store can have done to it. */
+export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
+  const harms = Object.keys(store.harms).map(
+    (name): FaultKind => ({
+      ...{ name, track: 'store', overheadMs: 500 },
+      holdMs: HARM_HOLDS[name] ?? [0, 0],
+    }),
+  );
+  const proxied = store.mode === 'standalone' ? PROXY_KINDS : [];
+  const all = [...REPLICA_KINDS, ...proxied, ...harms];
+  const unknown = only.filter((name) => !all.some((kind) => kind.name === name));
+  if (unknown.length > 0)
+    throw new Error(`No such faults: ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`);
+  return only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
+}
+
+type Damage = StoreDamage & { broken: string | null };
+type Deed = (fault: PlannedFault) => Promise<Damage>;
+
+const harmless = (target: string, broken: string | null = null): Damage => ({
+  target,
+  broken,
+  loss: null,
+  movedClock: false,
+});
+
+/** What is done for each kind, but for the store's own. */
+function makeDeeds(fleet: Fleet): Record<string, Deed> {
+  const targetOf = ({ target }: PlannedFault): Member => {
+    const up = fleet.up;
+    return up[Math.floor(target * up.length)] as Member;
+  };
+  const pause: Deed = async (fault) => {
+    const member = targetOf(fault);
+    await fleet.pause(member, fault.holdMs);
+    return harmless(member.name);
+  };
+  const hole =
+    (direction: Direction): Deed =>
+    async (fault) => {
+      const member = targetOf(fault);
+      // Four ways: connections made meanwhile work or not; in the end the old ones flow on or are cut.
+      const newOnesToo = fault.variant < 0.5;
+      const end = member.door.proxy?.hold(direction, { newOnesToo });
+      await wait(fault.holdMs);
+      end?.((fault.variant * 4) % 2 < 1 ? 'release' : 'cut');
+      return harmless(`${member.name}${newOnesToo ? '' : ', old connections'}`);
+    };
+  return {
+    kill: async (fault) => {
+      const member = targetOf(fault);
+      await fleet.replaceKilled(member, fault.holdMs);
+      return harmless(member.name);
+    },
+    ...{ stall: pause, 'pause-short': pause, 'pause-long': pause },
+    drain: async (fault) => {
+      const member = targetOf(fault);
+      return harmless(member.name, await fleet.drain(member));
+    },
+    'rolling-restart': async () => harmless('all', await fleet.rollOver()),
+    'hole-to-replica': hole('to replica'),
+    'hole-to-store': hole('to store'),
+    latency: async (fault) => {
+      const { door, name } = targetOf(fault);
+      const delayMs = Math.round(20 + fault.variant ** 2 * 500);
+      door.proxy?.delay(delayMs);
+      await wait(fault.holdMs);
+      door.proxy?.delay(0);
+      return harmless(`${name}, ${delayMs} ms each way`);
+    },
+    'cut-mid-frame': async (fault) => {
+      const { door, name } = targetOf(fault);
+      for (let leftMs = fault.holdMs; leftMs > 0; leftMs -= 400) {
+        door.proxy?.cutAfter(1 + Math.floor(Math.random() * 3_000));
+        await wait(400);
+      }
+      return harmless(name);
+    },
+  };
+}
+
+interface FaultsParts {
+  fleet: Fleet;
+  store: ChaosStore;
+  now: () => number;
+  say: (text: string) => void;
+}
+
+/** Gives the function that makes one planned fault happen and resolves when its cause is gone. */
+export function makeFaults({ fleet, store, now, say }: FaultsParts): (fault: PlannedFault) => Promise<Fault> {
+  const deeds = makeDeeds(fleet);
+  return async (fault) => {
+    const { kind, holdMs, variant } = fault;
+    const startedAt = now();
+    const harm = store.harms[kind];
+    const deed = deeds[kind];
+    const damage = harm ? { ...(await harm({ holdMs, variant, now })), broken: null } : await (deed as Deed)(fault);
+    const endedAt = now();
+    say(
+      `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? ': BROKEN' : ''}`,
+    );
+    return { kind, ...damage, startedAt, endedAt, hidesDevices: HIDES_DEVICES.has(kind) };
+  };
+}

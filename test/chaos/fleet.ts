@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
+import type { Random } from './random.ts';
+import type { ChaosStore, Door } from './stores/store.ts';
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** How often a request goes to a replica that should not get one: a balancer learns of changes late. */
+const STALE_CHOICE = 0.05;
+
+export interface Member {
+  name: string;
+  process: ReplicaProcess;
+  door: Door;
+  /** `up` gets requests; `leaving` drains. A paused one is up: nobody knows yet. */
+  state: 'up' | 'leaving' | 'gone';
+}
+
+interface FleetParts {
+  store: ChaosStore;
+  env: Record<string, string>;
+  /** For the choices of the balancer. */
+  random: Random;
+}
+
+/** The replicas, as a balancer and an orchestrator see them. */
+export class Fleet {
+  readonly members: Member[] = [];
+  readonly #parts: FleetParts;
+  #started = 0;
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts one replica; it gets requests as soon as it is ready. */
+  async start(): Promise<Member> {
+    const { store, env } = this.#parts;
+    const door = await store.openDoor();
+    this.#started += 1;
+    const name = `r${this.#started}`;
+    const process = await startReplica({ redisUrl: door.url, keyPrefix: 'chaos', env: { ...env, ...door.env } });
+    const member: Member = { name, process, door, state: 'up' };
+    this.members.push(member);
+    return member;
+  }
+
+  get up(): Member[] {
+    return this.members.filter(({ state }) => state === 'up');
+  }
+
+  /** Where the next request goes. */
+  choose(): Member {
+    const { random } = this.#parts;
+    const there = random.next() < STALE_CHOICE ? this.members.slice(-6) : this.up;
+    return random.pick(there.length > 0 ? there : this.members);
+  }
+
+  nameOf(url: string): string {
+    return this.members.find(({ process }) => url.startsWith(`${process.url}/`))?.name ?? url;
+  }
+
+  /** SIGKILL, and a fresh process after `downMs`. */
+  async replaceKilled(member: Member, downMs: number): Promise<void> {
+    member.state = 'gone';
+    await member.process.kill();
+    await wait(downMs);
+    await this.start();
+  }
+
+  async pause(member: Member, forMs: number): Promise<void> {
+    member.process.process.kill('SIGSTOP');
+    await wait(forMs);
+    member.process.process.kill('SIGCONT');
+  }
+
+  /** SIGTERM, with a replacement that is ready before. Resolves to what was wrong about its end. */
+  async drain(member: Member): Promise<string | null> {
+    await this.start();
+    member.state = 'leaving';
+    const code = await member.process.stop();
+    member.state = 'gone';
+    return code === 0 ? null : `exit code ${code}:\n${member.process.log().slice(-2_000)}`;
+  }
+
+  /** One after the other gets a ready replacement and SIGTERM; the old ones end while the next is replaced. */
+  async rollOver(): Promise<string | null> {
+    const ends: Promise<string | null>[] = [];
+    for (const member of this.up) {
+      const end = this.drain(member);
+      ends.push(end);
+      while (member.state === 'up') await wait(50);
+      await wait(500);
+    }
+    return (await Promise.all(ends)).find((wrong) => wrong !== null) ?? null;
+  }
+
+  /** Replicas that ended without being told to. */
+  crashed(): string[] {
+    return this.members
+      .filter(({ state, process }) => state === 'up' && process.process.exitCode !== null)
+      .map(
+        ({ name, process }) => `${name} ended by itself (${process.process.exitCode}):\n${process.log().slice(-2_000)}`,
+      );
+  }
+
+  /** Kills whatever is there. */
+  async stop(): Promise<void> {
+    for (const { process, state } of this.members) {
+      if (state === 'gone') continue;
+      const { process: child } = process;
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      await closed;
+    }
+  }
+}

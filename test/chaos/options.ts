@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+
+export const MODES = ['standalone', 'sentinel', 'cluster'] as const;
+export type Mode = (typeof MODES)[number];
+
+export interface Options {
+  minutes: number;
+  seed: string;
+  mode: Mode;
+  devices: number;
+  /** Devices of one account. */
+  perAccount: number;
+  /** Operations a second; with the acknowledgements there are about twice as many events. */
+  rate: number;
+  replicas: number;
+  /** Kinds of faults; empty: all that the mode has. */
+  only: string[];
+  /** Where the whole history is written to, as JSON. */
+  history: string | null;
+  /** Only prints the schedule. */
+  plan: boolean;
+}
+
+const USAGE = `npm run test:chaos -- [options]
+  --minutes <n>      how long faults are made (1); 20 or more make a full run
+  --seed <text>      determines the schedule and the load (random)
+  --mode <mode>      ${MODES.join(', ')} (standalone)
+  --devices <n>      devices (200)
+  --per-account <n>  devices of an account (4)
+  --rate <n>         operations a second; acknowledgements come on top (80)
+  --replicas <n>     replicas (3)
+  --only <kinds>     comma-separated kinds of faults
+  --history <file>   write everything that was sent and received there
+  --plan             print the schedule and stop`;
+
+/** Throws an error whose message is for people. */
+export function readOptions(argv: string[], randomSeed: string): Options {
+  const text = (fallback: string) => ({ type: 'string' as const, default: fallback });
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      minutes: text('1'),
+      seed: text(randomSeed),
+      mode: text('standalone'),
+      devices: text('200'),
+      'per-account': text('4'),
+      rate: text('80'),
+      replicas: text('3'),
+      only: text(''),
+      history: text(''),
+      plan: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) throw new Error(USAGE);
+  const number = (name: 'minutes' | 'devices' | 'per-account' | 'rate' | 'replicas'): number => {
+    const value = Number(values[name]);
+    if (!(value > 0)) throw new Error(`--${name} ${values[name]} is not a number above 0\n\n${USAGE}`);
+    return value;
+  };
+  const mode = MODES.find((one) => one === values.mode);
+  if (mode === undefined) throw new Error(`--mode ${values.mode} is not one of ${MODES.join(', ')}`);
+  return {
+    minutes: number('minutes'),
+    seed: values.seed,
+    mode,
+    devices: number('devices'),
+    perAccount: Math.max(2, number('per-account')),
+    rate: number('rate'),
+    replicas: Math.max(2, number('replicas')),
+    only: values.only.split(',').filter(Boolean),
+    history: values.history || null,
+    plan: values.plan,
+  };
+}

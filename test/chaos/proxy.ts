@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export type Direction = 'to store' | 'to replica';
+
+/** A TCP proxy between one replica and the store that misbehaves on command. */
+export interface Proxy {
+  readonly url: string;
+  /**
+   * Swallows nothing, passes nothing: bytes in this direction stay in the proxy while it lasts. Connections made
+   * meanwhile work, unless `newOnesToo`. Returns how it ends: what was held back flows, or both ends are cut.
+   */
+  hold(direction: Direction, options: { newOnesToo: boolean }): (end: 'release' | 'cut') => void;
+  /** Delays both directions. */
+  delay(ms: number): void;
+  /** Cuts each connection in the middle of what the store says, after so many more bytes. */
+  cutAfter(bytes: number): void;
+  stop(): Promise<void>;
+}
+
+/** One direction of one connection: bytes leave in the order in which they came, when they may. */
+class Pipe {
+  readonly #to: Socket;
+  readonly #waiting: { bytes: Buffer; dueAt: number }[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  held = false;
+  delayMs = 0;
+
+  constructor(from: Socket, to: Socket) {
+    this.#to = to;
+    from.on('data', (bytes) => {
+      this.#waiting.push({ bytes, dueAt: performance.now() + this.delayMs });
+      this.flush();
+    });
+  }
+
+  flush(): void {
+    if (this.held || this.#timer !== null) return;
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const waitMs = next.dueAt - performance.now();
+      if (waitMs > 0.5) {
+        this.#timer = setTimeout(() => {
+          this.#timer = null;
+          this.flush();
+        }, waitMs);
+        return;
+      }
+      this.#waiting.shift();
+      this.#to.write(next.bytes);
+    }
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+}
+
+interface Line {
+  pipes: Record<Direction, Pipe>;
+  cut: () => void;
+  /** Bytes that the store may still say before the line is cut; null: any. */
+  left: number | null;
+}
+
+export async function startProxy(targetUrl: string): Promise<Proxy> {
+  const target = new URL(targetUrl);
+  const lines = new Set<Line>();
+  const holding = new Set<Direction>();
+  let delayMs = 0;
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const line: Line = { pipes: {} as Line['pipes'], cut: () => undefined, left: null };
+    line.cut = () => {
+      lines.delete(line);
+      for (const pipe of Object.values(line.pipes)) pipe.stop();
+      client.destroy();
+      upstream.destroy();
+    };
+    // Before the pipe's own listener: the bytes up to the cut still pass.
+    upstream.on('data', (bytes: Buffer) => {
+      if (line.left === null) return;
+      line.left -= bytes.length;
+      if (line.left > 0) return;
+      client.write(bytes.subarray(0, bytes.length + line.left));
+      upstream.removeAllListeners('data');
+      client.end();
+      setTimeout(line.cut, 5);
+    });
+    line.pipes = { 'to store': new Pipe(client, upstream), 'to replica': new Pipe(upstream, client) };
+    for (const [direction, pipe] of Object.entries(line.pipes)) {
+      pipe.held = holding.has(direction as Direction);
+      pipe.delayMs = delayMs;
+    }
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+      socket.on('close', line.cut);
+    }
+    lines.add(line);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+
+  return {
+    url: `redis://127.0.0.1:${address.port}`,
+    hold(direction, { newOnesToo }) {
+      const held = [...lines];
+      if (newOnesToo) holding.add(direction);
+      for (const { pipes } of held) pipes[direction].held = true;
+      return (end) => {
+        holding.delete(direction);
+        for (const line of newOnesToo ? lines : held) {
+          if (end === 'cut') line.cut();
+          line.pipes[direction].held = false;
+          line.pipes[direction].flush();
+        }
+      };
+    },
+    delay(ms) {
+      delayMs = ms;
+      for (const { pipes } of lines) for (const pipe of Object.values(pipes)) pipe.delayMs = ms;
+    },
+    cutAfter(bytes) {
+      for (const line of lines) line.left = bytes;
+    },
+    async stop() {
+      for (const line of lines) line.cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

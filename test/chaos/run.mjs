@@ -1,0 +1,18 @@
+import { register } from 'node:module';
+import { buildOrExit } from '../../deploy/local/build.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+
+/*
+ * `npm run test:chaos`: real replicas and a real store under a seeded schedule of faults, while many devices talk; then
+ * the history of everything that was acknowledged and received is checked. README.md says what is asserted.
+ */
+
+requireNode();
+installPackages();
+const redisServer = requireRedisServer('APP_REDIS_URL');
+process.env.APP_TEST_REDIS_SERVER = redisServer;
+await buildOrExit();
+// Node 20 runs no TypeScript: the packages are there now, so the transpiler can be had.
+register('./typescript-hooks.mjs', import.meta.url);
+const { runChaos } = await import('./chaos.ts');
+await runChaos({ argv: process.argv.slice(2), redisServer });

@@ -1,0 +1,38 @@
+import { Redis } from 'ioredis';
+import type { Harm } from './store.ts';
+
+const UNHARMED = { loss: null, movedClock: false };
+
+/** A connection to one node, to harm it with; it outlives the harm. */
+export function lookInto(port: number): Redis {
+  const look = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: 50, retryStrategy: () => 100 });
+  look.on('error', () => undefined);
+  return look;
+}
+
+/** Cuts every connection of a type, again and again while it holds: the next one is cut in the middle of its repair. */
+const cutClients =
+  (nodes: readonly Redis[], type: 'pubsub' | 'normal'): Harm =>
+  async ({ holdMs, now }) => {
+    const until = now() + holdMs;
+    do {
+      await Promise.all(nodes.map((node) => node.call('CLIENT', 'KILL', 'TYPE', type)));
+      await new Promise((resolve) => setTimeout(resolve, 700));
+    } while (now() < until);
+    return { ...UNHARMED, target: `all ${type} connections` };
+  };
+
+async function flush(node: Redis): Promise<void> {
+  const [role] = (await node.call('ROLE')) as [string];
+  if (role === 'master') await node.flushall();
+}
+
+/** What can be done to any kind of Redis from outside, given a connection to each of its nodes. */
+export const harmsOfAnyStore = (nodes: readonly Redis[]): Record<string, Harm> => ({
+  'cut-pubsub': cutClients(nodes, 'pubsub'),
+  'cut-normal': cutClients(nodes, 'normal'),
+  flushall: async () => {
+    await Promise.all(nodes.map(flush));
+    return { target: 'all nodes', loss: { lostSince: null }, movedClock: false };
+  },
+});

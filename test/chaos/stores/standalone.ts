@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { startProxy } from '../proxy.ts';
+import { harmsOfAnyStore, lookInto } from './any-store.ts';
+import type { ChaosStore, Harm } from './store.ts';
+
+const MEMORY_DISK = '/dev/shm';
+const AOF = 'appendonlydir';
+
+/** jemalloc asks for the time while it starts, and libfaketime for memory: with the C library's malloc neither waits. */
+const OWN_MALLOC = 'libc.so.6';
+const STARTS_WITHIN_MS = 20_000;
+const UNHARMED = { loss: null, movedClock: false };
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The library that shows a process another clock; null where it is not installed. */
+function findFakeTime(): string | null {
+  const candidates = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
+    .filter(existsSync)
+    .flatMap((folder) => [
+      join(folder, 'faketime/libfaketimeMT.so.1'),
+      ...readdirSync(folder).map((part) => join(folder, part, 'faketime/libfaketimeMT.so.1')),
+    ]);
+  return candidates.find(existsSync) ?? null;
+}
+
+/** One redis-server on a port that it keeps, with every write on disk before it is answered: a kill loses nothing. */
+class RedisProcess {
+  readonly port: number;
+  readonly folder = mkdtempSync(join(existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir(), 'baton-chaos-'));
+  clockOffsetSeconds = 0;
+  readonly #path: string;
+  readonly #fakeTime: string | null;
+  #child: ChildProcess | null = null;
+
+  constructor(path: string, port: number, fakeTime: string | null) {
+    this.#path = path;
+    this.port = port;
+    this.#fakeTime = fakeTime;
+    // However the driver ends.
+    process.once('exit', () => {
+      this.#child?.kill('SIGKILL');
+      rmSync(this.folder, { recursive: true, force: true });
+    });
+  }
+
+  async start(): Promise<void> {
+    const settings = {
+      ...{ port: String(this.port), bind: '127.0.0.1', dir: this.folder, save: '' },
+      ...{ appendonly: 'yes', appendfsync: 'always', 'auto-aof-rewrite-percentage': '0' },
+      'maxmemory-policy': 'noeviction',
+    };
+    const clock = `${this.clockOffsetSeconds < 0 ? '' : '+'}${this.clockOffsetSeconds}s`;
+    const child = spawn(
+      this.#path,
+      Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]),
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: {
+          PATH: process.env.PATH,
+          ...(this.#fakeTime !== null &&
+            this.clockOffsetSeconds !== 0 && {
+              LD_PRELOAD: `${this.#fakeTime}:${OWN_MALLOC}`,
+              FAKETIME: clock,
+              DONT_FAKE_MONOTONIC: '1',
+            }),
+        },
+      },
+    );
+    this.#child = child;
+    await new Promise<void>((resolve, reject) => {
+      child.once('close', () => reject(new Error('redis-server ended')));
+      setTimeout(() => reject(new Error('redis-server did not become ready')), STARTS_WITHIN_MS).unref();
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        if (text.includes('Ready to accept connections')) resolve();
+      });
+    });
+  }
+
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child === null) return;
+    const closed = once(this.#child, 'close');
+    this.#child.kill('SIGKILL');
+    await closed;
+    this.#child = null;
+  }
+
+  /** What is on disk now. */
+  saveTo(folder: string): void {
+    cpSync(join(this.folder, AOF), folder, { recursive: true });
+  }
+
+  /** Only while it is down. */
+  replaceBy(folder: string | null): void {
+    rmSync(join(this.folder, AOF), { recursive: true, force: true });
+    if (folder !== null) cpSync(folder, join(this.folder, AOF), { recursive: true });
+  }
+}
+
+function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm> {
+  const at = `redis ${redis.port}`;
+  const restart = async (holdMs: number, meanwhile: () => void = () => undefined) => {
+    await redis.kill();
+    meanwhile();
+    await wait(holdMs);
+    await redis.start();
+  };
+  return {
+    'redis-kill': async ({ holdMs }) => {
+      await restart(holdMs);
+      return { ...UNHARMED, target: at };
+    },
+    'redis-wipe': async ({ holdMs }) => {
+      await restart(holdMs, () => redis.replaceBy(null));
+      return { target: at, loss: { lostSince: null }, movedClock: false };
+    },
+    /** As a failover to a replica that lagged behind: what was written since a moment ago is gone, the rest is there. */
+    'redis-lost-tail': async ({ holdMs, variant, now }) => {
+      const kept = `${redis.folder}/kept`;
+      redis.saveTo(kept);
+      const lostSince = now() - 100;
+      await wait(200 + variant * 3_000);
+      await restart(holdMs, () => redis.replaceBy(kept));
+      rmSync(kept, { recursive: true });
+      return { target: at, loss: { lostSince }, movedClock: false };
+    },
+    'redis-pause': async ({ holdMs }) => {
+      redis.signal('SIGSTOP');
+      await wait(holdMs);
+      redis.signal('SIGCONT');
+      return { ...UNHARMED, target: at };
+    },
+    ...(canFakeTime && {
+      /** Half of them go back to the true clock. */
+      'redis-clock': async ({ holdMs, variant }) => {
+        const isBack = redis.clockOffsetSeconds !== 0 && variant < 0.5;
+        await restart(holdMs, () => {
+          redis.clockOffsetSeconds = isBack ? 0 : Math.round((variant - 0.5) * 240);
+        });
+        return { loss: null, movedClock: true, target: `${at}, clock ${redis.clockOffsetSeconds} s` };
+      },
+    }),
+  };
+}
+
+/** One Redis; each replica reaches it through a proxy of its own. */
+export async function startStandalone({ redisServer }: { redisServer: string }): Promise<ChaosStore> {
+  const fakeTime = findFakeTime();
+  const redis = new RedisProcess(redisServer, await freePort(), fakeTime);
+  await redis.start();
+  const url = `redis://127.0.0.1:${redis.port}`;
+  const look = lookInto(redis.port);
+  const proxies: { stop(): Promise<void> }[] = [];
+  return {
+    mode: 'standalone',
+    async openDoor() {
+      const proxy = await startProxy(url);
+      proxies.push(proxy);
+      return { url: proxy.url, env: {}, proxy };
+    },
+    harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
+    skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},
+    async stop() {
+      look.disconnect();
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
+      redis.signal('SIGCONT');
+      await redis.kill();
+      rmSync(redis.folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Mode } from '../options.ts';
+import type { Proxy } from '../proxy.ts';
+
+/** How one replica reaches the store. */
+export interface Door {
+  url: string;
+  /** Further settings of the replica. */
+  env: Record<string, string>;
+  /** Null where nothing stands between. */
+  proxy: Proxy | null;
+}
+
+/** What a fault of the store did, for the history. */
+export interface StoreDamage {
+  target: string;
+  loss: { lostSince: number | null } | null;
+  movedClock: boolean;
+}
+
+/** A way to harm this kind of store: does it, waits until the cause is gone, and says what may be lost. */
+export type Harm = (options: { holdMs: number; variant: number; now: () => number }) => Promise<StoreDamage>;
+
+/**
+ * The store under the replicas: one process, or a whole cluster. What can be done to it differs, so every harm has a
+ * name (that of its kind of fault) and those that a store lacks are not in its list.
+ */
+export interface ChaosStore {
+  readonly mode: Mode;
+  /** One for each replica. */
+  openDoor(): Promise<Door>;
+  readonly harms: Readonly<Record<string, Harm>>;
+  /** Kinds that this machine cannot do, with the reason. */
+  readonly skipped: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}

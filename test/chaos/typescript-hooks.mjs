@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { transform } from '@swc/core';
+
+const OPTIONS = {
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
+  module: { type: 'es6' },
+  sourceMaps: 'inline',
+};
+
+/** Module hook of Node: strips the types of `.ts` files, with the settings with which the tests are run. */
+export async function load(url, context, nextLoad) {
+  if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context);
+  const filename = fileURLToPath(url);
+  const { code } = await transform(await readFile(filename, 'utf8'), { ...OPTIONS, filename });
+  return { format: 'module', shortCircuit: true, source: code };
+}

@@ -1,0 +1,60 @@
+import { makeDevice, randomUser } from '../support/device.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { startReplica, stopReplicas } from '../support/replicas.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+afterEach(stopReplicas);
+
+async function startPair() {
+  const proxy = await startTcpProxy(sharedRedisUrl());
+  const keyPrefix = randomPrefix();
+  const [one, two] = await Promise.all([
+    startReplica({ redisUrl: sharedRedisUrl(), keyPrefix }),
+    startReplica({ redisUrl: proxy.url, keyPrefix }),
+  ]);
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  const onPhone = phone.listen(two);
+  await onPhone.next('ready');
+  const send = (content: string) => laptop.on(one).call('sendMessage', { body: { to: 'Phone', content } });
+  await send('before');
+  await onPhone.next('message', ({ data }) => data.content === 'before');
+  return { proxy, two, phone, onPhone, send };
+}
+
+test('a subscriber that is cut off without a sound hears again within ten seconds, and what it missed arrives', async () => {
+  const { proxy, two, onPhone, send } = await startPair();
+  proxy.silence('baton:subscriber');
+  const cutAt = performance.now();
+  await send('into the void');
+  const { at } = await onPhone.next('message', ({ data }) => data.content === 'into the void');
+  await send('live again');
+  await onPhone.next('message', ({ data }) => data.content === 'live again');
+
+  expect(at - cutAt).toBeLessThan(10_000);
+  expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
+  expect(await (await fetch(`${two.adminUrl}/metrics`)).text()).toMatch(/^baton_bus_rebuilds_total 1$/m);
+  await onPhone.stop();
+  await proxy.stop();
+}, 60_000);
+
+test('a command connection that swallows everything is given up and made anew', async () => {
+  const { proxy, two, phone, onPhone, send } = await startPair();
+  proxy.silence('baton:commands');
+  const cutAt = performance.now();
+  const refused = await phone
+    .on(two)
+    .call('listDevices', { retries: 0 })
+    .catch((error: unknown) => error);
+  await phone.on(two).call('listDevices');
+  const healedAfterMs = performance.now() - cutAt;
+  await send('still there');
+  await onPhone.next('message', ({ data }) => data.content === 'still there');
+
+  expect(refused).toMatchObject({ code: 'store_unavailable' });
+  expect(healedAfterMs).toBeLessThan(10_000);
+  expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
+  await onPhone.stop();
+  await proxy.stop();
+}, 60_000);

@@ -1,0 +1,152 @@
+import { type RedisProcess, redisCli, startRedisProcess, until } from './redis-processes.ts';
+
+/** A node as `CLUSTER NODES` of another one describes it. */
+interface ClusterNode {
+  id: string;
+  port: number;
+  isPrimary: boolean;
+  isFailed: boolean;
+  /** Id of its primary; `-` for a primary. */
+  primary: string;
+  /** Ranges of slots, as written: `0-5460`. */
+  slots: string[];
+}
+
+/** Three primaries with a replica each, on loopback. */
+export interface RedisCluster {
+  /** For APP_REDIS_URL. */
+  readonly url: string;
+  readonly nodes: readonly RedisProcess[];
+  /** The primary that serves this key or channel. */
+  primaryOf(key: string): Promise<RedisProcess>;
+  slotOf(key: string): Promise<number>;
+  /** Kills the primary of a key and resolves when a replica has taken over. */
+  killPrimaryOf(key: string): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
+  /** Has a replica of the key's primary take over in good order. */
+  failover(key: string): Promise<void>;
+  /** Moves a slot with everything in it to another primary, as `redis-cli --cluster reshard` does, step by step. */
+  moveSlot(slot: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How long a silent node is waited for before the others call it dead. */
+const NODE_TIMEOUT_MS = 1_500;
+
+const SETTINGS = {
+  'cluster-enabled': 'yes',
+  'cluster-node-timeout': NODE_TIMEOUT_MS,
+  'cluster-replica-validity-factor': 0,
+  // What lost a primary and has no replica leaves the others alone.
+  'cluster-require-full-coverage': 'no',
+  'repl-diskless-sync-delay': 0,
+  'maxmemory-policy': 'noeviction',
+};
+
+function parseNodes(text: string): ClusterNode[] {
+  return text.split('\n').map((line) => {
+    const [id = '', address = '', flags = '', primary = '', , , , , ...slots] = line.split(' ');
+    return {
+      id,
+      port: Number(/:(\d+)@/.exec(address)?.[1]),
+      isPrimary: flags.includes('master'),
+      isFailed: flags.includes('fail'),
+      primary,
+      slots: slots.filter((range) => !range.startsWith('[')),
+    };
+  });
+}
+
+const holds = ({ slots }: ClusterNode, slot: number): boolean =>
+  slots.some((range) => {
+    const [from = 0, to = from] = range.split('-').map(Number);
+    return slot >= from && slot <= to;
+  });
+
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedisProcess({ settings: SETTINGS })));
+  const dead = new Set<RedisProcess>();
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+  };
+  const alive = () => nodes.filter((node) => !dead.has(node));
+  const view = async () => parseNodes((await alive()[0]?.cli('cluster', 'nodes')) ?? '');
+  const processOf = (node: ClusterNode): RedisProcess => {
+    const found = nodes.find(({ port }) => port === node.port);
+    if (!found) throw new Error(`no process on port ${node.port}`);
+    return found;
+  };
+  const slotOf = async (key: string) => Number(await alive()[0]?.cli('cluster', 'keyslot', key));
+  const ownerOf = async (slot: number): Promise<ClusterNode> => {
+    const owner = (await view()).find((node) => node.isPrimary && !node.isFailed && holds(node, slot));
+    if (!owner) throw new Error(`nobody serves slot ${slot}`);
+    return owner;
+  };
+  const promotedInsteadOf = (port: number, slot: number) =>
+    until(
+      () => ownerOf(slot),
+      (owner) => owner.port !== port,
+      `another primary of slot ${slot}`,
+    );
+
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  await redisCli('--cluster', 'create', ...addresses, '--cluster-replicas', 1, '--cluster-yes');
+  // The creator sees the cluster at once; each node must, and each replica must have its data, before it is used.
+  for (const node of nodes) {
+    await until(
+      () => node.cli('cluster', 'info'),
+      (text) => text.includes('cluster_state:ok'),
+      'the cluster',
+    );
+    await until(
+      () => node.cli('info', 'replication'),
+      (text) => text.includes('role:master') || text.includes('master_link_status:up'),
+      'replication',
+    );
+  }
+
+  async function moveSlot(slot: number): Promise<void> {
+    const from = await ownerOf(slot);
+    const to = (await view()).find((node) => node.isPrimary && !node.isFailed && node.id !== from.id);
+    if (!to) throw new Error('no other primary');
+    const [source, target] = [processOf(from), processOf(to)];
+    await target.cli('cluster', 'setslot', slot, 'importing', from.id);
+    await source.cli('cluster', 'setslot', slot, 'migrating', to.id);
+    for (;;) {
+      const keys = (await source.cli('cluster', 'getkeysinslot', slot, 100)).split('\n').filter(Boolean);
+      if (keys.length === 0) break;
+      await source.cli('migrate', '127.0.0.1', to.port, '', 0, 5_000, 'keys', ...keys);
+    }
+    await target.cli('cluster', 'setslot', slot, 'node', to.id);
+    await source.cli('cluster', 'setslot', slot, 'node', to.id);
+    await until(
+      () => ownerOf(slot),
+      (owner) => owner.id === to.id,
+      `slot ${slot} at its new place`,
+    );
+  }
+
+  return {
+    url: addresses.map((address) => `redis://${address}`).join(','),
+    nodes,
+    slotOf,
+    primaryOf: async (key) => processOf(await ownerOf(await slotOf(key))),
+    async killPrimaryOf(key) {
+      const slot = await slotOf(key);
+      const killed = processOf(await ownerOf(slot));
+      dead.add(killed);
+      await killed.kill();
+      const promoted = processOf(await promotedInsteadOf(killed.port, slot));
+      return { killed, promoted };
+    },
+    async failover(key) {
+      const slot = await slotOf(key);
+      const owner = await ownerOf(slot);
+      const replica = (await view()).find(({ primary, isFailed }) => primary === owner.id && !isFailed);
+      if (!replica) throw new Error('that primary has no replica');
+      await processOf(replica).cli('cluster', 'failover');
+      await promotedInsteadOf(owner.port, slot);
+    },
+    moveSlot,
+    stop,
+  };
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const SERVER = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
+const CLI = SERVER.includes('/') ? join(dirname(SERVER), 'redis-cli') : 'redis-cli';
+
+/** Longer than anything takes here; only a failing test waits so long. */
+const PATIENCE_MS = 30_000;
+
+/** A redis-server of the test's own, as a process of its own. */
+export interface RedisProcess {
+  readonly port: number;
+  /** redis-cli against it; resolves to what it prints. Rejects when Redis answers with an error. */
+  cli(...words: (string | number)[]): Promise<string>;
+  pause(): void;
+  resume(): void;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again with what it had made durable. */
+  start(): Promise<void>;
+  /** Kills it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export async function redisCli(...words: (string | number)[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(CLI, words.map(String), { timeout: PATIENCE_MS });
+  return stdout.trim();
+}
+
+/** Asks again until the answer is as wanted: for what Redis itself does in its own time. */
+export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, what: string): Promise<T> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await ask().catch(() => undefined);
+    if (answer !== undefined && isRight(answer)) return answer;
+    if (Date.now() > giveUpAt) throw new Error(`Waited ${PATIENCE_MS} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+
+/** Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. */
+const [FIRST_PORT, PORTS] = [12_000, 10_000];
+
+/** A cluster node also listens on its port + 10,000. */
+export const BUS_OFFSET = 10_000;
+
+/** A free port whose bus port is free too. */
+export async function freeRedisPort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if ((await isFree(port)) && (await isFree(port + BUS_OFFSET))) return port;
+  }
+}
+
+interface ProcessOptions {
+  /** Settings beside port, bind and folder. */
+  settings?: Record<string, string | number>;
+  /** Lines of a configuration file, which this process rewrites (sentinels). */
+  file?: string[];
+  /** What its log says once it serves. */
+  readyWhen?: string;
+}
+
+export async function startRedisProcess({ settings = {}, file, readyWhen = 'Ready to accept' }: ProcessOptions = {}) {
+  const port = await freeRedisPort();
+  const folder = mkdtempSync(join(tmpdir(), 'baton-test-redis-'));
+  const configFile = join(folder, 'redis.conf');
+  if (file) writeFileSync(configFile, `${file.join('\n')}\n`);
+  const all = { port, bind: '127.0.0.1', dir: folder, save: '', ...settings };
+  const args = Object.entries(all).flatMap(([key, value]) => [`--${key}`, ...String(value).split(' ')]);
+  let child: ChildProcess | null = null;
+
+  const end = async () => {
+    if (!child) return;
+    const closed = once(child, 'close');
+    child.kill('SIGKILL');
+    await closed;
+    child = null;
+  };
+  const redis: RedisProcess = {
+    port,
+    cli: async (...words) => {
+      const answer = await redisCli('-p', port, ...words);
+      if (/^(ERR|[A-Z]+) /.test(answer) && /^(ERR|CLUSTERDOWN|READONLY|NOREPLICAS|LOADING)\b/.test(answer)) {
+        throw new Error(answer);
+      }
+      return answer;
+    },
+    pause: () => child?.kill('SIGSTOP'),
+    resume: () => child?.kill('SIGCONT'),
+    kill: end,
+    async start() {
+      const words = file ? [configFile, '--sentinel', ...args] : args;
+      const started = spawn(SERVER, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+      child = started;
+      started.stdout.setEncoding('utf8');
+      let log = '';
+      await new Promise<void>((resolve, reject) => {
+        started.once('close', () => reject(new Error(`redis-server ended:\n${log.slice(-2_000)}`)));
+        started.stdout.on('data', (text: string) => {
+          if (log.length < 65_536) log += text;
+          if (log.includes(readyWhen)) resolve();
+        });
+      });
+    },
+    async stop() {
+      await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await redis.start();
+  return redis;
+}

@@ -1,0 +1,94 @@
+import { type RedisProcess, startRedisProcess, until } from './redis-processes.ts';
+
+/** A primary, its replicas, and three sentinels that watch them, on loopback. */
+export interface SentinelSite {
+  /** For APP_REDIS_URL. */
+  readonly url: string;
+  readonly servers: readonly RedisProcess[];
+  readonly sentinels: readonly RedisProcess[];
+  /** The one that the sentinels call primary now. */
+  primary(): Promise<RedisProcess>;
+  /** Resolves when another server than `old` is primary. */
+  promotedInsteadOf(old: RedisProcess): Promise<RedisProcess>;
+  /** Asks the sentinels for a failover in good order; resolves when it is over. */
+  failover(): Promise<RedisProcess>;
+  stop(): Promise<void>;
+}
+
+const MASTER = 'main';
+
+const SERVER_SETTINGS = {
+  'repl-diskless-sync-delay': 0,
+  'maxmemory-policy': 'noeviction',
+};
+
+export async function startRedisSentinel({ replicas = 2, downAfterMs = 1_000 } = {}): Promise<SentinelSite> {
+  const first = await startRedisProcess({ settings: SERVER_SETTINGS });
+  const replicaOf = { ...SERVER_SETTINGS, replicaof: `127.0.0.1 ${first.port}` };
+  const others = await Promise.all(Array.from({ length: replicas }, () => startRedisProcess({ settings: replicaOf })));
+  const servers = [first, ...others];
+  for (const server of others) {
+    await until(
+      () => server.cli('info', 'replication'),
+      (text) => text.includes('master_link_status:up'),
+      'replication',
+    );
+  }
+  const file = [
+    `sentinel monitor ${MASTER} 127.0.0.1 ${first.port} 2`,
+    `sentinel down-after-milliseconds ${MASTER} ${downAfterMs}`,
+    `sentinel failover-timeout ${MASTER} 6000`,
+    `sentinel parallel-syncs ${MASTER} 1`,
+  ];
+  const sentinels = await Promise.all(
+    Array.from({ length: 3 }, () => startRedisProcess({ file, readyWhen: '+monitor' })),
+  );
+  for (const sentinel of sentinels) {
+    await until(
+      () => sentinel.cli('sentinel', 'master', MASTER),
+      (text) => text.includes(`num-slaves\n${replicas}`) && text.includes('num-other-sentinels\n2'),
+      'the sentinels to know everybody',
+    );
+  }
+  const portOf = async (sentinel: RedisProcess) =>
+    Number((await sentinel.cli('sentinel', 'get-master-addr-by-name', MASTER)).split('\n')[1]);
+  const withPort = (port: number): RedisProcess => {
+    const found = servers.find((server) => server.port === port);
+    if (!found) throw new Error(`no server on port ${port}`);
+    return found;
+  };
+  const primary = async () => withPort(await portOf(sentinels[0] as RedisProcess));
+  /** All sentinels must have heard: a client may ask any of them. */
+  async function promotedInsteadOf(old: RedisProcess): Promise<RedisProcess> {
+    for (const sentinel of sentinels) {
+      await until(
+        () => portOf(sentinel),
+        (port) => port > 0 && port !== old.port,
+        'a new primary',
+      );
+    }
+    const promoted = await primary();
+    await until(
+      () => promoted.cli('role'),
+      (text) => text.startsWith('master'),
+      'the new primary to know',
+    );
+    return promoted;
+  }
+
+  return {
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${MASTER}`,
+    servers,
+    sentinels,
+    primary,
+    promotedInsteadOf,
+    async failover() {
+      const old = await primary();
+      await sentinels[0]?.cli('sentinel', 'failover', MASTER);
+      return promotedInsteadOf(old);
+    },
+    async stop() {
+      await Promise.all([...sentinels, ...servers].map((redis) => redis.stop()));
+    },
+  };
+}
