@@ -188,7 +188,7 @@ export async function startApp(config: Config): Promise<App> {
       identity,
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({
-        sendCommand: (command, ...args) => redis.call(command as string, ...args) as Promise<string>,
+        sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
         prefixOf: keys.addressRatePrefix,
         clientAddress: makeClientAddress({ trustedProxies: config.http.trustedProxies }),
         scale: config.http.rateLimitScale,

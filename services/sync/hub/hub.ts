@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
 import type { Presence } from '../../../shared/contract/presence.ts';
-import type { ReconnectReason } from '../../../shared/contract/stream.ts';
 import { presenceView } from '../devices/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BusEvent, BusListener } from '../redis/bus.ts';
@@ -140,7 +139,8 @@ export class Hub implements BusListener {
     res.on('close', () => this.#close(stream));
     // In the hub before the attach is sent: an event between the attach and its answer must find the stream.
     const { isFirst } = this.streams.add(stream);
-    if (isFirst) leases.addAccount(replica.id, caller.account).catch((error) => onFailure('add account', error));
+    if (isFirst)
+      leases.addAccount(replica.id, caller.account).catch((error: unknown) => onFailure('add account', error));
     await this.#begin(stream, malformed);
   }
 
@@ -186,7 +186,7 @@ export class Hub implements BusListener {
   /** Attaches every stream again: announcements may have been missed. */
   attachAll(source: string): void {
     this.#parts.metrics.gap_repairs_total.inc({ source });
-    this.sweeper.attachAll();
+    void this.sweeper.attachAll();
   }
 
   /** Ends all streams in random order, evenly over `spreadMs`, and refuses new ones. Resolves when the store knows. */
@@ -332,6 +332,3 @@ export class Hub implements BusListener {
     if (offline > 0) total.inc({ to: 'offline' }, offline);
   };
 }
-
-/** Reasons with which a stream's end is counted. */
-export type CloseReason = ReconnectReason | 'client';

@@ -247,7 +247,9 @@ test('a call that is not wanted any more ends with the reason of its signal', as
   controller.abort(new Error('the page was left'));
   expect(await failing).toEqual(new Error('the page was left'));
   await exchange.gone;
-  expect(await errorOf(client().call('clearClipboard', { signal: controller.signal }))).toEqual(new Error('the page was left'));
+  expect(await errorOf(client().call('clearClipboard', { signal: controller.signal }))).toEqual(
+    new Error('the page was left'),
+  );
   expect(server.exchanges).toHaveLength(1);
 });
 
