@@ -58,10 +58,6 @@ export const origin: Kind<string> = (text) => {
   return bare ? accept(url.origin) : refuse('must be an origin such as https://baton.example, without a path');
 };
 
-/** One server. `config-redis.ts` knows Sentinel and Cluster too. */
-export const redisUrl: Kind<string> = (text) =>
-  urlOf(text, 'redis:', 'rediss:') ? accept(text) : refuse('must be a redis:// or rediss:// URL');
-
 const cidrOf = (text: string): string | null => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return `${text}/32`;
   if (ipaddr.IPv6.isValid(text) && !text.includes('%')) return `${text}/128`;

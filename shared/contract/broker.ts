@@ -109,7 +109,7 @@ export const BrokerSessions = Type.Object({
 });
 export type BrokerSessions = Static<typeof BrokerSessions>;
 
-export const VerifySession = Type.Object(
+const VerifySession = Type.Object(
   { credential: Type.Optional(Presented), access_token: Type.Optional(Presented) },
   { oneOf: [{ required: ['credential'] }, { required: ['access_token'] }] },
 );

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { DeviceRef, orNull, Scope } from './fields.ts';
 import { route } from './route.ts';
 
-export const Me = Type.Object({
+const Me = Type.Object({
   user_id: Type.String(),
   name: Type.String(),
   scope: Scope,

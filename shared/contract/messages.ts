@@ -5,9 +5,9 @@ import { LIMITS } from './limits.ts';
 import { route } from './route.ts';
 
 /** Names a target by exactly one of device name and device id. */
-export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
+const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
 
-export const targetFields = {
+const targetFields = {
   to: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.deviceNameChars, description: 'Device name.' })),
   to_device_id: Type.Optional(DeviceId),
 };
@@ -21,7 +21,7 @@ export const SendMessage = Type.Object(
 );
 export type SendMessage = Static<typeof SendMessage>;
 
-export const MessageTarget = Type.Object({
+const MessageTarget = Type.Object({
   device_id: orNull(DeviceId),
   name: DeviceName,
   online: Type.Boolean({ description: 'Has a live stream at this moment.' }),

@@ -10,9 +10,10 @@ let traffic: Traffic;
 const prefix = randomPrefix();
 
 /** The channel of a replica, whose id each `ready` names. */
-const channelOf = (traffic: Traffic): string => {
-  const ready = traffic.pairs[0]?.onPhone.events.find(({ name }) => name === 'ready');
-  return `${prefix}:bus:{${(ready?.data as { server_id: string }).server_id}}`;
+const channelOf = ({ pairs }: Traffic): string => {
+  const ready = pairs[0]?.onPhone.events.find(({ name }) => name === 'ready');
+  if (ready?.name !== 'ready') throw new Error('no ready yet');
+  return `${prefix}:bus:{${ready.data.server_id}}`;
 };
 const accountKey = ({ user }: { user: string }): string => `${prefix}:{${user}}:log`;
 

@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { makeDevice, randomUser } from '../support/device.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
-import { startReplica, stopReplicas } from '../support/replicas.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
+const SERVICE = new URL('../../services/sync/', import.meta.url);
 const PASSWORD = 'only-for-this-test';
 
 let cluster: RedisCluster;
@@ -20,6 +23,8 @@ async function start() {
   logs.push(replica.log);
   return replica;
 }
+
+const metricsOf = async ({ adminUrl }: ReplicaProcess): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text();
 
 beforeAll(async () => {
   cluster = await startRedisCluster();
@@ -41,6 +46,56 @@ describe('on a cluster, as the Redis user that is shipped', () => {
       replicas = { ...replicas, two: await start() };
     },
   );
+
+  test('a repeated request makes no second message, and has the account compared', async () => {
+    const { one, two } = replicas;
+    const user = randomUser();
+    const laptop = makeDevice({ user, name: 'Laptop' });
+    const phone = makeDevice({ user, name: 'Phone' });
+    const onPhone = phone.listen(two);
+    await onPhone.next('ready');
+    const send = () =>
+      laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'once' }, idempotencyKey: 'the same' });
+    const [{ body: first }, { body: second }] = [await send(), await send()];
+    await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'after' } });
+    await onPhone.next('message', ({ data }) => data.content === 'after');
+
+    expect(second.message_id).toBe(first.message_id);
+    expect(onPhone.events.filter(({ name }) => name === 'message')).toHaveLength(2);
+    expect(await metricsOf(one)).toMatch(/^baton_accounts_rung_total\{cause="repeated"\} 1$/m);
+    await onPhone.stop();
+  });
+
+  test('a stream that was away while more was written than one page holds gets it all', async () => {
+    const { one, two } = replicas;
+    const user = randomUser();
+    const laptop = makeDevice({ user, name: 'Laptop' });
+    const phone = makeDevice({ user, name: 'Phone' });
+    const before = phone.listen(one);
+    await before.next('ready');
+    await before.stop();
+    const count = 80;
+    for (let i = 0; i < count; i++) {
+      const content = String(i).padEnd(4_096, '.');
+      await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content } });
+    }
+    const again = phone.listen(one, before.stream.lastEventId ?? '');
+    await again.next('message', ({ data, id }) => data.content.startsWith(`${count - 1}.`) && id !== null);
+    const { body } = await phone.on(two).call('listMessages');
+
+    expect(again.events.filter(({ name, id }) => name === 'message' && id !== null)).toHaveLength(count);
+    expect(body.messages).toHaveLength(count);
+    await again.stop();
+  });
+
+  test('every script has run on it by now', async () => {
+    const all = readdirSync(SERVICE, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.lua') && !path.includes('prelude'))
+      .map((path) => basename(path, '.lua'));
+    const metrics = (await metricsOf(replicas.one)) + (await metricsOf(replicas.two));
+
+    expect(all.filter((script) => !metrics.includes(`seconds_count{script="${script}"}`))).toEqual([]);
+  });
 
   test('nothing that a replica needs is denied to it', () => {
     expect(logs.map((log) => log()).join('\n')).not.toMatch(/NOPERM|CROSSSLOT|WRONGTYPE/);

@@ -118,7 +118,7 @@ test('an append raced against an attach is always seen, thousands of times', asy
       const content = `round ${round}`;
       const sent = laptop.on(round % 2 ? one : two).call('sendMessage', { body: { to: 'Phone', content } });
       const stream = phone.listen(round % 3 ? two : one, position ?? undefined);
-      const { data } = await stream.next('message', ({ data }) => data.content === content);
+      const { data } = await stream.next('message', (event) => event.data.content === content);
       await sent;
       await phone.on(one).call('ackMessages', { body: { message_ids: [data.message_id] } });
       await stream.stop();

@@ -53,10 +53,10 @@ const isFree = (port: number): Promise<boolean> =>
 const [FIRST_PORT, PORTS] = [12_000, 10_000];
 
 /** A cluster node also listens on its port + 10,000. */
-export const BUS_OFFSET = 10_000;
+const BUS_OFFSET = 10_000;
 
 /** A free port whose bus port is free too. */
-export async function freeRedisPort(): Promise<number> {
+async function freeRedisPort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
     if ((await isFree(port)) && (await isFree(port + BUS_OFFSET))) return port;

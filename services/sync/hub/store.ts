@@ -49,7 +49,7 @@ export interface Opened {
 }
 
 /** 32 random bits, which make a position unique across failovers. */
-export const randomBits = (): number => randomInt(0, 2 ** 32);
+const randomBits = (): number => randomInt(0, 2 ** 32);
 
 const text = (reply: Reply, index: number): string => reply[index] as string;
 const list = (reply: Reply, index: number): string[] => reply[index] as string[];

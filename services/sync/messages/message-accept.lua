@@ -51,15 +51,9 @@ if #targets == 0 and string.sub(ARGV[3], 1, 1) == '~' then
 end
 if #targets == 0 then return answer({ 'not_found' }) end
 
-local function is_full()
-  return tonumber(redis.call('HGET', keys.mail, 'bytes') or '0') + tonumber(ARGV[6]) > tonumber(ARGV[12])
-end
-for _, target in ipairs(targets) do purge_mail(keys, target[1], now, tonumber(ARGV[13])) end
--- What waits for a device that never comes back must not keep the account full for ever.
-if is_full() then
-  for i = 1, #flat, 2 do purge_mail(keys, flat[i], now, tonumber(ARGV[13])) end
-end
-local full = is_full()
+-- Of all devices: what waits for one that never comes back must not keep the account full for ever.
+for i = 1, #flat, 2 do purge_mail(keys, flat[i], now, tonumber(ARGV[13])) end
+local full = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0') + tonumber(ARGV[6]) > tonumber(ARGV[12])
 local holders, addressees = {}, {}
 for _, target in ipairs(targets) do
   local id = target[1]

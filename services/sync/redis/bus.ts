@@ -79,6 +79,7 @@ export class Bus {
   #lastNonce = 0;
   #isUnproven = false;
   #timers = new Set<NodeJS.Timeout>();
+  // oxlint-disable-next-line no-unused-private-class-members -- assigned by `??=`, which the rule does not count as a use
   #settling: NodeJS.Timeout | null = null;
 
   constructor(parts: BusParts) {

@@ -128,7 +128,7 @@ function openServer(parts: ConnectionParts, options: ServerOptions): Server {
     // A failure ends in another `end`, or in the library's own next try.
     revivals.set(
       server,
-      setTimeout(() => server.connect().catch(parts.onError), retryDelayMs(1)),
+      setTimeout(() => void server.connect().catch(parts.onError), retryDelayMs(1)),
     );
   });
   return server;
