@@ -6,7 +6,7 @@ import { makeProblemHandler } from '../sync/http/problem.ts';
 import { requestId } from '../sync/http/request-facts.ts';
 import { makeRequestLog } from '../sync/http/request-log.ts';
 import { startServer } from '../sync/http/server.ts';
-import { connectCommands, type Redis } from '../sync/redis/connections.ts';
+import { close, connectCommands, type Redis } from '../sync/redis/connections.ts';
 import { makeLogger } from '../sync/telemetry/logger.ts';
 import { makeMetrics } from '../sync/telemetry/metrics.ts';
 import { VERSION } from '../sync/version.ts';
@@ -129,7 +129,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     draining = true;
     await server.close(FINISH_MS);
     await keyring.stop();
-    redis.disconnect();
+    close(redis);
     logger.info('stopped');
   };
   let stopping: Promise<void> | null = null;

@@ -55,7 +55,7 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     const onPhone = phone.listen(two);
     await onPhone.next('ready');
     const send = () =>
-      laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'once' }, idempotencyKey: 'the same' });
+      laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'once' }, idempotencyKey: 'the-same' });
     const [{ body: first }, { body: second }] = [await send(), await send()];
     await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'after' } });
     await onPhone.next('message', ({ data }) => data.content === 'after');
@@ -82,6 +82,8 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     const again = phone.listen(one, before.stream.lastEventId ?? '');
     await again.next('message', ({ data, id }) => data.content.startsWith(`${count - 1}.`) && id !== null);
     const { body } = await phone.on(two).call('listMessages');
+    await phone.on(two).call('ackMessages', { body: { message_ids: body.messages.map((m) => m.message_id) } });
+    await phone.on(two).call('renameDevice', { params: { device_id: phone.id }, body: { name: 'Pocket' } });
 
     expect(again.events.filter(({ name, id }) => name === 'message' && id !== null)).toHaveLength(count);
     expect(body.messages).toHaveLength(count);

@@ -112,7 +112,7 @@ export async function startTraffic(from: ReplicaProcess, to: ReplicaProcess): Pr
         : []),
       ...(closed.length > 0 ? [`${user}: the stream was closed: ${JSON.stringify(closed[0])}`] : []),
       ...refused
-        .filter(({ code, tookMs }) => code !== 'store_unavailable' || tookMs > 3_000)
+        .filter(({ code, tookMs }) => code !== 'store_unavailable' || tookMs > 5_000)
         .map(({ code, tookMs }) => `${user}: refused with ${code} after ${Math.round(tookMs)} ms`),
     ];
   }
