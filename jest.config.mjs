@@ -1,8 +1,17 @@
-/** Run by `npm test`, which starts the Redis that the tests use. */
+/*
+ * Run by `npm test`, which starts the Redis that the tests use. Of Redis Cluster and Sentinel it runs the main job on a
+ * cluster; `npm run test:redis-modes` runs the failovers and slot moves too.
+ */
+const SLOW_REDIS_MODES = '<rootDir>/test/redis-modes/(cluster-faults|sentinel)\\.test';
+
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Suites with scripts of their own.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(bench|chaos|browser|deploy)/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/(bench|chaos|browser|deploy)/',
+    ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
+  ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testEnvironment: './test/support/leak-free.mjs',
   reporters: ['default', './test/support/skip-report.mjs'],

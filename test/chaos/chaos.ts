@@ -62,7 +62,7 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
   await Promise.all(Array.from({ length: options.replicas }, () => fleet.start()));
   const load = new Load({ fleet, history, options, random, now });
   const fault = makeFaults({ fleet, store, now, say });
-  const takeCheckpoint = makeCheckpoints({ load, history, now, say });
+  const takeCheckpoint = makeCheckpoints({ load, history, now, say, peek: (account) => store.peek(account) });
   await load.begin();
   load.start();
   for (const [index, segment] of segments.entries()) {

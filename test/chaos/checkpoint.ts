@@ -15,6 +15,8 @@ interface CheckpointParts {
   load: Load;
   history: History;
   now: () => number;
+  /** What the store holds of an account. */
+  peek: (account: string) => Promise<string>;
   say: (text: string) => void;
 }
 
@@ -34,7 +36,7 @@ async function eventually(withinMs: number, isSo: () => boolean | Promise<boolea
  * A quiet moment, and what is true in it: who has no stream though it wants one, what replicas and devices say about
  * presence, and whether a message reaches each open stream. What the checker thinks of it is another matter.
  */
-export function makeCheckpoints({ load, history, now, say }: CheckpointParts) {
+export function makeCheckpoints({ load, history, now, peek, say }: CheckpointParts) {
   const wantedOf = (account: string): string[] =>
     (load.accounts.get(account) ?? []).filter((device) => device.isWanted).map(({ id }) => id);
 
@@ -89,7 +91,12 @@ export function makeCheckpoints({ load, history, now, say }: CheckpointParts) {
       return settled.size === accounts.length;
     });
     const presence = await Promise.all(
-      accounts.map(async (account) => ({ account, online: await presenceOf(account), wanted: wantedOf(account) })),
+      accounts.map(async (account) => ({
+        account,
+        online: await presenceOf(account),
+        wanted: wantedOf(account),
+        stored: settled.has(account) ? null : await peek(account),
+      })),
     );
     history.checkpoints.push({ number, at: now(), notOpen, presence, probes, probesDueAt });
     say(

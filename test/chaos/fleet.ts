@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import type { Random } from './random.ts';
 import type { ChaosStore, Door } from './stores/store.ts';
 
@@ -39,7 +39,9 @@ export class Fleet {
     const door = await store.openDoor();
     this.#started += 1;
     const name = `r${this.#started}`;
-    const process = await startReplica({ redisUrl: door.url, keyPrefix: 'chaos', env: { ...env, ...door.env } });
+    const options = { redisUrl: door.url, keyPrefix: 'chaos', env: { ...env, ...door.env } };
+    // On a machine that is busy otherwise one may take too long: an orchestrator tries again.
+    const process = await startReplica(options).catch(() => startReplica(options));
     const member: Member = { name, process, door, state: 'up' };
     this.members.push(member);
     return member;
@@ -114,5 +116,6 @@ export class Fleet {
       child.kill('SIGKILL');
       await closed;
     }
+    await stopReplicas();
   }
 }

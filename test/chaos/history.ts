@@ -127,7 +127,13 @@ export interface Checkpoint {
   /** Devices that were wanted online and had no open stream in time. */
   notOpen: string[];
   /** What a replica answered when asked who is online. */
-  presence: { account: string; online: string[]; wanted: string[] }[];
+  presence: {
+    account: string;
+    online: string[];
+    wanted: string[];
+    /** What the store holds, where something was wrong. */
+    stored: string | null;
+  }[];
   /** Numbers of the probes that were sent. */
   probes: number[];
   /** When the probes had to be there. */

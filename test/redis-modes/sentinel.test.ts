@@ -82,7 +82,8 @@ describe('while there is no primary for twelve seconds', () => {
   };
 
   test('none of six replicas takes another for dead, and none has lost its lease', async () => {
-    const six = await Promise.all(Array.from({ length: 6 }, start));
+    const six: ReplicaProcess[] = [];
+    for (let i = 0; i < 3; i++) six.push(...(await Promise.all([start(), start()])));
     const [one, two] = six as [ReplicaProcess, ReplicaProcess];
     const ids = await Promise.all(six.map(idOf));
     const traffic = await startTraffic(one, two);
@@ -107,5 +108,5 @@ describe('while there is no primary for twelve seconds', () => {
     expect(reaped).toEqual([0, 0, 0, 0, 0, 0]);
     expect(await Promise.all(six.map(idOf))).toEqual(ids);
     expect(traffic.violations()).toEqual([]);
-  }, 90_000);
+  }, 120_000);
 });

@@ -46,6 +46,7 @@ export class Announcer {
   readonly #ringing = new Map<string, { again: boolean }>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #repeating = 0;
+  #isStopped = false;
 
   constructor(parts: AnnouncerParts) {
     this.#parts = parts;
@@ -90,6 +91,7 @@ export class Announcer {
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
@@ -121,6 +123,7 @@ export class Announcer {
   }
 
   #later(ms: number, act: () => Promise<void>): void {
+    if (this.#isStopped) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       void act();

@@ -27,10 +27,10 @@ function checkQuiet(
   accounts: Map<string, DeviceHistory[]>,
 ): Violation[] {
   const violations: Violation[] = [];
-  for (const { account, online, wanted } of presence) {
+  for (const { account, online, wanted, stored } of presence) {
     const truth = sorted(wanted);
     if (sorted(online) !== truth) {
-      const says = `checkpoint ${number}: a replica says ${sorted(online)}, connected are ${truth}`;
+      const says = `checkpoint ${number}: a replica says ${sorted(online)}, connected are ${truth}; stored: ${stored}`;
       violations.push({ check: 'presence', at, account, device: null, says });
     }
     for (const device of accounts.get(account) ?? []) {

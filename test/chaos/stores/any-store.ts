@@ -22,6 +22,20 @@ const cutClients =
     return { ...UNHARMED, target: `all ${type} connections` };
   };
 
+/** The routes and the presence of an account, from whichever node holds them, on one line each. */
+export async function peekInto(nodes: readonly Redis[], account: string): Promise<string> {
+  const read = async (node: Redis, part: string) => {
+    const [role] = (await node.call('ROLE')) as [string];
+    if (role !== 'master') throw new Error(role);
+    return Object.entries(await node.hgetall(`chaos:{${account}}:${part}`)).map((pair) => pair.join(' '));
+  };
+  const parts = ['routes', 'presence'].map(async (part) => {
+    const found = await Promise.any(nodes.map((node) => read(node, part))).catch(() => ['not readable']);
+    return `${part}: ${found.join(' | ').replaceAll('\n', ' ')}`;
+  });
+  return (await Promise.all(parts)).join('; ');
+}
+
 async function flush(node: Redis): Promise<void> {
   const [role] = (await node.call('ROLE')) as [string];
   if (role === 'master') await node.flushall();

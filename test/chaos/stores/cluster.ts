@@ -1,6 +1,6 @@
 import { startRedisCluster } from '../../support/redis-cluster.ts';
 import { type RedisProcess, until } from '../../support/redis-processes.ts';
-import { harmsOfAnyStore, lookInto } from './any-store.ts';
+import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import type { ChaosStore, Harm } from './store.ts';
 
 /** What a primary had accepted this long before its death, and no replica had yet, may be lost. */
@@ -84,6 +84,7 @@ export async function startCluster(): Promise<ChaosStore> {
         return { target: `slot ${slot} of ${accountKey(variant)}`, loss: null, movedClock: false };
       },
     },
+    peek: (account) => peekInto(looks, account),
     skipped: {
       'hole-to-replica, hole-to-store, latency, cut-mid-frame': 'the nodes of a cluster name their own addresses',
     },

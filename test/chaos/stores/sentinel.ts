@@ -1,6 +1,6 @@
 import { startRedisSentinel } from '../../support/redis-sentinel.ts';
 import { until } from '../../support/redis-processes.ts';
-import { harmsOfAnyStore, lookInto } from './any-store.ts';
+import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import type { ChaosStore, Harm } from './store.ts';
 
 /** What a primary had accepted this long before its death, and no replica had yet, may be lost. */
@@ -55,6 +55,7 @@ export async function startSentinel(): Promise<ChaosStore> {
         return { target: `primary ${old.port}`, loss: { lostSince }, movedClock: false };
       },
     },
+    peek: (account) => peekInto(looks, account),
     skipped: { 'hole-to-replica, hole-to-store, latency, cut-mid-frame': 'sentinels name the address of the primary' },
     async stop() {
       for (const look of looks) look.disconnect();

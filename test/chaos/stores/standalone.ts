@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../deploy/local/redis.mjs';
 import { startProxy } from '../proxy.ts';
-import { harmsOfAnyStore, lookInto } from './any-store.ts';
+import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import type { ChaosStore, Harm } from './store.ts';
 
 const MEMORY_DISK = '/dev/shm';
@@ -168,6 +168,7 @@ export async function startStandalone({ redisServer }: { redisServer: string }):
       return { url: proxy.url, env: {}, proxy };
     },
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
+    peek: (account) => peekInto([look], account),
     skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},
     async stop() {
       look.disconnect();

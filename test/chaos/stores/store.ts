@@ -29,6 +29,8 @@ export interface ChaosStore {
   /** One for each replica. */
   openDoor(): Promise<Door>;
   readonly harms: Readonly<Record<string, Harm>>;
+  /** What is stored of an account's routes and presence, for people. */
+  peek(account: string): Promise<string>;
   /** Kinds that this machine cannot do, with the reason. */
   readonly skipped: Readonly<Record<string, string>>;
   stop(): Promise<void>;

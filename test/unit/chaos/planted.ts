@@ -111,7 +111,7 @@ export class Planted {
     this.history.checkpoints.push({
       number: this.history.checkpoints.length + 1,
       ...{ at, notOpen: [], probes: [], probesDueAt: at },
-      presence: [{ account: 'a', online, wanted }],
+      presence: [{ account: 'a', online, wanted, stored: null }],
     });
   }
 }

@@ -1,0 +1,129 @@
+import { once, EventEmitter } from 'node:events';
+import { Bus, type BusEvent } from '../../../services/sync/redis/bus.ts';
+import type { Loss } from '../../../services/sync/redis/subscriber.ts';
+
+interface Opened {
+  channel: string;
+  isClosed: boolean;
+  onMessage: (payload: string) => void;
+  onLoss: (loss: Loss) => void;
+}
+
+/** A bus whose connections are records, and what it told. `refusing` makes the next subscriptions fail. */
+async function setUp() {
+  const opened: Opened[] = [];
+  const told: string[] = [];
+  const events: BusEvent[] = [];
+  const gaps = new EventEmitter();
+  const state = { refusing: 0 };
+  const bus = new Bus({
+    open(parts) {
+      const connection = { ...parts, isClosed: false };
+      opened.push(connection);
+      return {
+        listen: () => (state.refusing-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve()),
+        close: () => {
+          connection.isClosed = true;
+        },
+      };
+    },
+    listener: {
+      event: (event) => events.push(event),
+      presence: (account, version) => told.push(`presence ${account} ${version}`),
+      superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
+    },
+    onGap(cause) {
+      told.push(`gap ${cause}`);
+      gaps.emit(cause);
+    },
+    onFailure: (task) => told.push(`failed ${task}`),
+  });
+  await bus.listen('first');
+  return { bus, opened, told, events, gaps, state, latest: () => opened.at(-1) as Opened };
+}
+
+test('announcements reach the listener by their kind, and the data of an event may hold anything', async () => {
+  const { bus, latest, told, events } = await setUp();
+  latest().onMessage('e\nu\n2-2\n1-1\nmessage\nphone\n1234\n{"a":"b\\nc"}\n{}');
+  latest().onMessage('p\nu\n17');
+  latest().onMessage('x\nu\nstream-1');
+
+  expect(events).toEqual([
+    {
+      account: 'u',
+      id: '2-2',
+      prev: '1-1',
+      name: 'message',
+      to: 'phone',
+      appendedAtMs: 1234,
+      data: '{"a":"b\\nc"}\n{}',
+    },
+  ]);
+  expect(told).toEqual(['presence u 17', 'superseded u stream-1']);
+  bus.stop();
+});
+
+test('the end of a log comes as an event for nobody, behind a position that no stream has', async () => {
+  const { bus, latest, events } = await setUp();
+  latest().onMessage('t\nu\n5-5');
+
+  expect(events).toEqual([expect.objectContaining({ account: 'u', id: '5-5', prev: '-', to: '' })]);
+  bus.stop();
+});
+
+test('a nonce that was left out is a gap, and the first one after a subscription is not', async () => {
+  const { bus, latest, told } = await setUp();
+  for (const number of [7, 8, 10, 11]) latest().onMessage(`n\n${number}`);
+
+  expect(told).toEqual(['gap nonce']);
+  bus.stop();
+});
+
+test('after a change of topology it is asked for what was missed at once, and again when a nonce has proved the way', async () => {
+  const { bus, latest, told, gaps } = await setUp();
+  latest().onMessage('n\n1');
+  latest().onLoss('topology');
+  latest().onLoss('topology');
+  await once(gaps, 'topology');
+  latest().onMessage('n\n2');
+  latest().onMessage('n\n3');
+
+  expect(told).toEqual(['gap topology', 'gap topology']);
+  bus.stop();
+});
+
+test('another channel gets another connection, and what comes on the old one is not heard', async () => {
+  const { bus, opened, told } = await setUp();
+  await bus.listen('second');
+  opened[0]?.onMessage('p\nu\n1');
+
+  expect(opened.map(({ channel, isClosed }) => `${channel} ${isClosed}`)).toEqual(['first true', 'second false']);
+  expect(told).toEqual([]);
+  bus.stop();
+});
+
+test('a channel that cannot be had leaves the bus where it was', async () => {
+  const { bus, opened, told, state } = await setUp();
+  state.refusing = 1;
+  await expect(bus.listen('second')).rejects.toThrow('no');
+  opened[0]?.onMessage('p\nu\n1');
+
+  expect(opened[1]?.isClosed).toBe(true);
+  expect(told).toEqual(['presence u 1']);
+  bus.stop();
+});
+
+test('a rebuilt subscriber that cannot subscribe is rebuilt until it can', async () => {
+  const { bus, opened, told, gaps, state } = await setUp();
+  state.refusing = 1;
+  bus.rebuild();
+  await once(gaps, 'nonce');
+
+  expect(opened.map(({ channel, isClosed }) => `${channel} ${isClosed}`)).toEqual([
+    'first true',
+    'first true',
+    'first false',
+  ]);
+  expect(told).toEqual(['failed rebuild subscriber', 'gap nonce']);
+  bus.stop();
+});
