@@ -91,9 +91,9 @@ test('the devices of a killed replica are offline for the others within ten seco
 
   const killedAt = performance.now();
   await two.kill();
-  const { at } = await onLaptop.next('presence', ({ data }) =>
-    data.devices.some(({ name, online }) => name === 'Phone' && !online),
-  );
+  const isOffline = (event: { at: number; data: { devices: { name: string; online: boolean }[] } }) =>
+    event.at > killedAt && event.data.devices.some(({ name, online }) => name === 'Phone' && !online);
+  const { at } = await onLaptop.next('presence', isOffline);
 
   expect(at - killedAt).toBeLessThan(10_000);
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
