@@ -53,7 +53,7 @@ async function startTurn(port: number): Promise<ChildProcess> {
         '--no-dtls',
       ],
       ...['--use-auth-secret', `--static-auth-secret=${SECRET}`, '--realm=baton.test', '--no-cli', '--log-file=stdout'],
-      ...['--allow-loopback-peers', '--pidfile=/dev/null', '--userdb=/dev/null'],
+      ...['--allow-loopback-peers', '--pidfile=/dev/null'],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
@@ -74,6 +74,7 @@ async function startTurn(port: number): Promise<ChildProcess> {
 const passes = (port: number, username: string, password: string): boolean => {
   const args = ['-u', username, '-w', password, '-p', String(port), '-y', '-c', '-n', '2', '127.0.0.1'];
   const { stdout } = spawnSync('turnutils_uclient', args, { timeout: 20_000 });
+
   return /start_mclient: tot_send_msgs=([1-9]\d*), tot_recv_msgs=\1\b/.test(String(stdout));
 };
 
