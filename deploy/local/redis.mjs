@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const STOP_WITHIN_MS = 5_000;
+
 /** A TCP port of the loopback address that nobody listens on now. */
 export function freePort() {
   return new Promise((resolve, reject) => {
@@ -40,7 +42,10 @@ export async function startRedis({ path, detached = false }) {
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   const stop = async () => {
     child.kill('SIGTERM');
+    // One that was paused (SIGSTOP) does not hear it.
+    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
     await ended;
+    clearTimeout(impatience);
     removeFolder();
   };
   const kill = () => {

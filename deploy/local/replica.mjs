@@ -8,15 +8,16 @@ const MAIN = join(ROOT, 'dist/services/sync/main.js');
 const READY_WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 100;
 
-/** One question to `/readyz`: true when it answers 200. */
-function isReady({ host, adminPort }) {
+/** One question to `/readyz`: null when it answers 200, else what it said. */
+function whyNotReady({ host, adminPort }) {
   return new Promise((resolve) => {
     const request = get({ host, port: adminPort, path: '/readyz', timeout: 1_000, agent: false }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
+      let said = '';
+      answer.setEncoding('utf8').on('data', (text) => (said += text));
+      answer.on('close', () => resolve(answer.statusCode === 200 ? null : said));
     });
     request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
+    request.on('error', (error) => resolve(error.message));
   });
 }
 
@@ -25,8 +26,8 @@ function isReady({ host, adminPort }) {
  * Its log goes to stderr, each line with its name in front. It holds one end of a channel to us and ends itself when
  * we are gone, however hard we died.
  *
- * `ended` resolves with words for how it ended; `ready` with true once it serves, false when it ended or took too
- * long; `stop` asks it to end and kills it when it has not done so after `patienceMs`.
+ * `ended` resolves with words for how it ended; `ready` with null once it serves, or with why it does not when it
+ * ended or took too long; `stop` asks it to end and kills it when it has not done so after `patienceMs`.
  */
 export function startReplica({ name, host, adminPort, env }) {
   const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
@@ -35,26 +36,32 @@ export function startReplica({ name, host, adminPort, env }) {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => process.stderr.write(`[${name}] ${line}\n`));
-  }
+  const logEnds = [child.stdout, child.stderr].map((stream) => {
+    const log = createInterface({ input: stream });
+    log.on('line', (line) => process.stderr.write(`[${name}] ${line}\n`));
+    return new Promise((resolve) => log.once('close', resolve));
+  });
 
   let over = false;
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not start: ${error.message}`));
-    child.once('close', (code, signal) =>
-      resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`),
-    );
+    child.once('exit', async (code, signal) => {
+      // Its last words first. ('close' would wait for them, but does not come when we close the channel ourselves.)
+      await Promise.all(logEnds);
+      resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`);
+    });
   });
   void ended.then(() => (over = true));
 
   const ready = async () => {
     const giveUpAt = Date.now() + READY_WITHIN_MS;
+    let why = 'it ended';
     while (!over && Date.now() < giveUpAt) {
-      if (await isReady({ host, adminPort })) return !over;
+      why = await whyNotReady({ host, adminPort });
+      if (why === null) return null;
       await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
     }
-    return false;
+    return why;
   };
 
   const stop = async (patienceMs) => {

@@ -28,10 +28,11 @@ export function requireNode() {
 
 const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 
-/** Runs quietly: what the command wrote is shown only when it failed. */
-function runQuietly(command, args, env = {}) {
+/** Runs without a word; what the command wrote is shown only when it failed, and then unless `mayFail`. */
+function runQuietly(command, args, { env = {}, mayFail = false } = {}) {
   const done = spawnSync(command, args, { cwd: ROOT, env: { ...process.env, ...env }, encoding: 'utf8' });
   if (done.status === 0) return true;
+  if (mayFail) return false;
   say(
     `${command} ${args.join(' ')} failed:\n${done.error ? done.error.message : `${done.stdout}${done.stderr}`.trimEnd()}`,
   );
@@ -112,12 +113,12 @@ function installRedis(installer) {
   const before = installer.asUser ? [] : asRoot();
   if (before === null) return;
   say(`Installing redis-server with ${installer.command}.`);
-  const runAsRoot = (args) => {
+  const runAsRoot = (args, mayFail = false) => {
     const [command, ...rest] = [...before, installer.command, ...args];
-    return runQuietly(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
+    return runQuietly(command, rest, { env: { DEBIAN_FRONTEND: 'noninteractive' }, mayFail });
   };
-  if (runAsRoot(installer.install) || installer.refresh === undefined) return;
-  say('Trying again with a fresh list of packages.');
+  if (runAsRoot(installer.install, installer.refresh !== undefined) || installer.refresh === undefined) return;
+  // Mostly the list of packages was never fetched, or names versions that are gone.
   if (runAsRoot(installer.refresh)) runAsRoot(installer.install);
 }
 

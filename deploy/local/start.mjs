@@ -80,10 +80,12 @@ async function end(exitCode) {
   process.exit(exitCode);
 }
 
+let askedAt = Number.POSITIVE_INFINITY;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    // Asked twice: somebody does not want to wait.
-    if (ending) for (const { child } of replicas) child.kill('SIGKILL');
+    // Asked again: somebody does not want to wait. (One Ctrl-C comes twice, from the terminal and through npm.)
+    if (Date.now() - askedAt > 1_000) for (const { child } of replicas) child.kill('SIGKILL');
+    askedAt = Math.min(askedAt, Date.now());
     void end(0);
   });
 }
@@ -126,12 +128,12 @@ for (const place of plan) {
   });
 }
 
-const ready = await Promise.all(replicas.map((replica) => replica.ready()));
-if (!ending && ready.every(Boolean)) {
+const obstacles = await Promise.all(replicas.map((replica) => replica.ready()));
+if (!ending && obstacles.every((why) => why === null)) {
   serving = true;
   process.stdout.write(`ready ${plan.map(({ url }) => url).join(' ')}\n`);
 } else if (!ending) {
-  const late = plan.filter((_, i) => !ready[i]).map(({ name }) => name);
-  say(`${late.join(', ')}: not ready in time`);
+  const late = plan.map(({ name }, i) => [name, obstacles[i]]).filter(([, why]) => why !== null);
+  for (const [name, why] of late) say(`${name} does not become ready: ${why}`);
   await end(1);
 }

@@ -6,7 +6,7 @@ const EX_CONFIG = 78;
 
 try {
   const app = await startApp(loadConfig());
-  const stop = () => void app.stop();
+  const stop = () => void app.stop().finally(() => process.connected && process.disconnect());
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   // A replica started by a script ends with it, however hard that died.

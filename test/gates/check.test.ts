@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
   const lint = await tree.run(['node_modules/oxlint/bin/oxlint', '--format=json']);
   diagnostics = (JSON.parse(lint.output) as { diagnostics: Diagnostic[] }).diagnostics;
-}, 180_000);
+}, 300_000);
 
 afterAll(() => tree.remove());
 

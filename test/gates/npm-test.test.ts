@@ -46,7 +46,7 @@ test('a file that leaves a server, a timer or a child behind fails', async () =>
   expect(output).toContain('This file left behind: 1 Timeout');
   expect(output).toContain('This file left behind: 1 ProcessWrap');
   expect(output).toMatch(/^0 passed, 3 failed$/m);
-}, 120_000);
+}, 240_000);
 
 test('what was skipped is listed with its reason, and fails in CI unless it is on the list', async () => {
   const { code, output } = await npmTest('test/planted/tidy');
@@ -56,4 +56,4 @@ test('what was skipped is listed with its reason, and fails in CI unless it is o
     '1 skipped, but not on .ci/expected-skips.txt:\n  test/planted/tidy.test.ts: on the moon it is dark\n',
   );
   expect(output).toMatch(/^1 passed, 1 failed, 2 skipped$/m);
-}, 120_000);
+}, 240_000);
