@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { LIMITS, type RateGroup } from '../../shared/contract/limits.ts';
 import type { Config } from './config.ts';
 import { makeClipboard } from './clipboard/clipboard.ts';
 import { makeClipboardHandlers } from './clipboard/routes.ts';
@@ -24,6 +25,9 @@ import { Hub } from './hub/hub.ts';
 import { makeLeaseStore } from './hub/lease-store.ts';
 import { Reaper } from './hub/reaper.ts';
 import { Replica } from './hub/replica.ts';
+import { makeIce } from './hub/ice.ts';
+import { makeSignals } from './hub/signal.ts';
+import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
 import { makeClientAddress } from './identity/client-address.ts';
 import { makeDevIdentity } from './identity/dev.ts';
@@ -38,6 +42,10 @@ import { Store } from './redis/store.ts';
 import { bindGauges } from './telemetry/gauges.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
+import { makeOwed } from './hub/owed.ts';
+import { makeTransferHandlers } from './transfers/routes.ts';
+import { makeTransferStore } from './transfers/store.ts';
+import { makeTransfers } from './transfers/transfers.ts';
 import { VERSION } from './version.ts';
 
 /** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
@@ -78,6 +86,7 @@ export async function startApp(config: Config): Promise<App> {
     open: store.subscriber,
     listener: {
       event: (e) => hub.event(e),
+      unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
     },
@@ -105,7 +114,7 @@ export async function startApp(config: Config): Promise<App> {
   });
 
   // The rooms.
-  const limitOf = (group: 'message' | 'clipboard') => scaledLimit(group, config.http.rateLimitScale);
+  const limitOf = (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale);
   const devices = makeDevices(makeDeviceStore({ redis, scripts, keys }));
   const messages = makeMessages({
     store: makeMessageStore({ scripts, keys, rateLimit: limitOf('message') }),
@@ -120,9 +129,27 @@ export async function startApp(config: Config): Promise<App> {
     noteDue: (account) => dueStore.note(account, clipboardTtlMs + 100),
     onWritten: () => metrics.clipboard_writes_total.inc(),
   });
+  const transfers = makeTransfers({
+    store: makeTransferStore({
+      scripts,
+      keys,
+      rateLimit: limitOf('transfer'),
+      redeliveryMs: config.transfers.redeliverySeconds * 1000,
+    }),
+    isDeadChannel: (channel) => replica.isDeadChannel(channel),
+    noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
+    onState: (state) => metrics.transfers_total.inc({ state }),
+    onFailure,
+  });
+  const sendSignal = makeSignals({
+    scripts,
+    keys,
+    rateLimit: limitOf('signal'),
+    isDeadChannel: (channel) => replica.isDeadChannel(channel),
+  });
   const dueSweeper = new DueSweeper({
     store: dueStore,
-    handlers: { clipboard: clipboard.expire },
+    handlers: { clipboard: clipboard.expire, transfer: transfers.expire },
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
     onFailure,
@@ -145,7 +172,7 @@ export async function startApp(config: Config): Promise<App> {
     replica,
     rooms: {
       readPresence: devices.presence,
-      unacknowledged: ({ account, caller }, position) => messages.unacknowledged(account, caller.deviceId, position),
+      owed: makeOwed({ messages, transfers }),
       restoreRow: (caller) => identity.restoreRow(caller),
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
       noteDue: (account, atMs) =>
@@ -183,6 +210,8 @@ export async function startApp(config: Config): Promise<App> {
         ...makeStreamHandlers(hub),
         ...makeMessageHandlers(messages),
         ...makeClipboardHandlers(clipboard),
+        ...makeTransferHandlers(transfers),
+        ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
       identity,
@@ -242,6 +271,7 @@ export async function startApp(config: Config): Promise<App> {
     stopped = true;
     await hub.drain(config.drain.streamsSeconds * 1000);
     await publicServer.close(5_000);
+    transfers.stop();
     await dueSweeper.stop();
     await reaper.stop();
     hub.stop();

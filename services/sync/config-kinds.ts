@@ -72,6 +72,16 @@ export const cidrs: Kind<readonly string[]> = (text) => {
   return accept(parts.map((part) => cidrOf(part) ?? part));
 };
 
+/** Comma-separated `stun:`, `stuns:`, `turn:` or `turns:` addresses (RFC 7064, RFC 7065). */
+export const iceUrls =
+  (...schemes: string[]): Kind<readonly string[]> =>
+  (text) => {
+    const parts = text.split(',').map((part) => part.trim());
+    const fits = (part: string) =>
+      schemes.includes(part.split(':', 1)[0] ?? '') && /^[a-z]+:[\w.:[\]-]+(\?transport=(udp|tcp))?$/.test(part);
+    return parts.every(fits) ? accept(parts) : refuse(`must be comma-separated ${schemes.join(': or ')}: addresses`);
+  };
+
 /** One secret, or two while it is being rotated. They travel in a header, hence visible ASCII. */
 export const rotatingSecret: Kind<readonly string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());

@@ -5,6 +5,7 @@ import {
   cidrs,
   decimal,
   httpUrl,
+  iceUrls,
   integer,
   type Kind,
   matching,
@@ -113,6 +114,23 @@ export const SETTINGS = {
   APP_CLIPBOARD_TTL_SECONDS: setting(integer(1, 86_400), {
     default: String(LIMITS.clipboardSeconds),
     meaning: 'Retention of the clipboard.',
+  }),
+  APP_TRANSFER_REDELIVERY_SECONDS: setting(integer(1, 86_400), {
+    default: '3600',
+    meaning: 'How long a transfer that nobody accepted is announced again to its receiver.',
+  }),
+  APP_STUN_URLS: setting(iceUrls('stun', 'stuns'), {
+    defaultSays: 'none',
+    meaning: 'Comma-separated STUN servers that clients are told of.',
+  }),
+  APP_TURN_URLS: setting(iceUrls('turn', 'turns'), {
+    defaultSays: 'none',
+    meaning: 'Comma-separated TURN servers that clients are told of.',
+  }),
+  APP_TURN_SECRET: setting(matching(/^[\x21-\x7e]{16,512}$/, '16 to 512 visible ASCII characters'), {
+    defaultSays: 'none',
+    meaning: 'Secret shared with the TURN servers; with it every device gets credentials for an hour.',
+    secret: true,
   }),
   APP_DRAIN_SECONDS: setting(integer(0, 600), {
     default: '25',

@@ -27,6 +27,12 @@ export interface Config {
     readonly heartbeatMs: number;
   };
   readonly clipboard: { readonly ttlSeconds: number };
+  readonly transfers: { readonly redeliverySeconds: number };
+  readonly ice: {
+    readonly stunUrls: readonly string[];
+    readonly turnUrls: readonly string[];
+    readonly turnSecret: string | null;
+  };
   readonly drain: { readonly streamsSeconds: number };
   /** What the operator should hear about although the process starts; to be logged. */
   readonly warnings: readonly string[];
@@ -168,6 +174,12 @@ function assemble(values: Values, descriptorLimit: number): Config {
       heartbeatMs: values.APP_HUB_HEARTBEAT_MS,
     },
     clipboard: { ttlSeconds: values.APP_CLIPBOARD_TTL_SECONDS },
+    transfers: { redeliverySeconds: values.APP_TRANSFER_REDELIVERY_SECONDS },
+    ice: {
+      stunUrls: values.APP_STUN_URLS ?? [],
+      turnUrls: values.APP_TURN_URLS ?? [],
+      turnSecret: values.APP_TURN_SECRET,
+    },
     drain: { streamsSeconds: values.APP_DRAIN_SECONDS },
     warnings,
   };

@@ -3,7 +3,9 @@ import { clipboardEvents } from './clipboard.ts';
 import { deviceEvents } from './devices.ts';
 import { messageEvents } from './messages.ts';
 import { presenceEvents } from './presence.ts';
+import { signalEvents } from './signal.ts';
 import { streamEvents } from './stream.ts';
+import { transferEvents } from './transfers.ts';
 
 /** The event catalogue: everything a stream can carry. */
 export const EVENTS = {
@@ -12,6 +14,8 @@ export const EVENTS = {
   ...messageEvents,
   ...clipboardEvents,
   ...deviceEvents,
+  ...transferEvents,
+  ...signalEvents,
 };
 
 export type EventName = keyof typeof EVENTS;

@@ -22,6 +22,19 @@ export const LIMITS = {
   /** All unread messages of one account together, so that one account cannot fill the store. */
   mailboxBytes: 8 * 1024 * 1024,
   mailboxSeconds: 7 * 86_400,
+  liveTransfers: 100,
+  filesPerTransfer: 1_000,
+  /** Events and lists name the files of a transfer only up to this many. */
+  filesInEvents: 16,
+  /** One part of a file name, in bytes of UTF-8: what common file systems take. */
+  fileNamePartBytes: 255,
+  sealedBytes: 16 * 1024,
+  /** A transfer is gone this long after its last change. */
+  transferSeconds: 86_400,
+  phasesPerSecond: 4,
+  signalBytes: 16 * 1024,
+  /** Signals older than this are not replayed: the offer's peer has given up. */
+  signalSeconds: 60,
   logEvents: 256,
   logSeconds: 86_400,
 
@@ -32,6 +45,7 @@ export const LIMITS = {
   jsonBodyBytes: 128 * 1024,
   /** 65,536 control characters are six times as long once JSON has escaped them. */
   clipboardBodyBytes: 512 * 1024,
+  transferBodyBytes: 1024 * 1024,
   relayWindowBytes: 8 * 1024 * 1024,
 } as const;
 
@@ -43,6 +57,8 @@ export const RATES = {
   auth: { by: 'address', limit: 60, windowSeconds: 60 },
   message: { by: 'device', limit: 120, windowSeconds: 60 },
   clipboard: { by: 'device', limit: 60, windowSeconds: 60 },
+  transfer: { by: 'device', limit: 60, windowSeconds: 60 },
+  signal: { by: 'device', limit: 600, windowSeconds: 60 },
 } as const;
 
 export type RateGroup = keyof typeof RATES;

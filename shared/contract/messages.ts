@@ -5,9 +5,9 @@ import { LIMITS } from './limits.ts';
 import { route } from './route.ts';
 
 /** Names a target by exactly one of device name and device id. */
-const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
+export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
 
-const targetFields = {
+export const targetFields = {
   to: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.deviceNameChars, description: 'Device name.' })),
   to_device_id: Type.Optional(DeviceId),
 };

@@ -4,7 +4,9 @@ import { documentRoutes } from './documents.ts';
 import { identityRoutes } from './identity.ts';
 import { messageRoutes } from './messages.ts';
 import { presenceRoutes } from './presence.ts';
+import { signalRoutes } from './signal.ts';
 import { streamRoutes } from './stream.ts';
+import { transferRoutes } from './transfers.ts';
 
 /** The route table: everything the public port serves. A new room adds its rows here and nowhere else. */
 export const ROUTES = {
@@ -12,8 +14,10 @@ export const ROUTES = {
   ...deviceRoutes,
   ...streamRoutes,
   ...presenceRoutes,
+  ...signalRoutes,
   ...messageRoutes,
   ...clipboardRoutes,
+  ...transferRoutes,
   ...documentRoutes,
 };
 

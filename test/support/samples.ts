@@ -15,7 +15,12 @@ interface Scene {
   other: Pick<TestDevice, 'id' | 'name'>;
 }
 
-/** For every route one request that succeeds. A new route has none: the tests that walk the table then fail. */
+const NO_TRANSFER = { transfer_id: '01920000-0000-7000-8000-000000000001' };
+
+/**
+ * For every route one request that is right; where it needs a transfer, of one that does not exist. A new route has
+ * none: the tests that walk the table then fail.
+ */
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
   listDevices: () => ({}),
@@ -28,6 +33,19 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getClipboard: () => ({}),
   setClipboard: () => ({ body: { content: 'text', content_type: 'text/plain' } }),
   clearClipboard: () => ({}),
+  initTransfer: ({ other }) => ({ body: { to_device_id: other.id, files: [{ name: 'a.txt', size: 1 }] } }),
+  listTransfers: () => ({}),
+  getTransfer: () => ({ params: NO_TRANSFER }),
+  acceptTransfer: () => ({ params: NO_TRANSFER }),
+  rejectTransfer: () => ({ params: NO_TRANSFER }),
+  p2pTransfer: () => ({ params: NO_TRANSFER }),
+  relayTransfer: () => ({ params: NO_TRANSFER }),
+  completeTransfer: () => ({ params: NO_TRANSFER }),
+  failTransfer: () => ({ params: NO_TRANSFER, body: {} }),
+  cancelTransfer: () => ({ params: NO_TRANSFER, body: {} }),
+  phaseTransfer: () => ({ params: NO_TRANSFER, body: { phase: 'transferring' } }),
+  sendSignal: ({ other }) => ({ body: { to_device_id: other.id, kind: 'offer', payload: {} } }),
+  getIceServers: () => ({}),
   getOpenApi: () => ({}),
   getDocs: () => ({}),
   getHome: () => ({}),

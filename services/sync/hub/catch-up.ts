@@ -9,12 +9,19 @@ import type { Stream } from './stream.ts';
 /** Pages in memory at once over all streams of a replica: at most 16 MiB. */
 const PAGES_AT_ONCE = 64;
 
+/** An event that is sent again: without id, because its place in the log is behind the stream. */
+export interface OwedEvent {
+  name: EventName;
+  /** JSON text. */
+  data: string;
+}
+
 interface CatchUpParts {
   store: HubStore;
   streams: LocalStreams;
   metrics: Metrics;
-  /** The device's unacknowledged messages that its stream does not get from the log, as JSON, page by page. */
-  unacknowledged: (stream: Stream, position: string) => AsyncIterable<string[]>;
+  /** What the stream's device has not taken yet and does not get from the log, page by page. */
+  owed: (stream: Stream, position: string) => AsyncIterable<OwedEvent[]>;
   /** The position is no longer in the log: greet the stream anew. */
   onLost: (stream: Stream) => Promise<void>;
   onLive: (stream: Stream) => void;
@@ -26,7 +33,7 @@ interface CatchUpParts {
  * takes more, until a page reached the end AND no announcement was dropped since that page was asked for. Then every
  * later event is announced to a stream that is live, and none can fall between.
  */
-export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, onLive, onFailure }: CatchUpParts) {
+export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onFailure }: CatchUpParts) {
   const withPermit = makePermits(PAGES_AT_ONCE);
 
   /** One read at a time for the streams of an account. */
@@ -55,10 +62,10 @@ export function makeCatchUp({ store, streams, metrics, unacknowledged, onLost, o
   }
 
   async function writeOwed(stream: Stream, position: string): Promise<boolean> {
-    for await (const messages of unacknowledged(stream, position)) {
-      for (const json of messages) {
+    for await (const events of owed(stream, position)) {
+      for (const { name, data } of events) {
         if (!(await stream.whenWritable())) return false;
-        stream.write(frame('message', json), Date.now());
+        stream.write(frame(name, data), Date.now());
       }
     }
     return !stream.isOver;

@@ -32,13 +32,13 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
     device: deviceOf(stream, presence),
     presence,
     clipboard: opened.clipboard,
-    pending: { messages: opened.pendingMessages, transfers: 0 },
+    pending: { messages: opened.pendingMessages, transfers: opened.pendingTransfers },
     heartbeat_ms: heartbeatMs,
     server_id: serverId,
   };
   if (lostReason !== null) stream.advance(attached.top);
   // Most streams are owed nothing, and are live after the one trip of their attach.
-  stream.owedFrom = opened.pendingMessages > 0 ? stream.position : null;
+  stream.owedFrom = opened.pendingMessages + opened.pendingTransfers > 0 ? stream.position : null;
   stream.presenceVersion = attached.presenceVersion;
   stream.greeted = true;
   stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top), Date.now());

@@ -6,7 +6,7 @@ import { presenceView } from '../devices/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BusEvent, BusListener } from '../redis/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type CatchUp, makeCatchUp } from './catch-up.ts';
+import { type CatchUp, makeCatchUp, type OwedEvent } from './catch-up.ts';
 import { addressed, frame } from './frames.ts';
 import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
@@ -25,7 +25,8 @@ const SUPERSEDED_RETRY_MS = 60_000;
 /** What the hub asks of other rooms. */
 export interface HubRooms {
   readPresence: (account: string) => Promise<Presence>;
-  unacknowledged: (stream: Stream, position: string) => AsyncIterable<string[]>;
+  /** What a stream is owed beside the log, page by page. */
+  owed: (stream: Stream, position: string) => AsyncIterable<OwedEvent[]>;
   /** Recreates a missing device row; false when there is none to be had. */
   restoreRow: (caller: Caller) => Promise<boolean>;
   /** Makes sure the account is in the index of due things. */
@@ -86,7 +87,7 @@ export class Hub implements BusListener {
       store,
       streams: this.streams,
       metrics,
-      unacknowledged: rooms.unacknowledged,
+      owed: rooms.owed,
       onLost: (stream) => this.#begin(stream, false),
       onLive: (stream) => this.#tellPresence(stream.account),
       onFailure: (stream, error) => {
@@ -162,6 +163,15 @@ export class Hub implements BusListener {
       } else if (!stream.saw(event.id)) {
         this.#fallBehind(stream, 'gap');
       }
+    }
+  }
+
+  /** For streams that are live and can be written to; the others learn the state from the next logged event. */
+  unlogged(account: string, name: string, to: string, data: string): void {
+    const now = Date.now();
+    const chunk = frame(name as EventName, data);
+    for (const stream of this.streams.find(account)?.streams ?? []) {
+      if (stream.state === 'live' && stream.writable && addressed(to, stream.device)) stream.write(chunk, now);
     }
   }
 

@@ -45,6 +45,7 @@ export interface Opened {
   lostReason: ResetReason | null;
   clipboard: { updated_at: number; expires_at: number } | null;
   pendingMessages: number;
+  pendingTransfers: number;
   page: Page;
 }
 
@@ -68,12 +69,13 @@ function transitionsOf(counts: string): Transitions {
 }
 
 function openedOf(reply: Reply): Opened | null {
-  if (reply.length < 12) return null;
+  if (reply.length < 13) return null;
   const [updated, expires] = text(reply, 8).split('\n');
   return {
     lostReason: (text(reply, 7) || null) as ResetReason | null,
     clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
     pendingMessages: Number(reply[9]),
+    pendingTransfers: Number(reply[12]),
     page: pageOf(list(reply, 10), text(reply, 11)),
   };
 }

@@ -16,6 +16,8 @@ export interface BusEvent {
 /** What a replica's channel carries. */
 export interface BusListener {
   event(event: BusEvent): void;
+  /** Something that is not in the log: for whoever can take it now. */
+  unlogged(account: string, name: string, to: string, data: string): void;
   /** The account's presence has this version now. */
   presence(account: string, version: number): void;
   /** A newer stream of the same device took this one's place. */
@@ -179,9 +181,10 @@ export class Bus {
     const { listener } = this.#parts;
     const kind = payload[0];
     if (kind === 'e') return listener.event(parseEvent(payload));
-    const [, account = '', rest = ''] = payload.split('\n');
+    const [, account = '', rest = '', to = '', data = ''] = payload.split('\n');
     if (kind === 'n') this.#hearNonce(Number(account));
     if (kind === 't') listener.event(topOnly(account, rest));
+    if (kind === 'u') listener.unlogged(account, rest, to, data);
     if (kind === 'p') listener.presence(account, Number(rest));
     if (kind === 'x') listener.superseded(account, rest);
   }

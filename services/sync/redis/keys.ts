@@ -25,7 +25,14 @@ export const KEYS = {
   log: key('{u}:log', 'stream', '256 events, 24 h idle', 'hub', 'events of the account'),
   presence: key('{u}:presence', 'hash', '90 d idle', 'hub', 'version, and the last announced state of each device'),
   mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
-  inbox: key('{u}:inbox', 'zset', '7 d idle', 'messages', 'which device holds which message, in order'),
+  inbox: key(
+    '{u}:inbox',
+    'zset',
+    '7 d idle',
+    'messages',
+    'by device, in order: its messages, the transfers it was offered, its transfers',
+  ),
+  transfer: key('{u}:transfer:<id>', 'hash', '25 h', 'transfers', 'record of one transfer'),
   clipboard: key('{u}:clipboard', 'string', 'APP_CLIPBOARD_TTL_SECONDS', 'clipboard', 'the entry'),
   due: key('{u}:due', 'zset', 'none', 'due', 'what becomes due in this account, and when'),
   operation: key(
@@ -66,6 +73,7 @@ export function makeKeys(prefix: string) {
     inbox: ofAccount('inbox'),
     clipboard: ofAccount('clipboard'),
     due: ofAccount('due'),
+    transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     /** A caller without a device shares one space per account. */
     operation: (account: string, deviceId: string | null, id: string) =>
       `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,

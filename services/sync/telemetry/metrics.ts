@@ -62,6 +62,7 @@ const METRICS = {
 
   messages_total: counter('Messages accepted'),
   clipboard_writes_total: counter('Clipboard writes accepted'),
+  transfers_total: counter('Transitions of transfers, by the state they led to', ['state']),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 

@@ -36,15 +36,19 @@ local function joined_message(keys, id, message_id, device)
   return stored and string.match(stored, '^.-\n.-\n.-\n.-\n(.*)$') .. ',"redelivered":false}'
 end
 
+-- A signal whose peer has given up waiting is not replayed.
+local SIGNAL_MS = 60000
+
 -- id, event, data of each entry after `position`; event is '' for what is not for this device. Ends at `max_bytes`.
 -- RETURNS the flat list and whether the end of the log was reached ('1' or '0').
 local function read_page(keys, position, device, max_bytes)
-  local flat, bytes, from = {}, 0, '(' .. position
+  local flat, bytes, from, now = {}, 0, '(' .. position, now_ms()
   while true do
     local chunk = redis.call('XRANGE', keys.log, from, '+', 'COUNT', 32)
     for _, entry in ipairs(chunk) do
       local id, event, data = entry[1], field(entry, 'e'), field(entry, 'd')
-      if not addressed(field(entry, 't'), device) then
+      local stale = event == 'signal' and now - tonumber(string.match(id, '^%d+')) > SIGNAL_MS
+      if stale or not addressed(field(entry, 't'), device) then
         event, data = '', ''
       elseif event == 'message' and string.sub(data, 1, 1) ~= '{' then
         data = joined_message(keys, id, data, device)

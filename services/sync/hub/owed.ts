@@ -1,0 +1,16 @@
+import type { OwedEvent } from './catch-up.ts';
+import type { Stream } from './stream.ts';
+
+interface OwedParts {
+  messages: { unacknowledged(account: string, deviceId: string | null, position: string): AsyncIterable<string[]> };
+  transfers: { owed(actor: { account: string; deviceId: string }, position: string): Promise<string[]> };
+}
+
+const eventsOf = (name: OwedEvent['name'], jsons: string[]): OwedEvent[] => jsons.map((data) => ({ name, data }));
+
+/** What a stream is owed beside the log: its device's unacknowledged messages, then the transfers it did not accept. */
+export const makeOwed = ({ messages, transfers }: OwedParts) =>
+  async function* owed({ account, caller: { deviceId } }: Stream, position: string): AsyncGenerator<OwedEvent[]> {
+    for await (const page of messages.unacknowledged(account, deviceId, position)) yield eventsOf('message', page);
+    if (deviceId !== null) yield eventsOf('transfer:incoming', await transfers.owed({ account, deviceId }, position));
+  };

@@ -1,0 +1,35 @@
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { NewFile } from '../../../shared/contract/transfers.ts';
+
+/** A path of this length fits where the receiver stores it, whatever folder that is in. */
+const PATH_BYTES = 1_024;
+
+/** C0, DEL and C1; and the characters that reorder text, so that `exe.txt` is not `txt.exe` (Unicode TR 36, bidi overrides). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+/** Why a name is not one (contract, "Transfers"), or null. */
+function flawOf(name: string): string | null {
+  if (!name.isWellFormed()) return 'is not well-formed Unicode';
+  if (name.includes('\\')) return 'holds a backslash';
+  if (HOSTILE.test(name)) return 'holds a control character';
+  if (Buffer.byteLength(name) > PATH_BYTES) return `is over ${PATH_BYTES} bytes`;
+  for (const part of name.split('/')) {
+    if (part === '' || part === '.' || part === '..') return 'has an empty part, or one of dots';
+    if (Buffer.byteLength(part) > LIMITS.fileNamePartBytes) return `has a part over ${LIMITS.fileNamePartBytes} bytes`;
+  }
+  return null;
+}
+
+/** What is wrong with the files of a transfer, one entry a field; empty when nothing is. */
+export function findFileFlaws(files: readonly NewFile[]): { path: string; message: string }[] {
+  const flaws: { path: string; message: string }[] = [];
+  let total = 0;
+  for (const [index, { name, size }] of files.entries()) {
+    const flaw = flawOf(name);
+    if (flaw !== null) flaws.push({ path: `/body/files/${index}/name`, message: flaw });
+    total += size;
+  }
+  if (!Number.isSafeInteger(total)) flaws.push({ path: '/body/files', message: 'is over 2^53-1 bytes in all' });
+  return flaws.slice(0, 20);
+}

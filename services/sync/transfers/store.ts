@@ -1,0 +1,149 @@
+import { randomInt } from 'node:crypto';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Keys } from '../redis/keys.ts';
+import { rememberSeconds } from '../redis/operations.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+
+/** A transfer as its scripts return it. */
+export interface StoredTransfer {
+  /** JSON object without its end, and without what depends on who is asking. */
+  openJson: string;
+  /** JSON array of the files as they were offered, with their index. */
+  files: string;
+  relayInUse: boolean;
+}
+
+export interface NewTransfer {
+  /** `=<device id>` or `~<name>`. */
+  target: string;
+  transferId: string;
+  files: string;
+  fileCount: number;
+  totalBytes: number;
+  sealed: string | null;
+  operation: Operation;
+}
+
+export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
+
+export interface PhaseReport {
+  /** Null forwards what is waiting. */
+  phase: string | null;
+  sentBytes?: number | undefined;
+  receivedBytes?: number | undefined;
+}
+
+const storedOf = ([openJson, files, relay]: string[]): StoredTransfer => ({
+  openJson: openJson as string,
+  files: files as string,
+  relayInUse: relay === '1',
+});
+
+function checkAllowed(refusingState: string | undefined): void {
+  if (!refusingState) return;
+  throw new BatonError('invalid_transition', `The transfer is ${refusingState}`, { members: { state: refusingState } });
+}
+
+interface TransferStoreParts {
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Offers a minute per device; null: unlimited. */
+  rateLimit: number | null;
+  redeliveryMs: number;
+}
+
+/** Records of transfers, and the lists that lead to them. */
+export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: TransferStoreParts) {
+  const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
+  const [init, act, tell, read, list, owed, expire] = [
+    ...[load('init'), load('act'), load('phase'), load('read')],
+    ...[load('list'), load('owed'), load('expire')],
+  ] as const;
+  const random = () => randomInt(0, 2 ** 32);
+
+  return {
+    /** Throws `not_found`, `invalid_request` (to oneself), `transfer_limit`, `rate_limited`, `device_required`. */
+    async init(u: string, deviceId: string, transfer: NewTransfer) {
+      const { target, transferId, files, fileCount, totalBytes, sealed, operation } = transfer;
+      const [openJson, receiver, routes] = (await init(
+        [
+          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
+          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId)],
+        ],
+        [
+          ...[deviceId, target, transferId, files, fileCount, totalBytes, JSON.stringify(sealed), random()],
+          ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
+        ],
+      )) as string[];
+      const flat = JSON.parse(routes as string) as string[] | Record<string, never>;
+      return {
+        stored: { openJson: openJson as string, files, relayInUse: false },
+        receiver: receiver as string,
+        routes: Array.isArray(flat) ? flat : [],
+      };
+    },
+
+    /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. */
+    async act(
+      u: string,
+      {
+        deviceId,
+        transferId,
+        action,
+        phase,
+        error,
+      }: {
+        deviceId: string;
+        transferId: string;
+        action: TransferAction;
+        phase: string | undefined;
+        error: object | null;
+      },
+    ): Promise<StoredTransfer> {
+      const reply = (await act(
+        [keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
+        [deviceId, action, phase ?? '', JSON.stringify(error), random()],
+      )) as string[];
+      checkAllowed(reply[3]);
+      return storedOf(reply);
+    },
+
+    /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
+    async tell(u: string, deviceId: string, transferId: string, { phase, sentBytes, receivedBytes }: PhaseReport) {
+      const reply = (await tell(
+        [keys.routes(u), keys.transfer(u, transferId), keys.due(u)],
+        [deviceId, phase ?? '', sentBytes ?? '', receivedBytes ?? '', 1_000 / LIMITS.phasesPerSecond],
+      )) as string[];
+      checkAllowed(reply[3]);
+      return { stored: storedOf(reply), waitMs: Number(reply[4]) };
+    },
+
+    /** Throws `not_found`, `not_a_party`. */
+    async read(u: string, deviceId: string, transferId: string): Promise<StoredTransfer> {
+      return storedOf((await read([keys.transfer(u, transferId)], [deviceId])) as string[]);
+    },
+
+    /** `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
+    async list(u: string, deviceId: string, cursor: string, count: number): Promise<string[]> {
+      return (await list([keys.inbox(u)], [deviceId, cursor, count])) as string[];
+    },
+
+    /** Ids of what the device has not accepted and its stream does not get from the log. */
+    async owed(u: string, deviceId: string, position: string): Promise<string[]> {
+      return (await owed([keys.inbox(u), keys.log(u)], [deviceId, position, redeliveryMs])) as string[];
+    },
+
+    /** Ends a transfer whose time is over; false when it is not. */
+    async expire(u: string, transferId: string): Promise<boolean> {
+      const [expired] = await expire(
+        [keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
+        [transferId, random()],
+      );
+      return expired === '1';
+    },
+  };
+}
+
+export type TransferStore = ReturnType<typeof makeTransferStore>;

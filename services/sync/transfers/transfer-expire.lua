@@ -1,0 +1,27 @@
+-- Ends a transfer whose time is over: a live one is announced as failed, then everything of it goes.
+-- uses: clock routes log transfer
+-- KEYS[1] routes
+-- KEYS[2] log
+-- KEYS[3] inbox
+-- KEYS[4] record
+-- KEYS[5] due
+-- ARGV[1] transfer id
+-- ARGV[2] 32 random bits
+-- RETURNS OK, expired ('1' | '0')
+local keys, now, t = { routes = KEYS[1], log = KEYS[2] }, now_ms(), read_transfer(KEYS[4])
+local fact = 'transfer:' .. ARGV[1]
+local expires = redis.call('ZSCORE', KEYS[5], fact)
+if not expires or tonumber(expires) > now then return answer({ 'OK', '0' }) end
+redis.call('ZREM', KEYS[5], fact)
+redis.call('ZREM', KEYS[3], '!live:' .. ARGV[1])
+if t then
+  local listed = t.created .. '-' .. t.id
+  redis.call('ZREM', KEYS[3], t.receiver .. '+' .. t.log .. ':' .. t.id, t.sender .. '=' .. listed, t.receiver .. '=' .. listed)
+  redis.call('DEL', KEYS[4])
+  if t.state ~= 'DONE' and t.state ~= 'FAILED' and t.state ~= 'CANCELLED' then
+    t.state, t.error = 'FAILED', '{"code":"expired","detail":null}'
+    local data = '{"transfer":' .. event_json(t) .. '}'
+    append_and_ring(keys, read_routes(keys.routes, now), now, ARGV[2], 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
+  end
+end
+return answer({ 'OK', '1' })

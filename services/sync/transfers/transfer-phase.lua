@@ -1,0 +1,35 @@
+-- What one side is doing: kept in the record, and forwarded to both parties at most four times a second, the newest
+-- winning, without a place in the log. A phase that came too early is forwarded by a later call without ARGV[2].
+-- uses: clock routes transfer
+-- KEYS[1] routes
+-- KEYS[2] record
+-- KEYS[3] due
+-- ARGV[1] device that tells
+-- ARGV[2] phase; '' forwards what is waiting
+-- ARGV[3] sent bytes, '' to leave them
+-- ARGV[4] received bytes, '' to leave them
+-- ARGV[5] ms between two forwards
+-- RETURNS OK, transfer as JSON without its end, files, relay in use, '' or the state that refuses, ms to wait before
+--         forwarding ('0': done) | not_found | not_a_party
+local keys, now, t = { record = KEYS[2], due = KEYS[3] }, now_ms(), read_transfer(KEYS[2])
+if not t then return answer({ 'not_found' }) end
+if ARGV[1] ~= t.sender and ARGV[1] ~= t.receiver then return answer({ 'not_a_party' }) end
+if t.state == 'DONE' or t.state == 'FAILED' or t.state == 'CANCELLED' then return answer({ 'OK', '', '', '', t.state, '0' }) end
+
+if ARGV[2] ~= '' then
+  t.phase, t.dirty = ARGV[2], '1'
+  if ARGV[3] ~= '' then t.sent = ARGV[3] end
+  if ARGV[4] ~= '' then t.received = ARGV[4] end
+end
+local wait = math.max(0, tonumber(t.forwarded) + tonumber(ARGV[5]) - now)
+if t.dirty == '1' and wait == 0 then
+  t.forwarded, t.dirty = int(now), '0'
+end
+local forwards = t.forwarded == int(now)
+save_transfer(keys, t, now)
+if forwards then
+  local to, data = t.sender .. '\t' .. t.receiver, '{"transfer":' .. event_json(t) .. '}'
+  local payload = table.concat({ 'u', account_of(KEYS[1]), 'transfer:updated', to, data }, '\n')
+  ring_all(read_routes(KEYS[1], now), 'transfer:updated', payload)
+end
+return answer({ 'OK', open_json(t), t.files, t.relay, '', t.dirty == '1' and int(wait) or '0' })

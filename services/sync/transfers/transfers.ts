@@ -1,0 +1,178 @@
+import { v7 as uuidv7 } from 'uuid';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { InitTransfer, Transfer } from '../../../shared/contract/transfers.ts';
+import type { Operation } from '../http/handler.ts';
+import { findFileFlaws } from './file-names.ts';
+import type { PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
+
+/** A device of an account, acting on its transfers. */
+export interface Actor {
+  account: string;
+  deviceId: string;
+}
+
+interface TransfersParts {
+  store: TransferStore;
+  isDeadChannel: (channel: string) => boolean;
+  /** Notes, before the write, that the account has something due when the transfer expires. */
+  noteDue: (account: string) => Promise<void>;
+  onState: (state: string) => void;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+const PAGE = 50;
+
+/** The transfer as one of its parties sees it: with its files, and its own side of the relay. */
+function viewFor(deviceId: string, { openJson, files, relayInUse }: StoredTransfer): Transfer {
+  const transfer = { ...JSON.parse(`${openJson}}`), files: JSON.parse(files) } as Transfer & { files: object[] };
+  if (!relayInUse) return transfer;
+  const urls = transfer.files.map((_, index) => ({ index, url: `/api/relay/${transfer.transfer_id}/${index}/0` }));
+  return deviceId === transfer.sender.device_id
+    ? { ...transfer, uploads: urls.map(({ index, url }) => ({ index, upload_url: url, offset: 0 })) }
+    : { ...transfer, downloads: urls.map(({ index, url }) => ({ index, download_url: url })) };
+}
+
+/** Lists leave long lists of files out. */
+function briefly(transfer: Transfer): Transfer {
+  if (transfer.file_count <= LIMITS.filesInEvents) return transfer;
+  const { files: _files, uploads: _uploads, downloads: _downloads, ...brief } = transfer;
+  return brief;
+}
+
+function checkInit({ files, sealed }: InitTransfer): void {
+  const errors = findFileFlaws(files);
+  if (sealed !== undefined && Buffer.byteLength(sealed) > LIMITS.sealedBytes) {
+    errors.push({ path: '/body/sealed', message: `is over ${LIMITS.sealedBytes} bytes` });
+  }
+  const [first] = errors;
+  if (first) throw new BatonError('invalid_request', `${first.path} ${first.message}`, { errors });
+}
+
+/** Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. */
+export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailure }: TransfersParts) {
+  const waiting = new Map<string, NodeJS.Timeout>();
+
+  /** Forwards the newest phase of a transfer when its turn comes; one timer a transfer. */
+  function forwardLater({ account, deviceId }: Actor, transferId: string, inMs: number): void {
+    if (waiting.has(transferId)) return;
+    const forward = async () => {
+      waiting.delete(transferId);
+      const { waitMs } = await store.tell(account, deviceId, transferId, { phase: null });
+      if (waitMs > 0) forwardLater({ account, deviceId }, transferId, waitMs);
+    };
+    const timer = setTimeout(() => {
+      forward().catch((error: unknown) => {
+        // It ended meanwhile: its last state was told.
+        if (!(error instanceof BatonError && error.status < 500)) onFailure('forward phase', error);
+      });
+    }, inMs);
+    waiting.set(transferId, timer);
+  }
+
+  return {
+    /** `receiver_online` is exact at this moment: a live stream on a live replica, without the grace of presence. */
+    async init({ account, deviceId }: Actor, wanted: InitTransfer, operation: Operation) {
+      checkInit(wanted);
+      const files = wanted.files.map(({ name, size, type, sha256 }, index) => ({
+        ...{ index, name, size },
+        ...{ type: type ?? null, sha256: sha256 ?? null },
+      }));
+      await noteDue(account);
+      const { stored, receiver, routes } = await store.init(account, deviceId, {
+        target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
+        transferId: uuidv7(),
+        files: JSON.stringify(files),
+        fileCount: files.length,
+        totalBytes: files.reduce((sum, { size }) => sum + size, 0),
+        sealed: wanted.sealed ?? null,
+        operation,
+      });
+      onState('PENDING');
+      const online = routes.some(
+        (device, i) => i % 2 === 1 && device === receiver && !isDeadChannel(routes[i - 1] as string),
+      );
+      return { transfer: viewFor(deviceId, stored), receiver_online: online };
+    },
+
+    async act(
+      { account, deviceId }: Actor,
+      transferId: string,
+      action: TransferAction,
+      { phase, reason }: { phase?: string | undefined; reason?: string | undefined } = {},
+    ): Promise<Transfer> {
+      const codes: Partial<Record<TransferAction, string>> = {
+        fail: 'failed',
+        cancel: 'cancelled',
+        reject: 'rejected',
+      };
+      const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
+      const error = code === undefined ? null : { code, detail: null };
+      const transfer = viewFor(deviceId, await store.act(account, { deviceId, transferId, action, phase, error }));
+      onState(transfer.state);
+      return transfer;
+    },
+
+    /** Forwarded at most four times a second with the newest winning, on all replicas together. */
+    async tell(actor: Actor, transferId: string, report: PhaseReport): Promise<Transfer> {
+      const { stored, waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
+      if (waitMs > 0) forwardLater(actor, transferId, waitMs);
+      return viewFor(actor.deviceId, stored);
+    },
+
+    async get({ account, deviceId }: Actor, transferId: string): Promise<Transfer> {
+      return viewFor(deviceId, await store.read(account, deviceId, transferId));
+    },
+
+    /** Newest first. Reads on until `limit` match or there are no more. */
+    async list(
+      { account, deviceId }: Actor,
+      {
+        state,
+        limit = 50,
+        cursor = '',
+      }: { state?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
+    ) {
+      const transfers: Transfer[] = [];
+      for (let after = cursor; ; ) {
+        const page = await store.list(account, deviceId, after, PAGE);
+        const read = await Promise.all(page.map((entry) => readListed({ account, deviceId }, entry)));
+        for (const [i, transfer] of read.entries()) {
+          after = page[i] as string;
+          if (transfer && (state === undefined || transfer.state === state)) transfers.push(briefly(transfer));
+          if (transfers.length === limit) return { transfers, next_cursor: after };
+        }
+        if (page.length < PAGE) return { transfers, next_cursor: null };
+      }
+    },
+
+    /** What a stream of this device that starts at `position` is owed beside the log, as JSON. */
+    async owed({ account, deviceId }: Actor, position: string): Promise<string[]> {
+      const ids = await store.owed(account, deviceId, position);
+      const read = await Promise.all(ids.map((id) => readListed({ account, deviceId }, `-${id}`)));
+      return read
+        .filter((transfer) => transfer !== null && transfer.state === 'PENDING')
+        .map((transfer) => JSON.stringify({ transfer: briefly(transfer as Transfer), redelivered: true }));
+    },
+
+    /** What the due mechanism runs when a transfer's time is over. */
+    expire: (account: string, fact: string) => store.expire(account, fact.slice('transfer:'.length)),
+
+    stop(): void {
+      for (const timer of waiting.values()) clearTimeout(timer);
+      waiting.clear();
+    },
+  };
+
+  /** Null when it expired between the list and the read. */
+  async function readListed({ account, deviceId }: Actor, entry: string): Promise<Transfer | null> {
+    try {
+      return viewFor(deviceId, await store.read(account, deviceId, entry.slice(entry.indexOf('-') + 1)));
+    } catch (error) {
+      if (error instanceof BatonError && error.code === 'not_found') return null;
+      throw error;
+    }
+  }
+}
+
+export type Transfers = ReturnType<typeof makeTransfers>;

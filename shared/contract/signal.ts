@@ -1,0 +1,57 @@
+import Type, { type Static } from 'typebox';
+import { event } from './event.ts';
+import { DeviceId, orNull, Uuid } from './fields.ts';
+import { TARGET_RULE, targetFields } from './messages.ts';
+import { route } from './route.ts';
+
+const SignalKind = Type.Enum(['offer', 'answer', 'candidate', 'bye']);
+
+/** Any JSON; its size is what counts. */
+const Payload = Type.Unknown({ description: 'Any JSON, at most 16 KB.' });
+
+const SendSignal = Type.Object(
+  { ...targetFields, transfer_id: Type.Optional(Uuid), kind: SignalKind, payload: Payload },
+  { ...TARGET_RULE, description: 'With `transfer_id` only between the two parties of that transfer.' },
+);
+export type SendSignal = Static<typeof SendSignal>;
+
+const IceServer = Type.Object({
+  urls: Type.Array(Type.String()),
+  username: Type.Optional(Type.String()),
+  credential: Type.Optional(Type.String()),
+});
+export type IceServer = Static<typeof IceServer>;
+
+export const signalRoutes = {
+  sendSignal: route({
+    method: 'POST',
+    path: '/api/hub/signal',
+    summary: 'Pass a WebRTC signal to a device of the account',
+    device: 'required',
+    rate: 'signal',
+    body: SendSignal,
+    answers: { 202: Type.Object({ delivered: Type.Boolean({ description: 'The device has a live stream.' }) }) },
+    errors: ['not_found', 'not_a_party', 'body_too_large'],
+  }),
+  getIceServers: route({
+    method: 'GET',
+    path: '/api/hub/ice',
+    summary: 'STUN and TURN servers for a peer connection',
+    device: 'required',
+    answers: { 200: Type.Object({ ice_servers: Type.Array(IceServer), ttl_seconds: Type.Integer() }) },
+  }),
+};
+
+export const signalEvents = {
+  signal: event({
+    summary: 'A WebRTC signal of another device; not replayed when older than 60 s',
+    data: Type.Object({
+      from_device_id: DeviceId,
+      from_name: Type.String(),
+      transfer_id: orNull(Uuid),
+      kind: SignalKind,
+      payload: Payload,
+    }),
+    id: 'always',
+  }),
+};

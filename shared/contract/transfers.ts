@@ -1,0 +1,186 @@
+import Type, { type Static } from 'typebox';
+import { event } from './event.ts';
+import { DeviceId, DeviceName, orNull, UnixMs, Uuid } from './fields.ts';
+import { LIMITS } from './limits.ts';
+import { TARGET_RULE, targetFields } from './messages.ts';
+import { route } from './route.ts';
+
+/** The last three are final. */
+export const TRANSFER_STATES = [
+  'PENDING',
+  'ACCEPTED',
+  'P2P_ACTIVE',
+  'RELAY_ACTIVE',
+  'DONE',
+  'FAILED',
+  'CANCELLED',
+] as const;
+export type TransferState = (typeof TRANSFER_STATES)[number];
+
+/** What clients show while a transfer goes on (specification, "Transfer"). */
+export const TRANSFER_PHASES = [
+  'initializing',
+  'waiting_accept',
+  'waiting_peer',
+  'ice_gathering',
+  'ice_checking',
+  'ice_connected',
+  'dc_open',
+  'transferring',
+  'completing',
+  'fallback_pending',
+  'relay_uploading',
+  'relay_downloading',
+  'peer_offline',
+] as const;
+export const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
+
+/** The largest integer that every JSON reader takes exactly, 2^53 - 1; also the bound of the sum. */
+const MAX_BYTES = Number.MAX_SAFE_INTEGER;
+
+const Bytes = Type.Integer({ minimum: 0, maximum: MAX_BYTES });
+
+const NewFile = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    description: 'Relative path: `/` between folder parts, at most 255 bytes a part.',
+  }),
+  size: Bytes,
+  type: Type.Optional(Type.String({ maxLength: 255 })),
+  sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+});
+export type NewFile = Static<typeof NewFile>;
+
+const Party = Type.Object({ device_id: DeviceId, name: DeviceName });
+
+export const Transfer = Type.Object({
+  transfer_id: Uuid,
+  state: Type.Enum([...TRANSFER_STATES]),
+  mode: Type.Enum(['p2p', 'relay']),
+  phase: TransferPhase,
+  sender: Party,
+  receiver: Party,
+  files: Type.Optional(
+    Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        name: Type.String(),
+        size: Bytes,
+        type: orNull(Type.String()),
+        sha256: orNull(Type.String()),
+      }),
+      { description: 'Left out of events and lists when there are more than 16.' },
+    ),
+  ),
+  file_count: Type.Integer(),
+  total_bytes: Bytes,
+  sealed: orNull(Type.String()),
+  progress: Type.Object({ sent_bytes: Bytes, received_bytes: Bytes }),
+  error: orNull(Type.Object({ code: Type.String(), detail: orNull(Type.String()) })),
+  uploads: Type.Optional(
+    Type.Array(Type.Object({ index: Type.Integer(), upload_url: Type.String(), offset: Bytes }), {
+      description: 'For the sender, once the relay is in use.',
+    }),
+  ),
+  downloads: Type.Optional(
+    Type.Array(Type.Object({ index: Type.Integer(), download_url: Type.String() }), {
+      description: 'For the receiver, once the relay is in use.',
+    }),
+  ),
+  created_at: UnixMs,
+  updated_at: UnixMs,
+  expires_at: UnixMs,
+});
+export type Transfer = Static<typeof Transfer>;
+
+const InitTransfer = Type.Object(
+  {
+    ...targetFields,
+    files: Type.Array(NewFile, { minItems: 1, maxItems: LIMITS.filesPerTransfer }),
+    sealed: Type.Optional(Type.String({ description: 'Passed through untouched, at most 16 KB.' })),
+  },
+  TARGET_RULE,
+);
+export type InitTransfer = Static<typeof InitTransfer>;
+
+const Ended = Type.Object({
+  phase: Type.Optional(TransferPhase),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[\\x20-\\x7e]+$' })),
+});
+
+const answers = { 200: Type.Object({ transfer: Transfer }) };
+const params = Type.Object({ transfer_id: Uuid });
+
+const act = <const A extends string>(action: A, summary: string) =>
+  route({
+    method: 'POST',
+    path: `/api/transfer/{transfer_id}/${action}`,
+    summary,
+    device: 'required',
+    params,
+    answers,
+    errors: ['not_found', 'not_a_party', 'invalid_transition'],
+  });
+
+export const transferRoutes = {
+  initTransfer: route({
+    method: 'POST',
+    path: '/api/transfer/init',
+    summary: 'Offer files to a device of the account',
+    device: 'required',
+    rate: 'transfer',
+    idempotent: true,
+    body: InitTransfer,
+    bodyLimitBytes: LIMITS.transferBodyBytes,
+    answers: { 201: Type.Object({ transfer: Transfer, receiver_online: Type.Boolean() }) },
+    errors: ['not_found', 'transfer_limit'],
+  }),
+  listTransfers: route({
+    method: 'GET',
+    path: '/api/transfer',
+    summary: "The caller's transfers, newest first",
+    device: 'required',
+    query: Type.Object({
+      state: Type.Optional(Type.Enum([...TRANSFER_STATES])),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      cursor: Type.Optional(Type.String({ pattern: '^\\d{1,15}-[0-9a-f-]{36}$' })),
+    }),
+    answers: { 200: Type.Object({ transfers: Type.Array(Transfer), next_cursor: orNull(Type.String()) }) },
+  }),
+  getTransfer: route({
+    method: 'GET',
+    path: '/api/transfer/{transfer_id}',
+    summary: 'One transfer, with its files',
+    device: 'required',
+    params,
+    answers,
+    errors: ['not_found', 'not_a_party'],
+  }),
+  acceptTransfer: act('accept', 'The receiver takes it'),
+  rejectTransfer: act('reject', 'The receiver does not want it'),
+  p2pTransfer: act('p2p', 'The data channel between the two is open'),
+  relayTransfer: act('relay', 'The sender goes by the relay'),
+  completeTransfer: act('complete', 'The receiver has stored every byte'),
+  failTransfer: { ...act('fail', 'It cannot go on'), body: Ended },
+  cancelTransfer: { ...act('cancel', 'One of the two does not want it any more'), body: Ended },
+  phaseTransfer: {
+    ...act('phase', 'What one side is doing; forwarded at most 4 times a second, never logged'),
+    body: Type.Object({
+      phase: TransferPhase,
+      progress: Type.Optional(Type.Object({ sent_bytes: Type.Optional(Bytes), received_bytes: Type.Optional(Bytes) })),
+    }),
+  },
+};
+
+export const transferEvents = {
+  'transfer:incoming': event({
+    summary: 'A transfer for this device; again after each `ready` while it is not accepted, then without id',
+    data: Type.Object({ transfer: Transfer, redelivered: Type.Boolean() }),
+    id: 'sometimes',
+  }),
+  'transfer:updated': event({
+    summary: 'A transfer of this device changed; without id for phase and progress alone',
+    data: Type.Object({ transfer: Transfer }),
+    id: 'sometimes',
+  }),
+};
