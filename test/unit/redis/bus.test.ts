@@ -29,6 +29,7 @@ async function setUp() {
     },
     listener: {
       event: (event) => events.push(event),
+      unlogged: (account, name, to, data) => told.push(`unlogged ${account} ${name} ${to} ${data}`),
       presence: (account, version) => told.push(`presence ${account} ${version}`),
       superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
     },
