@@ -29,9 +29,12 @@ import { makeIce } from './hub/ice.ts';
 import { makeSignals } from './hub/signal.ts';
 import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
+import { makeAssertionIdentity } from './identity/assertion.ts';
 import { makeClientAddress } from './identity/client-address.ts';
 import { makeDevIdentity } from './identity/dev.ts';
 import { makeEdgeIdentity } from './identity/edge.ts';
+import type { Identity } from './identity/identity.ts';
+import { makeKeySet } from './identity/key-set.ts';
 import { makeIdentityHandlers } from './identity/routes.ts';
 import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
@@ -154,10 +157,11 @@ export async function startApp(config: Config): Promise<App> {
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
     onFailure,
   });
-  const identity =
-    config.identity.mode === 'dev'
-      ? makeDevIdentity({ ensureRow: devices.ensureRow })
-      : makeEdgeIdentity({ secrets: config.identity.edgeSecrets });
+  const identity = ((choice): Identity => {
+    if (choice.mode === 'dev') return makeDevIdentity({ ensureRow: devices.ensureRow });
+    if (choice.trust === 'secret') return makeEdgeIdentity({ secrets: choice.edgeSecrets });
+    return makeAssertionIdentity({ ...choice, keySet: makeKeySet({ url: choice.jwksUrl, onFailure }) });
+  })(config.identity);
 
   // The hub.
   const hubStore = makeHubStore({

@@ -42,14 +42,28 @@ export const SETTINGS = {
     meaning:
       'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `dev` believes anybody.',
   }),
-  APP_EDGE_TRUST: setting(butNotYet(oneOf('secret'), 'jwt'), {
+  APP_EDGE_TRUST: setting(oneOf('secret', 'jwt'), {
     default: 'secret',
-    meaning: 'How the edge proves itself: `secret` is the header X-Edge-Secret.',
+    meaning:
+      'How the edge proves itself: `secret` is the header X-Edge-Secret, `jwt` a signed assertion in X-Auth-Assertion.',
   }),
   APP_EDGE_SECRET: setting(rotatingSecret, {
     defaultSays: 'required with `APP_EDGE_TRUST=secret`',
     meaning: 'The secret of the edge, at least 32 characters; two comma-separated values while it is being rotated.',
     secret: true,
+  }),
+  APP_EDGE_JWKS_URL: setting(httpUrl, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning:
+      'Where the public keys of assertions are; of the reference broker `<APP_BROKER_URL>/.well-known/jwks.json`.',
+  }),
+  APP_EDGE_ISSUER: setting(anyText, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning: 'The `iss` of assertions, to the letter; of the reference broker its `BROKER_PUBLIC_URL`.',
+  }),
+  APP_EDGE_AUDIENCE: setting(anyText, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning: 'The `aud` of assertions; of the reference broker the name of the app, `baton`.',
   }),
   APP_PUBLIC_URL: setting(origin, {
     defaultSays: 'required in production, else `http://localhost:<APP_PORT>`',

@@ -15,7 +15,7 @@ export interface Config {
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
   };
-  readonly identity: { readonly mode: 'dev' } | { readonly mode: 'edge'; readonly edgeSecrets: readonly string[] };
+  readonly identity: IdentityConfig;
   readonly brokerUrl: string | null;
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   readonly hub: {
@@ -37,6 +37,17 @@ export interface Config {
   /** What the operator should hear about although the process starts; to be logged. */
   readonly warnings: readonly string[];
 }
+
+type IdentityConfig =
+  | { readonly mode: 'dev' }
+  | { readonly mode: 'edge'; readonly trust: 'secret'; readonly edgeSecrets: readonly string[] }
+  | {
+      readonly mode: 'edge';
+      readonly trust: 'jwt';
+      readonly jwksUrl: string;
+      readonly issuer: string;
+      readonly audience: string;
+    };
 
 export interface ConfigProblem {
   readonly key: string;
@@ -86,6 +97,12 @@ function readValue(env: Env, key: Key, report: Report): unknown {
   return null;
 }
 
+/** What each kind of proof that an edge can give is checked with. */
+const PROOF_KEYS = {
+  secret: ['APP_EDGE_SECRET'],
+  jwt: ['APP_EDGE_JWKS_URL', 'APP_EDGE_ISSUER', 'APP_EDGE_AUDIENCE'],
+} as const;
+
 /** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
 function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
   const require = (key: Key, when: string): void => {
@@ -99,7 +116,8 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
     const address = withMode(values.APP_REDIS_URL, values.APP_REDIS_MODE);
     if ('problem' in address) report(address.key === 'url' ? 'APP_REDIS_URL' : 'APP_REDIS_MODE', address.problem);
   }
-  if (values.APP_IDENTITY === 'edge') require('APP_EDGE_SECRET', ' with APP_IDENTITY=edge');
+  if (values.APP_IDENTITY === 'edge')
+    for (const key of PROOF_KEYS[values.APP_EDGE_TRUST]) require(key, ` with APP_EDGE_TRUST=${values.APP_EDGE_TRUST}`);
   if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
     report('APP_ADMIN_PORT', 'must differ from APP_PORT');
   }
@@ -134,6 +152,15 @@ function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): Re
   return parsed.value;
 }
 
+function identityOf(values: Values): IdentityConfig {
+  if (values.APP_IDENTITY === 'dev') return { mode: 'dev' };
+  if (values.APP_EDGE_TRUST === 'secret') {
+    return { mode: 'edge', trust: 'secret', edgeSecrets: values.APP_EDGE_SECRET ?? [] };
+  }
+  const { APP_EDGE_JWKS_URL: jwksUrl, APP_EDGE_ISSUER: issuer, APP_EDGE_AUDIENCE: audience } = values;
+  return { mode: 'edge', trust: 'jwt', jwksUrl: jwksUrl ?? '', issuer: issuer ?? '', audience: audience ?? '' };
+}
+
 function assemble(values: Values, descriptorLimit: number): Config {
   const warnings: string[] = [];
   const dev = values.APP_IDENTITY === 'dev';
@@ -163,7 +190,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       trustedProxies,
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     },
-    identity: dev ? { mode: 'dev' } : { mode: 'edge', edgeSecrets: values.APP_EDGE_SECRET ?? [] },
+    identity: identityOf(values),
     brokerUrl: values.APP_BROKER_URL,
     redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
     hub: {

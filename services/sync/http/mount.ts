@@ -14,6 +14,7 @@ import { methodNotAllowed, methodsOf } from './methods.ts';
 import { operationOf } from './operation.ts';
 import { factsOf, isEventStream } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
+import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
 
 interface RouterDeps {
@@ -61,6 +62,9 @@ async function admit(
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
 
+/** Whoever could be asked who this is is away: the client has done nothing wrong. */
+const isOurFault = (error: unknown): boolean => error instanceof BatonError && error.status === 503;
+
 /** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
 function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
   const counted = rate === 'auth' && path.startsWith(`${AUTH_PREFIX}/`);
@@ -99,7 +103,13 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     facts.route = route;
     // Express lets HEAD in wherever GET is served; a stream has no length to ask for.
     if (req.method === 'HEAD' && isEventStream(route)) throw methodNotAllowed(['GET']);
-    const caller = await admit(deps, route, req);
+    let caller: Caller | null;
+    try {
+      caller = await admit(deps, route, req);
+    } catch (error) {
+      if (!isEventStream(route) || !isOurFault(error)) throw error;
+      return sendAway(res);
+    }
     validator.params(req.params);
     const query = validator.query(req.query);
     const body = readBody === null ? NO_BODY : await readBody(req, res);
