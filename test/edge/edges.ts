@@ -20,7 +20,7 @@ interface EdgeParts {
   /** URLs. */
   replicas: readonly string[];
   broker: string;
-  /** nginx: changes the text of a shipped file, to see what notices. */
+  /** Changes the text of a shipped file, to see what notices. */
   spoil?: (file: string, text: string) => string;
 }
 
@@ -109,8 +109,10 @@ async function startNginx({ port, replicas, broker, spoil = (_, text) => text }:
   return run('nginx', args, port, { folder });
 }
 
-function startCaddy({ port, replicas, broker }: EdgeParts & { port: number }) {
+function startCaddy({ port, replicas, broker, spoil = (_, text) => text }: EdgeParts & { port: number }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-caddy-'));
+  const path = join(folder, 'Caddyfile');
+  writeFileSync(path, spoil('Caddyfile', readFileSync(join(SHIPPED, 'Caddyfile'), 'utf8')));
   const env = {
     HOME: folder,
     BATON_SITE: `http://127.0.0.1:${port}`,
@@ -119,7 +121,7 @@ function startCaddy({ port, replicas, broker }: EdgeParts & { port: number }) {
     BATON_EDGE_SECRET: EDGE_SECRET,
     BATON_STORAGE: folder,
   };
-  return run('caddy', ['run', '--config', join(SHIPPED, 'Caddyfile'), '--adapter', 'caddyfile'], port, { env, folder });
+  return run('caddy', ['run', '--config', path, '--adapter', 'caddyfile'], port, { env, folder });
 }
 
 /** Starts an edge on loopback and waits until it listens. */

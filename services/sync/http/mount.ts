@@ -63,7 +63,7 @@ const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
 
 /** Whoever could be asked who this is is away: the client has done nothing wrong. */
-const isOurFault = (error: unknown): boolean => error instanceof BatonError && error.status === 503;
+const isOurFault = (error: unknown): boolean => error instanceof BatonError && error.status >= 500;
 
 /** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
 function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
