@@ -78,7 +78,9 @@ const passes = (port: number, username: string, password: string): boolean => {
   return /start_mclient: tot_send_msgs=([1-9]\d*), tot_recv_msgs=\1\b/.test(String(stdout));
 };
 
-skipUnless(hasTurn, 'needs coturn').test('a real TURN server takes the credentials, and no others', async () => {
+const withTurn = skipUnless(hasTurn, 'needs coturn');
+
+withTurn.test('a real TURN server takes the credentials, and no others', async () => {
   const port = await freePort();
   const turn = await startTurn(port);
   const env = { APP_TURN_URLS: `turn:127.0.0.1:${port}`, APP_TURN_SECRET: SECRET };

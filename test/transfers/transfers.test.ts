@@ -181,7 +181,7 @@ test.each([
   const { transfer_id } = await offer(parties, one);
   const given = { params: { transfer_id }, ...(body && { body }) };
 
-  const { body: answer } = await parties.receiver.on(two).call(call, given as never);
+  const { body: answer } = await parties.receiver.on(two).call(call, given);
 
   expect((answer as { transfer: object }).transfer).toMatchObject({ state, error: { code, detail: null } });
 });
@@ -318,7 +318,7 @@ test('the list is newest first, by state, page by page', async () => {
   let cursor: string | null | undefined;
   do {
     const query = { limit: 2, state: 'PENDING' as const, ...(cursor && { cursor }) };
-    const { body } = await parties.receiver.on(two).call('listTransfers', { query: query as never });
+    const { body } = await parties.receiver.on(two).call('listTransfers', { query });
     pages.push(body.transfers.map(({ transfer_id }) => transfer_id));
     cursor = body.next_cursor;
   } while (cursor);
