@@ -16,7 +16,14 @@ export interface Config {
     readonly rateLimitScale: number;
   };
   readonly identity: { readonly mode: 'dev' } | { readonly mode: 'edge'; readonly edgeSecrets: readonly string[] };
-  readonly brokerUrl: string | null;
+  /** Null where nobody signs in: with identity `dev`. */
+  readonly broker: {
+    readonly url: string;
+    /** Empty: none is shown. */
+    readonly token: string;
+    readonly app: string;
+    readonly loginUrl: string;
+  } | null;
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   readonly hub: {
     /** Already lowered to what the descriptor limit allows. */
@@ -134,6 +141,12 @@ function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): Re
   return parsed.value;
 }
 
+function brokerOf(values: Values): Config['broker'] {
+  const { APP_BROKER_URL: url, APP_BROKER_TOKEN: token, APP_BROKER_APP: app } = values;
+  if (url === null) return null;
+  return { url, token: token ?? '', app, loginUrl: values.APP_BROKER_LOGIN_URL ?? `${url}/login` };
+}
+
 function assemble(values: Values, descriptorLimit: number): Config {
   const warnings: string[] = [];
   const dev = values.APP_IDENTITY === 'dev';
@@ -152,6 +165,9 @@ function assemble(values: Values, descriptorLimit: number): Config {
   ) {
     warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
   }
+  if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
+    warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
+  }
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
@@ -164,7 +180,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     },
     identity: dev ? { mode: 'dev' } : { mode: 'edge', edgeSecrets: values.APP_EDGE_SECRET ?? [] },
-    brokerUrl: values.APP_BROKER_URL,
+    broker: brokerOf(values),
     redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
     hub: {
       maxStreams,

@@ -201,7 +201,12 @@ describe('production', () => {
   test('starts with everything it needs', () => {
     expect(load(PRODUCTION)).toMatchObject({
       production: true,
-      brokerUrl: 'https://broker.internal',
+      broker: {
+        url: 'https://broker.internal',
+        token: '',
+        app: 'baton',
+        loginUrl: 'https://broker.internal/login',
+      },
       http: { publicUrl: 'https://baton.example' },
     });
   });
