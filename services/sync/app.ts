@@ -30,7 +30,9 @@ import { makeSignals } from './hub/signal.ts';
 import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
 import { makeAssertionIdentity } from './identity/assertion.ts';
+import { makeBrokerIdentity } from './identity/broker.ts';
 import { makeClientAddress } from './identity/client-address.ts';
+import { sessionCookieName } from './identity/credentials.ts';
 import { makeDevIdentity } from './identity/dev.ts';
 import { makeEdgeIdentity } from './identity/edge.ts';
 import type { Identity } from './identity/identity.ts';
@@ -42,6 +44,7 @@ import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
 import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
+import { makeBrokerClient } from './sessions/broker-client.ts';
 import { bindGauges } from './telemetry/gauges.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
@@ -157,7 +160,17 @@ export async function startApp(config: Config): Promise<App> {
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
     onFailure,
   });
+  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
   const identity = ((choice): Identity => {
+    if (choice.mode === 'broker' && config.broker !== null && broker !== null) {
+      return makeBrokerIdentity({
+        verify: broker.verify,
+        keySet: makeKeySet({ url: `${config.broker.url}/.well-known/jwks.json`, onFailure }),
+        app: config.broker.app,
+        cookieName: sessionCookieName(config.http.publicUrl),
+      });
+    }
+    if (choice.mode === 'broker') throw new Error('the address of the broker was not checked');
     if (choice.mode === 'dev') return makeDevIdentity({ ensureRow: devices.ensureRow });
     if (choice.trust === 'secret') return makeEdgeIdentity({ secrets: choice.edgeSecrets });
     return makeAssertionIdentity({ ...choice, keySet: makeKeySet({ url: choice.jwksUrl, onFailure }) });
@@ -280,6 +293,7 @@ export async function startApp(config: Config): Promise<App> {
     await reaper.stop();
     hub.stop();
     bus.stop();
+    await broker?.close();
     await started;
     await replica.stop();
     store.stop();

@@ -1,7 +1,6 @@
 import { LIMITS } from '../../shared/contract/limits.ts';
 import {
   anyText,
-  butNotYet,
   cidrs,
   decimal,
   httpUrl,
@@ -37,10 +36,10 @@ export const SETTINGS = {
     defaultSays: '',
     meaning: '`production` refuses whatever is only fit for trying it out.',
   }),
-  APP_IDENTITY: setting(butNotYet(oneOf('edge', 'dev'), 'broker'), {
+  APP_IDENTITY: setting(oneOf('edge', 'broker', 'dev'), {
     defaultSays: 'required',
     meaning:
-      'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `dev` believes anybody.',
+      'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `broker` has the cookie or access token verified by the auth broker, `dev` believes anybody.',
   }),
   APP_EDGE_TRUST: setting(oneOf('secret', 'jwt'), {
     default: 'secret',
@@ -72,6 +71,19 @@ export const SETTINGS = {
   APP_BROKER_URL: setting(httpUrl, {
     defaultSays: 'required in production',
     meaning: 'Base URL of the auth broker.',
+  }),
+  APP_BROKER_TOKEN: setting(matching(/^[\x21-\x7e]{16,512}$/, '16 to 512 visible ASCII characters'), {
+    defaultSays: 'none',
+    meaning: 'What this service shows the auth broker.',
+    secret: true,
+  }),
+  APP_BROKER_APP: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ -'), {
+    default: 'baton',
+    meaning: "This service's name at the auth broker.",
+  }),
+  APP_BROKER_LOGIN_URL: setting(httpUrl, {
+    defaultSays: '`<APP_BROKER_URL>/login`',
+    meaning: 'Where a browser is sent to log in.',
   }),
   APP_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
     defaultSays: '`127.0.0.1` with `APP_IDENTITY=dev`, else `0.0.0.0`',

@@ -16,7 +16,14 @@ export interface Config {
     readonly rateLimitScale: number;
   };
   readonly identity: IdentityConfig;
-  readonly brokerUrl: string | null;
+  /** Null where nobody signs in: with identity `dev`. */
+  readonly broker: {
+    readonly url: string;
+    /** Empty: none is shown. */
+    readonly token: string;
+    readonly app: string;
+    readonly loginUrl: string;
+  } | null;
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   readonly hub: {
     /** Already lowered to what the descriptor limit allows. */
@@ -40,6 +47,7 @@ export interface Config {
 
 type IdentityConfig =
   | { readonly mode: 'dev' }
+  | { readonly mode: 'broker' }
   | { readonly mode: 'edge'; readonly trust: 'secret'; readonly edgeSecrets: readonly string[] }
   | {
       readonly mode: 'edge';
@@ -109,7 +117,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
     if (!given(key)) report(key, `is required${when}`);
   };
   const production = values.NODE_ENV === 'production';
-  require('APP_IDENTITY', ': there is no default, choose edge or dev');
+  require('APP_IDENTITY', ': there is no default, choose edge, broker or dev');
   require('APP_REDIS_URL', '');
   // A mode that was refused has been reported, and says nothing about the URL.
   if (values.APP_REDIS_URL !== null && (values.APP_REDIS_MODE !== null || !given('APP_REDIS_MODE'))) {
@@ -118,6 +126,9 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   }
   if (values.APP_IDENTITY === 'edge')
     for (const key of PROOF_KEYS[values.APP_EDGE_TRUST]) require(key, ` with APP_EDGE_TRUST=${values.APP_EDGE_TRUST}`);
+  if (values.APP_IDENTITY === 'broker') {
+    for (const key of ['APP_BROKER_URL', 'APP_BROKER_TOKEN'] as const) require(key, ' with APP_IDENTITY=broker');
+  }
   if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
     report('APP_ADMIN_PORT', 'must differ from APP_PORT');
   }
@@ -153,12 +164,18 @@ function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): Re
 }
 
 function identityOf(values: Values): IdentityConfig {
-  if (values.APP_IDENTITY === 'dev') return { mode: 'dev' };
+  if (values.APP_IDENTITY !== 'edge') return { mode: values.APP_IDENTITY === 'broker' ? 'broker' : 'dev' };
   if (values.APP_EDGE_TRUST === 'secret') {
     return { mode: 'edge', trust: 'secret', edgeSecrets: values.APP_EDGE_SECRET ?? [] };
   }
   const { APP_EDGE_JWKS_URL: jwksUrl, APP_EDGE_ISSUER: issuer, APP_EDGE_AUDIENCE: audience } = values;
   return { mode: 'edge', trust: 'jwt', jwksUrl: jwksUrl ?? '', issuer: issuer ?? '', audience: audience ?? '' };
+}
+
+function brokerOf(values: Values): Config['broker'] {
+  const { APP_BROKER_URL: url, APP_BROKER_TOKEN: token, APP_BROKER_APP: app } = values;
+  if (url === null) return null;
+  return { url, token: token ?? '', app, loginUrl: values.APP_BROKER_LOGIN_URL ?? `${url}/login` };
 }
 
 function assemble(values: Values, descriptorLimit: number): Config {
@@ -179,6 +196,9 @@ function assemble(values: Values, descriptorLimit: number): Config {
   ) {
     warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
   }
+  if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
+    warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
+  }
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
@@ -191,7 +211,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     },
     identity: identityOf(values),
-    brokerUrl: values.APP_BROKER_URL,
+    broker: brokerOf(values),
     redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
     hub: {
       maxStreams,

@@ -18,7 +18,7 @@ export const TRANSFER_STATES = [
 export type TransferState = (typeof TRANSFER_STATES)[number];
 
 /** What clients show while a transfer goes on (specification, "Transfer"). */
-export const TRANSFER_PHASES = [
+const TRANSFER_PHASES = [
   'initializing',
   'waiting_accept',
   'waiting_peer',
@@ -33,7 +33,7 @@ export const TRANSFER_PHASES = [
   'relay_downloading',
   'peer_offline',
 ] as const;
-export const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
+const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
 
 /** The largest integer that every JSON reader takes exactly, 2^53 - 1; also the bound of the sum. */
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;

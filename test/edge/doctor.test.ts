@@ -70,7 +70,8 @@ const NGINX: Mistake[] = [
     says: 'compresses the stream',
     file: 'locations.conf',
     text: '  proxy_read_timeout 75s;',
-    wrong: '  proxy_read_timeout 75s;\n  gzip on;\n  gzip_types text/event-stream;\n  gzip_min_length 0;\n gzip_proxied any;',
+    wrong:
+      '  proxy_read_timeout 75s;\n  gzip on;\n  gzip_types text/event-stream;\n  gzip_min_length 0;\n gzip_proxied any;',
     found: ['the event stream is not compressed'],
   },
   {

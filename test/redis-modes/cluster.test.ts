@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { makeDevice, randomUser } from '../support/device.ts';
+import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { endTimeOf } from '../transfers/expiry.ts';
 import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
@@ -95,6 +96,24 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     expect(again.events.filter(({ name, id }) => name === 'message' && id !== null)).toHaveLength(count);
     expect(body.messages).toHaveLength(count);
     await again.stop();
+  });
+
+  test('a transfer whose time is over ends', async () => {
+    const { one, two } = replicas;
+    const user = randomUser();
+    const [laptop, phone] = ['Laptop', 'Phone'].map((name) => makeDevice({ user, name })) as [TestDevice, TestDevice];
+    const onPhone = phone.listen(two);
+    await onPhone.next('ready');
+    const body = { to: 'Phone', files: [{ name: 'a.txt', size: 3 }] };
+    const { transfer } = (await laptop.on(one).call('initTransfer', { body })).body;
+    await endTimeOf(transfer.transfer_id, user, 'baton', async (command, ...args) => {
+      const node = await cluster.primaryOf(args[0]);
+      return node.cli(command, ...args);
+    });
+    const { data } = await onPhone.next('transfer:updated');
+
+    expect(data.transfer).toMatchObject({ state: 'FAILED', error: { code: 'expired' } });
+    await onPhone.stop();
   });
 
   test('every script has run on it by now', async () => {

@@ -1,11 +1,16 @@
 import { type Route, fillPath } from '../../shared/contract/route.ts';
 import { ROUTES, type RouteName } from '../../shared/contract/routes.ts';
+import type { ErrorCode } from '../../shared/contract/errors.ts';
 import type { TestDevice } from './device.ts';
-import type { WireRequest } from './wire.ts';
+import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 
 interface Sample {
   params?: Record<string, string>;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
   body?: Record<string, unknown>;
+  /** The answer to a request that is right in all, and names something that does not exist. */
+  code?: ErrorCode;
 }
 
 interface Scene {
@@ -15,12 +20,13 @@ interface Scene {
   other: Pick<TestDevice, 'id' | 'name'>;
 }
 
-const NO_TRANSFER = { transfer_id: '01920000-0000-7000-8000-000000000001' };
+const onNoTransfer = (body?: Record<string, unknown>): Sample => ({
+  params: { transfer_id: '01920000-0000-7000-8000-000000000001' },
+  ...(body && { body }),
+  code: 'not_found',
+});
 
-/**
- * For every route one request that is right; where it needs a transfer, of one that does not exist. A new route has
- * none: the tests that walk the table then fail.
- */
+/** For every route one request that is right. A new route has none: the tests that walk the table then fail. */
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
   listDevices: () => ({}),
@@ -35,15 +41,15 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   clearClipboard: () => ({}),
   initTransfer: ({ other }) => ({ body: { to_device_id: other.id, files: [{ name: 'a.txt', size: 1 }] } }),
   listTransfers: () => ({}),
-  getTransfer: () => ({ params: NO_TRANSFER }),
-  acceptTransfer: () => ({ params: NO_TRANSFER }),
-  rejectTransfer: () => ({ params: NO_TRANSFER }),
-  p2pTransfer: () => ({ params: NO_TRANSFER }),
-  relayTransfer: () => ({ params: NO_TRANSFER }),
-  completeTransfer: () => ({ params: NO_TRANSFER }),
-  failTransfer: () => ({ params: NO_TRANSFER, body: {} }),
-  cancelTransfer: () => ({ params: NO_TRANSFER, body: {} }),
-  phaseTransfer: () => ({ params: NO_TRANSFER, body: { phase: 'transferring' } }),
+  getTransfer: () => onNoTransfer(),
+  acceptTransfer: () => onNoTransfer(),
+  rejectTransfer: () => onNoTransfer(),
+  p2pTransfer: () => onNoTransfer(),
+  relayTransfer: () => onNoTransfer(),
+  completeTransfer: () => onNoTransfer(),
+  failTransfer: () => onNoTransfer({ reason: 'out_of_space' }),
+  cancelTransfer: () => onNoTransfer({ reason: 'changed' }),
+  phaseTransfer: () => onNoTransfer({ phase: 'transferring' }),
   sendSignal: ({ other }) => ({ body: { to_device_id: other.id, kind: 'offer', payload: {} } }),
   getIceServers: () => ({}),
   getOpenApi: () => ({}),
@@ -59,8 +65,16 @@ export const routeOf = (name: RouteName): Route => ROUTES[name];
 /** The sample of a route as a request, with nothing of an identity. */
 export function sampleRequest(name: RouteName, scene: Scene): WireRequest & { method: string } {
   const { method, path } = routeOf(name);
-  const { params, body } = SAMPLES[name](scene);
-  return { method, path: fillPath(path, params ?? {}), ...(body && { body }) };
+  const { params, query, headers, body } = SAMPLES[name](scene);
+  const search = query ? `?${new URLSearchParams(query)}` : '';
+  return { method, path: fillPath(path, params ?? {}) + search, ...(headers && { headers }), ...(body && { body }) };
+}
+
+/** Expects what the sample of a route gets when nothing stands in its way. */
+export function expectRight(name: RouteName, answer: WireAnswer, scene: Scene): void {
+  const { code } = SAMPLES[name](scene);
+  if (code) expectProblem(answer, code);
+  else expect(answer.status).toBeLessThan(400);
 }
 
 /** The routes that `match` accepts. */

@@ -1,8 +1,7 @@
 import type { SendSignal } from '../../shared/contract/signal.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { connectTo } from '../support/redis.ts';
 import { makeParties, offer } from './parties.ts';
 
 const options = { redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() };

@@ -84,7 +84,7 @@ function advance(model: Model, action: Action, state: TransferState): void {
 
 async function act(parties: Parties, replica: ReplicaProcess, role: Role, action: Action, transferId: string) {
   const given = { params: { transfer_id: transferId }, ...(['fail', 'cancel'].includes(action) && { body: {} }) };
-  const { body } = await parties[role].on(replica).call(`${action}Transfer`, given as never);
+  const { body } = await parties[role].on(replica).call(`${action}Transfer`, given);
   return (body as { transfer: { state: TransferState } }).transfer.state;
 }
 
@@ -104,7 +104,7 @@ test.each(Array.from({ length: 8 }, (_, seed) => seed))(
         const before = { ...model };
         const says = expected(model, role, action);
         const outcome = await act(parties, pick(replicas), role, action, id).catch(
-          (error: { code: string }) => error.code,
+          (error: unknown) => (error as { code: string }).code,
         );
         expect({ before, role, action, outcome }).toEqual({ before, role, action, outcome: says });
         if (says !== 'not_a_party' && says !== 'invalid_transition') advance(model, action, says);

@@ -1,6 +1,6 @@
 import type { RouteName } from '../../shared/contract/routes.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { routeOf, routesWhere, SAMPLES, sampleRequest } from '../support/samples.ts';
+import { routeOf, routesWhere, expectRight, SAMPLES, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request, type WireAnswer, type WireRequest } from '../support/wire.ts';
@@ -112,9 +112,14 @@ describe.each(takers)('%s', (name) => {
     return Buffer.from(JSON.stringify({ ...good(), padding: 'x'.repeat(bytes - bare.length) }));
   };
 
-  test.each(['null', 'true', '7', '"text"', '[]', '[{}]', '{}'])('refuses %s as its body', async (text) => {
-    expectProblem(await withoutTrace(() => send(name, { body: Buffer.from(text) })), 'invalid_request');
-  });
+  const needsFields = (bodyOf(name).required ?? []).length > 0;
+
+  test.each(['null', 'true', '7', '"text"', '[]', '[{}]', ...(needsFields ? ['{}'] : [])])(
+    'refuses %s as its body',
+    async (text) => {
+      expectProblem(await withoutTrace(() => send(name, { body: Buffer.from(text) })), 'invalid_request');
+    },
+  );
 
   test.each([
     ['cut off', () => JSON.stringify(good()).slice(0, -1)],
@@ -166,7 +171,7 @@ describe.each(takers)('%s', (name) => {
   });
 
   test('takes a body of exactly its limit', async () => {
-    expect((await send(name, { body: padded(routeOf(name).bodyLimitBytes) })).status).toBeLessThan(300);
+    expectRight(name, await send(name, { body: padded(routeOf(name).bodyLimitBytes) }), scene);
   });
 
   test.each([
@@ -180,25 +185,26 @@ describe.each(takers)('%s', (name) => {
 
   test('ignores fields that it does not know, so that newer clients are served', async () => {
     const extra = { sent_by: 'a newer client', nested: { a: [1, { b: null }] }, constructor: 'x', toString: 1 };
-    expect((await send(name, { body: { ...good(), ...extra } })).status).toBeLessThan(300);
+    expectRight(name, await send(name, { body: { ...good(), ...extra } }), scene);
   });
 
   test('ignores an unknown field that is nested 10,000 deep', async () => {
     const deep = `${'[{"a":'.repeat(5_000)}1${'}]'.repeat(5_000)}`;
     const body = Buffer.from(`${JSON.stringify(good()).slice(0, -1)},"deep":${deep}}`);
-    expect((await send(name, { body })).status).toBeLessThan(300);
+    expectRight(name, await send(name, { body }), scene);
   });
 
-  test('takes no field from a prototype', async () => {
-    for (const field of ['__proto__', 'constructor', 'prototype']) {
-      const body = Buffer.from(`{"${field}":${JSON.stringify(good())}}`);
-      expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
-    }
-  });
+  if (needsFields)
+    test('takes no field from a prototype', async () => {
+      for (const field of ['__proto__', 'constructor', 'prototype']) {
+        const body = Buffer.from(`{"${field}":${JSON.stringify(good())}}`);
+        expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
+      }
+    });
 
   test('lets nobody change what objects inherit', async () => {
     const evil = Buffer.from(`${JSON.stringify(good()).slice(0, -1)},"__proto__":{"content":7,"name":7}}`);
-    expect((await send(name, { body: evil })).status).toBeLessThan(300);
-    expect((await send(name, {})).status).toBeLessThan(300);
+    expectRight(name, await send(name, { body: evil }), scene);
+    expectRight(name, await send(name, {}), scene);
   });
 });

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
 import { EVENTS } from '../../shared/contract/events.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
+import { expectRight, ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { serviceSources, wordsIn } from '../support/sources.ts';
 import { request } from '../support/wire.ts';
@@ -26,10 +26,11 @@ describe('routes', () => {
   afterAll(() => site.stop());
 
   test.each(ROUTE_NAMES)('%s is served with an answer of its row', async (name) => {
-    const { status, headers, text } = await request(site.one, {
-      ...sampleRequest(name, { own, other }),
-      headers: own.headers,
-    });
+    const sample = sampleRequest(name, { own, other });
+    const answer = await request(site.one, { ...sample, headers: { ...sample.headers, ...own.headers } });
+    const { status, headers, text } = answer;
+    expectRight(name, answer, { own, other });
+    if (status >= 400) return;
     const { answers } = routeOf(name);
     expect(Object.keys(answers).map(Number)).toContain(status);
     const expected = answers[status];

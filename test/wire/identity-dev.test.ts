@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { isPublic, isStream, routesWhere, sampleRequest } from '../support/samples.ts';
+import { expectRight, isPublic, isStream, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request, sendBytes, utf8Header } from '../support/wire.ts';
@@ -37,14 +37,14 @@ describe('without an identity', () => {
   });
 
   test.each(forAll)('%s is served', async (name) => {
-    expect((await request(site.one, sampleRequest(name, scene))).status).toBe(200);
+    expectRight(name, await request(site.one, sampleRequest(name, scene)), scene);
   });
 });
 
 test.each(forAll)('%s sees no identity header, however wrong, and writes nothing', async (name) => {
   const before = await picture(site.redis, site.prefix);
   const headers = { 'X-Dev-User': ['a', 'b'], 'X-Dev-Device': 'no', 'X-Dev-Scope': 'king', X_Dev_User: 'c' };
-  expect((await request(site.one, { ...sampleRequest(name, scene), headers })).status).toBe(200);
+  expectRight(name, await request(site.one, { ...sampleRequest(name, scene), headers }), scene);
   expect(await picture(site.redis, site.prefix)).toEqual(before);
 });
 

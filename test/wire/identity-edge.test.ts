@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
+import { expectRight, isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { startReplica, type ReplicaProcess } from '../support/replicas.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
@@ -39,7 +39,7 @@ describe('the proof', () => {
   });
 
   test.each(routesWhere(isPublic))('is not asked for by %s', async (name) => {
-    expect((await request(site.one, sampleRequest(name, scene))).status).toBe(200);
+    expectRight(name, await request(site.one, sampleRequest(name, scene)), scene);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { makeDevice, randomUser } from '../support/device.ts';
-import { isStream, ROUTE_NAMES, routeOf, routesWhere, sampleRequest } from '../support/samples.ts';
+import { expectRight, isStream, ROUTE_NAMES, routeOf, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request, sendBytes } from '../support/wire.ts';
@@ -176,7 +176,8 @@ describe('a query', () => {
   test.each(plain)('that %s does not know is ignored', async (name) => {
     const { path, ...rest } = sampleRequest(name, scene);
     const query = '__proto__=1&constructor[prototype]=x&a[b][c]=d&%zz=%zz&x&&&=&x=1&x=2&%00=%00&dev_user=eve';
-    expect((await request(site.one, { ...rest, path: `${path}?${query}`, headers })).status).toBeLessThan(300);
+    const join = path.includes('?') ? '&' : '?';
+    expectRight(name, await request(site.one, { ...rest, path: `${path}${join}${query}`, headers }), scene);
   });
 
   const queried = routesWhere(({ query }) => query !== null).flatMap((name) =>

@@ -1,5 +1,5 @@
 import { makeDevice, randomUser } from '../support/device.ts';
-import { routesWhere, sampleRequest } from '../support/samples.ts';
+import { expectRight, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -52,7 +52,7 @@ describe.each(unsafe)('%s', (name) => {
   });
 
   test.each(OWN)('is open to %s', async (_, headers) => {
-    expect((await send(headers)).status).toBeLessThan(300);
+    expectRight(name, await send(headers), scene);
   });
 });
 
@@ -66,5 +66,5 @@ test('another site is refused before anybody is asked who they are, and no row i
 
 test.each(safe)('%s can be followed to from another site', async (name) => {
   const headers = { ...own.headers, 'Sec-Fetch-Site': 'cross-site', Cookie: 'baton=v1.x.y' };
-  expect((await request(site.one, { ...sampleRequest(name, scene), headers })).status).toBe(200);
+  expectRight(name, await request(site.one, { ...sampleRequest(name, scene), headers }), scene);
 });

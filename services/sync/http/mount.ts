@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { type AddressGroup, isAddressGroup } from './address-limit.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
 import { makeJsonBody, NO_BODY } from './json-body.ts';
-import { methodNotAllowed, methodsOf } from './methods.ts';
+import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from './operation.ts';
 import { factsOf, isEventStream } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
@@ -134,12 +134,20 @@ export function makeRouter(deps: RouterDeps): Router {
   // A path has one spelling, so that an edge in front of it cannot see another class in it.
   const router = Router({ caseSensitive: true, strict: true });
   router.use(AUTH_PREFIX, deps.addressLimits.auth);
-  for (const [name, route] of Object.entries<Route>(ROUTES)) {
+  const rows = Object.entries<Route>(ROUTES);
+  const mount = ([name, route]: [string, Route]): void => {
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
     const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
     router[method](path, ...limitOf(deps, route), makeServe(deps, route, handler, makeValidator(route)));
+  };
+  rows.filter(([, route]) => !hasParameter(route)).forEach(mount);
+  for (const path of wordsLikeParameters()) {
+    router.all(path, () => {
+      throw methodNotAllowed(methodsOf(path));
+    });
   }
+  rows.filter(([, route]) => hasParameter(route)).forEach(mount);
   router.use((req) => {
     const methods = methodsOf(req.path);
     throw methods.length > 0 ? methodNotAllowed(methods) : new BatonError('not_found', 'Nothing is served here');

@@ -6,7 +6,7 @@ const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; }
-code, pre { font: .9em ui-monospace, monospace; }
+code, pre { overflow-wrap: anywhere; font: .9em ui-monospace, monospace; }
 pre { overflow-x: auto; padding: .75rem; background: #8882; border-radius: .25rem; }
 h3 { margin-top: 2rem; }
 `;

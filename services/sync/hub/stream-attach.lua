@@ -24,8 +24,9 @@
 -- ARGV[12] streams per account
 -- ARGV[13] channels of dead replicas, joined by line ends
 -- ARGV[14] seconds in the mailbox
--- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version, devices, presence, next due ms or '',
---         online + offline transitions, [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
+-- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
+--         devices, presence, next due ms or '', online + offline transitions,
+--         [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local opening, now, dead = ARGV[7] == '1', now_ms(), {}
@@ -82,8 +83,7 @@ local reply = {
 }
 if opening then
   purge_mail(keys, device, now, tonumber(ARGV[14]))
-  reply[9] = reason or ''
-  reply[10] = redis.call('GETRANGE', KEYS[7], 0, 31)
+  reply[9], reply[10] = reason or '', redis.call('GETRANGE', KEYS[7], 0, 31)
   reply[11] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
   reply[14] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
   if reason then

@@ -86,8 +86,7 @@ describe('problems', () => {
   });
 
   test.each([
-    ['APP_IDENTITY', 'broker', 'is not available in this version'],
-    ['APP_IDENTITY', 'Dev', 'must be one of edge, dev'],
+    ['APP_IDENTITY', 'Dev', 'must be one of edge, broker, dev'],
     ['APP_EDGE_TRUST', 'JWT', 'must be one of secret, jwt'],
     ['APP_EDGE_JWKS_URL', 'broker/keys', 'must be an http:// or https:// URL'],
     ['APP_PORT', '65536', 'must be an integer from 0 to 65535, not "65536"'],
@@ -222,7 +221,12 @@ describe('production', () => {
   test('starts with everything it needs', () => {
     expect(load(PRODUCTION)).toMatchObject({
       production: true,
-      brokerUrl: 'https://broker.internal',
+      broker: {
+        url: 'https://broker.internal',
+        token: '',
+        app: 'baton',
+        loginUrl: 'https://broker.internal/login',
+      },
       http: { publicUrl: 'https://baton.example' },
     });
   });
