@@ -97,7 +97,7 @@ function send(res: Response, answer: Answer<Route>): void {
 }
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
-  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes, route.bodyOptional);
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;
