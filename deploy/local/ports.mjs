@@ -44,17 +44,23 @@ async function describeIfUnusable(row, others) {
 }
 
 /**
- * The ports of `replicas` replicas, `[{port, adminPort}]`, and everything that stands in the way of listening on
- * them, as sentences.
+ * The ports of `replicas` replicas, `[{port, adminPort}]`, that of the broker (null unless `withBroker`), and everything
+ * that stands in the way of listening on them, as sentences.
  */
-export async function readPorts(replicas, env) {
+export async function readPorts(replicas, env, { withBroker }) {
   const problems = [];
   const ports = readRow({ key: 'APP_PORT', fallback: 8080, count: replicas, env, problems });
   const adminPorts = readRow({ key: 'APP_ADMIN_PORT', fallback: 9090, count: replicas, env, problems });
+  const brokerPorts = withBroker ? readRow({ key: 'BROKER_PORT', fallback: 8090, count: 1, env, problems }) : [];
   const found = await Promise.all([
     ...ports.map((row) => describeIfUnusable(row, [])),
     ...adminPorts.map((row) => describeIfUnusable(row, ports)),
+    ...brokerPorts.map((row) => describeIfUnusable(row, [...ports, ...adminPorts])),
   ]);
   problems.push(...found.filter((problem) => problem !== null));
-  return { ports: ports.map(({ port }, i) => ({ port, adminPort: adminPorts[i]?.port })), problems };
+  return {
+    ports: ports.map(({ port }, i) => ({ port, adminPort: adminPorts[i]?.port })),
+    brokerPort: brokerPorts[0]?.port ?? null,
+    problems,
+  };
 }

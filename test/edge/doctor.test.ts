@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { startReplica, stopReplicas } from '../support/replicas.ts';
 import { skipUnless } from '../support/skips.ts';
 import { type EdgeKind, isInstalled, startEdge } from './edges.ts';
 import { type EdgeDevice, type EdgeSite, startEdgeSite } from './edge-site.ts';
+import { startMirror } from './mirror.ts';
 
 /* `npm run doctor` finds what is wrong with an edge, and nothing wrong with those that ship. */
 
@@ -58,13 +61,6 @@ const NGINX: Mistake[] = [
     text: /proxy_set_header X-Auth-[\s\S]*proxy_set_header X-Edge-Secret "";/,
     wrong: 'proxy_set_header X-Edge-Secret $baton_edge_secret;',
     found: ['identity headers, without session'],
-  },
-  {
-    says: 'buffers the stream',
-    file: 'locations.conf',
-    text: '  proxy_read_timeout 75s;',
-    wrong: '  proxy_read_timeout 75s;\n  proxy_buffering on;\n  proxy_ignore_headers X-Accel-Buffering;',
-    found: ['the event stream is not buffered'],
   },
   {
     says: 'compresses the stream',
@@ -175,13 +171,24 @@ for (const [kind, mistakes] of EDGES) {
 }
 
 test('a replica that believes whoever asks is found', async () => {
-  const { startReplica, stopReplicas } = await import('../support/replicas.ts');
-  const { randomPrefix, sharedRedisUrl } = await import('../support/redis.ts');
   const replica = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() });
   const { code, failures } = await doctor(['--quick', replica.url]);
   expect(failures).toContain('development headers, without session');
   expect(code).toBe(1);
   await stopReplicas();
+});
+
+test('a stream that somebody holds back is found', async () => {
+  const holder = await startMirror();
+  holder.serveWith((req, res) => {
+    if (req.url?.startsWith('/api/hub/events'))
+      res.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+    else res.writeHead(req.headers.authorization === undefined ? 401 : 200).end('{}');
+  });
+  const { code, failures } = await doctor(['--quick', holder.url], { DOCTOR_TOKEN: 'any' });
+  expect(failures).toContain('the event stream is not buffered');
+  expect(code).toBe(1);
+  await holder.stop();
 });
 
 test('without anybody there it says so', async () => {

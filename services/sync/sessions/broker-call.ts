@@ -60,6 +60,7 @@ function parsed(text: string): unknown {
 export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
   const agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: 64, maxResponseSize: MOST_BYTES });
 
+  /** `leftMs` is whole: Node refuses to wait for parts of a millisecond. */
   async function attempt({ method, path, body, idempotencyKey }: BrokerCall, leftMs: number): Promise<BrokerReply> {
     const answer = await request(url + path, {
       dispatcher: agent,
@@ -82,7 +83,7 @@ export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
     async call(wanted: BrokerCall): Promise<BrokerReply> {
       const deadline = performance.now() + wanted.budgetMs;
       for (let retry = 0; ; retry++) {
-        const failure = await attempt(wanted, Math.max(1, deadline - performance.now())).then(
+        const failure = await attempt(wanted, Math.max(1, Math.ceil(deadline - performance.now()))).then(
           (reply) => (isTransient(reply.status) ? { cause: reply.status, repeatable: wanted.repeatable } : reply),
           (error: unknown) => ({ cause: error, repeatable: wanted.repeatable || neverSent(error) }),
         );
