@@ -81,6 +81,12 @@ export function makeDevices(store: DeviceStore) {
     remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
       store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
 
+    /** Whether a device of the account is online, as it was last announced. */
+    async isOnline(account: string): Promise<(deviceId: string) => boolean> {
+      const { states } = await store.readPresence(account);
+      return (deviceId) => states.includes(deviceId) && stateOf(states[states.indexOf(deviceId) + 1]).online;
+    },
+
     async rows(account: string): Promise<DeviceRow[]> {
       return rowsOf((await store.readPresence(account)).devices);
     },
