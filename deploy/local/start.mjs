@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { buildOrExit } from './build.mjs';
+import { lanAddress, startLan } from './lan.mjs';
 import { readPorts } from './ports.mjs';
 import { startRedis } from './redis.mjs';
 import { startService } from './service.mjs';
@@ -22,15 +23,19 @@ function refuse(problems) {
 /** What was asked for; exits when it cannot be had, before anything is started. */
 async function readPlan() {
   const args = process.argv.slice(2);
-  if (args.includes('--lan')) refuse(['--lan is not there yet: it comes with the web client.']);
-  if (args.length > 0) refuse([`unknown argument ${args[0]}; everything is set by the environment.`]);
+  const unknown = args.find((arg) => arg !== '--lan');
+  if (unknown !== undefined) refuse([`unknown argument ${unknown}; everything but --lan is set by the environment.`]);
+  const withLan = args.length > 0;
+  const address = withLan ? env.APP_LAN_ADDRESS || lanAddress() : null;
+  if (withLan && address === null)
+    refuse(['--lan: this machine is on no network; set APP_LAN_ADDRESS to its address.']);
   const replicas = Number(env.APP_REPLICAS || 2);
   if (!Number.isInteger(replicas) || replicas < 1 || replicas > 64) {
     refuse([`APP_REPLICAS=${env.APP_REPLICAS} is not a number from 1 to 64.`]);
   }
   // Whoever has a broker, or asks for another identity, needs none of ours.
   const withBroker = (env.APP_IDENTITY || 'broker') === 'broker' && !env.APP_BROKER_URL && !env.APP_BROKER_URL_FILE;
-  const { ports, brokerPort, problems } = await readPorts(replicas, env, { withBroker });
+  const { ports, brokerPort, lanPort, problems } = await readPorts(replicas, env, { withBroker, withLan });
   if (problems.length > 0) refuse(problems);
   return {
     places: ports.map(({ port, adminPort }, i) => ({
@@ -40,33 +45,34 @@ async function readPlan() {
       url: `http://localhost:${port}`,
     })),
     brokerPort,
+    lan: withLan ? { address, port: lanPort, url: `https://${address}:${lanPort}` } : null,
   };
 }
 
 /** What the broker and the replicas prove themselves with to each other; it lives as long as they do. */
 const brokerToken = randomBytes(32).toString('hex');
 
-function environmentOfBroker({ places, brokerPort }, redisUrl) {
+function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
   return {
     // Until it has reached its store it answers 503, which it would tell as warnings.
     BROKER_LOG_LEVEL: 'error',
     BROKER_TOKENS: `baton:${brokerToken}`,
     BROKER_DEV_LOGIN: 'true',
     BROKER_HOST: '127.0.0.1',
-    BROKER_PUBLIC_URL: `http://localhost:${brokerPort}`,
+    BROKER_PUBLIC_URL: lan?.url ?? `http://localhost:${brokerPort}`,
     ...(env.APP_REDIS_URL_FILE
       ? { BROKER_REDIS_URL_FILE: env.APP_REDIS_URL_FILE }
       : { BROKER_REDIS_URL: redisUrl ?? env.APP_REDIS_URL }),
     ...env,
     BROKER_PORT: String(brokerPort),
-    BROKER_RETURN_ORIGINS: places.map(({ url }) => url).join(','),
+    BROKER_RETURN_ORIGINS: lan?.url ?? places.map(({ url }) => url).join(','),
   };
 }
 
 /** How a replica finds the broker that was started here. */
-const wayToBroker = (brokerPort) => ({
+const wayToBroker = ({ brokerPort, lan }) => ({
   APP_BROKER_URL: `http://127.0.0.1:${brokerPort}`,
-  APP_BROKER_LOGIN_URL: `http://localhost:${brokerPort}/login`,
+  APP_BROKER_LOGIN_URL: `${lan?.url ?? `http://localhost:${brokerPort}`}/login`,
   APP_BROKER_TOKEN: brokerToken,
 });
 
@@ -74,7 +80,7 @@ const wayToBroker = (brokerPort) => ({
 function environmentOf({ port, adminPort, url }, redisUrl) {
   return {
     APP_IDENTITY: 'broker',
-    ...(plan.brokerPort === null ? {} : wayToBroker(plan.brokerPort)),
+    ...(plan.brokerPort === null ? {} : wayToBroker(plan)),
     // Not on every address, as a replica with a broker would: there is no edge and no TLS here.
     APP_HOST: '127.0.0.1',
     APP_LOG_LEVEL: 'warn',
@@ -85,7 +91,9 @@ function environmentOf({ port, adminPort, url }, redisUrl) {
     ...(redisUrl === null ? {} : { APP_REDIS_URL: redisUrl }),
     APP_PORT: String(port),
     APP_ADMIN_PORT: String(adminPort),
-    APP_PUBLIC_URL: url,
+    APP_PUBLIC_URL: plan.lan?.url ?? url,
+    // Whoever publishes them on the local network says for whom it asks.
+    ...(plan.lan === null ? {} : { APP_TRUSTED_PROXIES: '127.0.0.1' }),
   };
 }
 
@@ -106,6 +114,7 @@ await buildOrExit();
 let starting = null;
 let redis = null;
 let broker = null;
+let lan = null;
 const replicas = [];
 let ending = false;
 
@@ -116,6 +125,7 @@ const services = () => [...replicas, ...(broker === null ? [] : [broker])];
 async function end(exitCode) {
   if (ending) return;
   ending = true;
+  lan?.stop();
   await Promise.all(replicas.map((replica) => replica.stop(patienceMs())));
   await broker?.stop(patienceMs());
   await starting?.then((started) => started.stop());
@@ -185,9 +195,22 @@ for (const place of plan.places) {
 }
 
 const obstacles = await Promise.all(services().map((service) => service.ready()));
+async function publish({ lan: at, places, brokerPort }) {
+  lan = await startLan({ ...at, replicaPorts: places.map(({ port }) => port), brokerPort });
+  say(`${at.url} is open to this network: ANYBODY on it may log in under any name. Stop it when you are done.`);
+  say(`Browsers warn of its certificate, which was made just now: SHA-256 ${lan.fingerprint}`);
+}
+
 if (!ending && obstacles.every((why) => why === null)) {
   serving = true;
-  process.stdout.write(`ready ${plan.places.map(({ url }) => url).join(' ')}\n`);
+  if (plan.lan !== null) {
+    await publish(plan).catch((error) => {
+      say(`npm start: --lan: ${error.message}`);
+      return end(1);
+    });
+  }
+  const urls = plan.lan === null ? plan.places.map(({ url }) => url) : [plan.lan.url];
+  if (!ending) process.stdout.write(`ready ${urls.join(' ')}\n`);
 } else if (!ending) {
   const late = services()
     .map(({ name }, i) => [name, obstacles[i]])

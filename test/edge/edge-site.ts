@@ -32,7 +32,11 @@ export interface EdgeSite {
 
 let devices = 0;
 
-export async function startEdgeSite(kind: EdgeKind, env: Record<string, string> = {}): Promise<EdgeSite> {
+type Vars = Record<string, string>;
+/** What the replicas are told beside the usual; by URLs that are known only when the site starts. */
+type Env = Vars | ((urls: { broker: string; publicUrl: string }) => Vars);
+
+export async function startEdgeSite(kind: EdgeKind, env: Env = {}): Promise<EdgeSite> {
   const [port, brokerPort] = [await freePort(), await freePort()];
   const [keyPrefix, brokerPrefix, redisUrl] = [randomPrefix(), randomPrefix(), sharedRedisUrl()];
   const publicUrl = `http://127.0.0.1:${port}`;
@@ -56,7 +60,7 @@ export async function startEdgeSite(kind: EdgeKind, env: Record<string, string> 
     APP_BROKER_TOKEN: TOKEN,
     APP_TRUSTED_PROXIES: '127.0.0.1',
     APP_LOG_LEVEL: 'info',
-    ...env,
+    ...(typeof env === 'function' ? env({ broker: broker.url, publicUrl }) : env),
   };
   const start = (changed: Record<string, string> = replicaEnv) => startReplica({ redisUrl, keyPrefix, env: changed });
   // The third writes device rows, as sign-in would.

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeCertificate } from '../../deploy/local/certificate.mjs';
 import { freePort } from '../../deploy/local/redis.mjs';
 
 /* Real edges, started from the files of deploy/edge as they ship. */
@@ -20,6 +21,8 @@ interface EdgeParts {
   /** URLs. */
   replicas: readonly string[];
   broker: string;
+  /** nginx: TLS and HTTP/2, as in site-tls.conf.sample. Redirects from this port. */
+  redirectPort?: number;
   /** Changes the text of a shipped file, to see what notices. */
   spoil?: (file: string, text: string) => string;
 }
@@ -49,7 +52,7 @@ async function run(
   command: string,
   args: string[],
   port: number,
-  options: { env?: Record<string, string>; folder: string },
+  options: { env?: Record<string, string>; folder: string; scheme?: string },
 ) {
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, ...options.env },
@@ -62,7 +65,7 @@ async function run(
   const accessLog = join(options.folder, 'access.log');
   const exited = once(child, 'close');
   const edge: Edge = {
-    url: `http://127.0.0.1:${port}`,
+    url: `${options.scheme ?? 'http'}://127.0.0.1:${port}`,
     process: child,
     log: () => log + (existsSync(accessLog) ? readFileSync(accessLog, 'utf8') : ''),
     async stop() {
@@ -83,7 +86,13 @@ async function run(
 
 const hostOf = (url: string): string => new URL(url).host;
 
-async function startNginx({ port, replicas, broker, spoil = (_, text) => text }: EdgeParts & { port: number }) {
+async function startNginx({
+  port,
+  replicas,
+  broker,
+  redirectPort,
+  spoil = (_, text) => text,
+}: EdgeParts & { port: number }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-nginx-'));
   cpSync(join(SHIPPED, 'nginx'), folder, { recursive: true });
   const change = (file: string, how: (text: string) => string) => {
@@ -91,8 +100,20 @@ async function startNginx({ port, replicas, broker, spoil = (_, text) => text }:
     writeFileSync(path, spoil(file, how(readFileSync(path, 'utf8'))));
   };
   // What an installation would change, and no more.
+  const withTls = (text: string): string => {
+    if (redirectPort === undefined) return text;
+    const { certFile, keyFile } = makeCertificate({ folder, hosts: ['127.0.0.1'] });
+    const servers = readFileSync(join(folder, 'site-tls.conf.sample'), 'utf8')
+      .replace(/ *listen \[::\].*\n/g, '')
+      .replace('listen 443', `listen 127.0.0.1:${port}`)
+      .replace('listen 80', `listen 127.0.0.1:${redirectPort}`)
+      .replaceAll('baton.example', '127.0.0.1')
+      .replace('/etc/ssl/baton/fullchain.pem', certFile)
+      .replace('/etc/ssl/baton/key.pem', keyFile);
+    return text.replace(/^server \{[\s\S]*?^\}/m, servers);
+  };
   change('site.conf', (text) =>
-    text
+    withTls(text)
       .replace('127.0.0.1:8080', hostOf(replicas[0] ?? ''))
       .replace('127.0.0.1:8081', hostOf(replicas[1] ?? replicas[0] ?? ''))
       .replace('127.0.0.1:8090', hostOf(broker))
@@ -106,7 +127,7 @@ async function startNginx({ port, replicas, broker, spoil = (_, text) => text }:
   for (const file of ['baton.conf', 'headers.conf', 'identity.conf', 'no-identity.conf', 'locations.conf'])
     change(file, (text) => text);
   const args = ['-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', `daemon off; pid ${folder}/pid;`];
-  return run('nginx', args, port, { folder });
+  return run('nginx', args, port, { folder, ...(redirectPort !== undefined && { scheme: 'https' }) });
 }
 
 function startCaddy({ port, replicas, broker, spoil = (_, text) => text }: EdgeParts & { port: number }) {

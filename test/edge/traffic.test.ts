@@ -6,7 +6,7 @@ import { isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
 import { skipUnless } from '../support/skips.ts';
 import { makeInbox } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
-import { type EdgeKind, isInstalled, startEdge } from './edges.ts';
+import { EDGE_SECRET, type EdgeKind, isInstalled, startEdge } from './edges.ts';
 import { type EdgeDevice, type EdgeSite, startEdgeSite } from './edge-site.ts';
 import { startMirror } from './mirror.ts';
 
@@ -168,13 +168,11 @@ for (const kind of KINDS) {
         `/login?return_to=/link%3Fc=${secret}`,
         `/login/callback?code=${secret}&state=${secret}`,
       ];
+      const watched = { ...phone.cookie, Referer: `https://baton.example/link?c=${secret}`, 'X-Poll-Secret': secret };
       for (const edge of [site.edge, dead]) {
+        // Of the dead one each request takes as long as the edge tries.
         for (const path of paths)
-          for (const headers of [
-            {},
-            phone.bearer,
-            { ...phone.cookie, Referer: `${edge.url}/link?c=${secret}`, 'X-Poll-Secret': secret },
-          ])
+          for (const headers of edge === dead ? [watched] : [{}, phone.bearer, watched])
             await request(edge, { path, headers });
         await request(edge, {
           method: 'POST',
@@ -263,3 +261,24 @@ for (const kind of KINDS) {
     });
   });
 }
+
+skipUnless(isInstalled('nginx'), 'needs nginx').describe('with assertions in place of a secret', () => {
+  test('the same edge serves replicas with APP_EDGE_TRUST=jwt, and the secret opens nothing', async () => {
+    const site = await startEdgeSite('nginx', ({ broker, publicUrl }) => ({
+      APP_EDGE_TRUST: 'jwt',
+      APP_EDGE_JWKS_URL: `${broker}/.well-known/jwks.json`,
+      APP_EDGE_ISSUER: publicUrl,
+      APP_EDGE_AUDIENCE: 'baton',
+    }));
+    const device = await site.signIn({ name: 'Laptop' });
+    for (const headers of [device.bearer, device.cookie]) {
+      expect((await request(site.edge, { path: '/api/me', headers })).body).toMatchObject({
+        user_id: device.subject,
+        device: { device_id: device.id, name: 'Laptop' },
+      });
+    }
+    const headers = { 'X-Edge-Secret': EDGE_SECRET, 'X-Auth-Subject': device.subject, 'X-Auth-Scope': 'full' };
+    expectProblem(await request(site.replicas[0], { path: '/api/me', headers }), 'untrusted_edge');
+    await site.stop();
+  });
+});

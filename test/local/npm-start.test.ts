@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +15,7 @@ const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.
 const port = randomInt(3_000, 4_600) * 4;
 const adminPort = port + 8_000;
 const brokerPort = port + 2;
+const lanPort = port + 3;
 const urls = [`http://localhost:${port}`, `http://localhost:${port + 1}`] as const;
 
 /** Where it puts its store, so that a hard end leaves nothing behind here either. */
@@ -174,8 +177,49 @@ test('taken ports are named with their keys before anything is started', async (
   for (const server of servers) server.close();
 });
 
-test('--lan is refused in a plain sentence', async () => {
-  const start = npmStart({}, '--lan');
+/** Over https with whatever certificate. */
+function lanRequest(path: string, { method = 'GET', headers = {}, body = '' }: Partial<LanRequest> = {}) {
+  return new Promise<IncomingMessage & { text: string }>((resolve, reject) => {
+    const at = { host: '127.0.0.1', port: lanPort, path, method, headers, agent: false, rejectUnauthorized: false };
+    const sent = httpsRequest(at, (answer) => {
+      let text = '';
+      answer.on('data', (chunk: Buffer) => void (text += chunk.toString()));
+      answer.on('end', () => resolve(Object.assign(answer, { text })));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+interface LanRequest {
+  method: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+test('--lan is one https address, with the login on it, and says who can get in', async () => {
+  const lan = `https://127.0.0.1:${lanPort}`;
+  const start = npmStart({ APP_LAN_ADDRESS: '127.0.0.1', APP_LAN_PORT: String(lanPort) }, '--lan');
+  await once(start.process.stdout ?? start.process, 'data');
+  expect(start.stdout()).toBe(`ready ${lan}\n`);
+  expect(start.stderr()).toContain('ANYBODY on it may log in under any name');
+
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: lan };
+  const login = await lanRequest('/login/dev', { method: 'POST', headers, body: 'user=ann' });
+  expect([login.statusCode, login.headers.location]).toEqual([303, `${lan}/`]);
+  const [cookie = ''] = login.headers['set-cookie'] ?? [];
+  expect(cookie).toMatch(/^__Host-baton=.*; Secure/);
+  const Cookie = cookie.split(';')[0] ?? '';
+  expect(JSON.parse((await lanRequest('/api/me', { headers: { Cookie } })).text)).toMatchObject({ user_id: 'ann' });
+  const cleared = await lanRequest('/api/clipboard', { method: 'DELETE', headers: { Cookie, Origin: lan } });
+  expect(cleared.statusCode).toBe(204);
+  expect((await lanRequest('/v1/sessions')).statusCode).toBe(404);
+
+  start.process.kill('SIGINT');
+  expect(await start.ended).toBe(0);
+});
+
+test('an unknown argument is refused in a plain sentence', async () => {
+  const start = npmStart({}, '--wan');
   expect(await start.ended).toBe(1);
-  expect(start.stderr()).toBe('npm start: --lan is not there yet: it comes with the web client.\n');
+  expect(start.stderr()).toBe('npm start: unknown argument --wan; everything but --lan is set by the environment.\n');
 });

@@ -37,7 +37,13 @@ afterAll(async () => {
   await stopBrokers();
 });
 
-async function signIn({ subject = newSubject(), scope = 'full' as 'full' | 'guest', name = 'Laptop' } = {}) {
+interface Who {
+  subject?: string;
+  scope?: 'full' | 'guest';
+  name?: string;
+}
+
+async function signIn({ subject = newSubject(), scope = 'full', name = 'Laptop' }: Who = {}) {
   const device = makeDevice({ user: subject, name, scope });
   await device.on(dev).call('getMe');
   const session = await serviceOf(broker).mint({ subject, meta: device.id, label: name, scope });

@@ -12,7 +12,7 @@ const HEADER = 'x-auth-assertion';
 export const ALGORITHMS = ['ES256', 'EdDSA'];
 
 /** How far the clocks of two machines may be apart. */
-export const CLOCK_TOLERANCE_SECONDS = 5;
+const CLOCK_TOLERANCE_SECONDS = 5;
 
 interface AssertionParts {
   keySet: JWTVerifyGetKey;

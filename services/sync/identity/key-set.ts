@@ -25,7 +25,7 @@ async function readBounded(answer: Response): Promise<string> {
     bytes += (chunk as Uint8Array).byteLength;
     // Leaving the loop cancels the body.
     if (bytes > MOST_BYTES) throw new Error(`the key set is larger than ${MOST_BYTES} bytes`);
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }
