@@ -29,14 +29,8 @@ import { makeIce } from './hub/ice.ts';
 import { makeSignals } from './hub/signal.ts';
 import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
-import { makeAssertionIdentity } from './identity/assertion.ts';
-import { makeBrokerIdentity } from './identity/broker.ts';
+import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
-import { sessionCookieName } from './identity/credentials.ts';
-import { makeDevIdentity } from './identity/dev.ts';
-import { makeEdgeIdentity } from './identity/edge.ts';
-import type { Identity } from './identity/identity.ts';
-import { makeKeySet } from './identity/key-set.ts';
 import { makeIdentityHandlers } from './identity/routes.ts';
 import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
@@ -45,6 +39,7 @@ import { makeMessageStore } from './messages/store.ts';
 import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
 import { makeBrokerClient } from './sessions/broker-client.ts';
+import { makeSessionsRoom } from './sessions/room.ts';
 import { bindGauges } from './telemetry/gauges.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
@@ -95,6 +90,7 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
+      revoked: (u, d, reason) => revocations.heard(u, d, reason),
     },
     onGap: (cause) => hub.attachAll(cause),
     onFailure,
@@ -109,6 +105,7 @@ export async function startApp(config: Config): Promise<App> {
       const forget = hub.sweeper.attachAll().then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
+    onRevocations: (version) => revocations.note(version),
     onBeat: (ok, error) => {
       if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
@@ -153,28 +150,45 @@ export async function startApp(config: Config): Promise<App> {
     rateLimit: limitOf('signal'),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
+  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
+  const sessions = makeSessionsRoom({
+    db: { redis, scripts, keys },
+    broker,
+    devices,
+    settings: {
+      ...config.signin,
+      publicUrl: config.http.publicUrl,
+      loginUrl: config.broker?.loginUrl ?? null,
+    },
+    bus: { channels: () => replica.channels(), publish: store.publish },
+    onRevoked(account, deviceId, reason) {
+      identity.forget(account, deviceId);
+      hub.endRevoked(account, deviceId, reason);
+    },
+    onRemoved: [transfers.cancelAllOf],
+    noteDue: dueStore.note,
+    onFailure,
+  });
+  const { revocations } = sessions;
+  const identity = makeIdentity({
+    config,
+    verify: broker && broker.verify,
+    ensureRow: devices.ensureRow,
+    restoreRow: sessions.rows.restore,
+    onFailure,
+  });
   const dueSweeper = new DueSweeper({
     store: dueStore,
-    handlers: { clipboard: clipboard.expire, transfer: transfers.expire },
+    handlers: {
+      clipboard: clipboard.expire,
+      transfer: transfers.expire,
+      revoke: sessions.removal.resume,
+      session: sessions.rows.expire,
+    },
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
     onFailure,
   });
-  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
-  const identity = ((choice): Identity => {
-    if (choice.mode === 'broker' && config.broker !== null && broker !== null) {
-      return makeBrokerIdentity({
-        verify: broker.verify,
-        keySet: makeKeySet({ url: `${config.broker.url}/.well-known/jwks.json`, onFailure }),
-        app: config.broker.app,
-        cookieName: sessionCookieName(config.http.publicUrl),
-      });
-    }
-    if (choice.mode === 'broker') throw new Error('the address of the broker was not checked');
-    if (choice.mode === 'dev') return makeDevIdentity({ ensureRow: devices.ensureRow });
-    if (choice.trust === 'secret') return makeEdgeIdentity({ secrets: choice.edgeSecrets });
-    return makeAssertionIdentity({ ...choice, keySet: makeKeySet({ url: choice.jwksUrl, onFailure }) });
-  })(config.identity);
 
   // The hub.
   const hubStore = makeHubStore({
@@ -190,7 +204,13 @@ export async function startApp(config: Config): Promise<App> {
     rooms: {
       readPresence: devices.presence,
       owed: makeOwed({ messages, transfers }),
-      restoreRow: (caller) => identity.restoreRow(caller),
+      // A broker that is away must not refuse a stream: it opens, and is counted online once there is a row.
+      restoreRow: (caller) =>
+        identity.restoreRow(caller).catch((error: unknown) => {
+          onFailure('restore row', error);
+          return false;
+        }),
+      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
       noteDue: (account, atMs) =>
         dueStore.note(account, Math.max(0, atMs - Date.now())).catch((error: unknown) => onFailure('note due', error)),
@@ -223,6 +243,7 @@ export async function startApp(config: Config): Promise<App> {
     makeRouter({
       handlers: {
         ...makeIdentityHandlers({ ownDevice: devices.own, clipboardSeconds: config.clipboard.ttlSeconds }),
+        ...sessions.handlers,
         ...makeDeviceHandlers(devices),
         ...makeStreamHandlers(hub),
         ...makeMessageHandlers(messages),
@@ -232,6 +253,7 @@ export async function startApp(config: Config): Promise<App> {
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
       identity,
+      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({
         sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,

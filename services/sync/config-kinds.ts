@@ -30,6 +30,9 @@ export const oneOf =
     return word === undefined ? refuse(`must be one of ${words.join(', ')}`) : accept(word);
   };
 
+export const flag: Kind<boolean> = (text) =>
+  text === 'true' || text === 'false' ? accept(text === 'true') : refuse('must be true or false');
+
 export const matching =
   (pattern: RegExp, says: string): Kind<string> =>
   (text) =>

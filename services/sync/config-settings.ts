@@ -3,6 +3,7 @@ import {
   anyText,
   cidrs,
   decimal,
+  flag,
   httpUrl,
   iceUrls,
   integer,
@@ -84,6 +85,22 @@ export const SETTINGS = {
   APP_BROKER_LOGIN_URL: setting(httpUrl, {
     defaultSays: '`<APP_BROKER_URL>/login`',
     meaning: 'Where a browser is sent to log in.',
+  }),
+  APP_QR_LOGIN_ENABLED: setting(flag, {
+    default: 'true',
+    meaning: 'Whether a new device can be signed in by a QR code.',
+  }),
+  APP_QR_REQUEST_TTL_SECONDS: setting(integer(1, 3_600), {
+    default: '120',
+    meaning: 'How long a QR code can be approved.',
+  }),
+  APP_QR_GUEST_TTL_SECONDS: setting(integer(60, 86_400), {
+    default: '3600',
+    meaning: 'Lifetime of a `once` session, which is not renewed.',
+  }),
+  APP_QR_PERSIST_TTL_HOURS: setting(integer(1, 8_760), {
+    default: '168',
+    meaning: 'Lifetime of a `persist` session after its last renewal.',
   }),
   APP_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
     defaultSays: '`127.0.0.1` with `APP_IDENTITY=dev`, else `0.0.0.0`',

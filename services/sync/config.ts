@@ -24,6 +24,12 @@ export interface Config {
     readonly app: string;
     readonly loginUrl: string;
   } | null;
+  readonly signin: {
+    readonly qrEnabled: boolean;
+    readonly requestSeconds: number;
+    readonly onceSeconds: number;
+    readonly persistSeconds: number;
+  };
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   readonly hub: {
     /** Already lowered to what the descriptor limit allows. */
@@ -212,6 +218,12 @@ function assemble(values: Values, descriptorLimit: number): Config {
     },
     identity: identityOf(values),
     broker: brokerOf(values),
+    signin: {
+      qrEnabled: values.APP_QR_LOGIN_ENABLED,
+      requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
+      onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
+      persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
+    },
     redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
     hub: {
       maxStreams,

@@ -55,6 +55,7 @@ export const LIMITS = {
  */
 export const RATES = {
   auth: { by: 'address', limit: 60, windowSeconds: 60 },
+  device_session: { by: 'address', limit: 10, windowSeconds: 60 },
   message: { by: 'device', limit: 120, windowSeconds: 60 },
   clipboard: { by: 'device', limit: 60, windowSeconds: 60 },
   transfer: { by: 'device', limit: 60, windowSeconds: 60 },

@@ -25,6 +25,8 @@ export interface Route {
   params: TObject | null;
   query: TObject | null;
   body: TSchema | null;
+  /** A request without a body is taken for `{}`. */
+  bodyOptional: boolean;
   bodyLimitBytes: number;
   /** Status -> body. `null`: no body. A media type: that, not JSON. */
   answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
@@ -43,6 +45,7 @@ const DEFAULTS = {
   params: null,
   query: null,
   body: null,
+  bodyOptional: false,
   bodyLimitBytes: LIMITS.jsonBodyBytes,
   errors: [],
 } as const;

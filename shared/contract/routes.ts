@@ -4,6 +4,7 @@ import { documentRoutes } from './documents.ts';
 import { identityRoutes } from './identity.ts';
 import { messageRoutes } from './messages.ts';
 import { presenceRoutes } from './presence.ts';
+import { sessionRoutes } from './sessions.ts';
 import { signalRoutes } from './signal.ts';
 import { streamRoutes } from './stream.ts';
 import { transferRoutes } from './transfers.ts';
@@ -11,6 +12,7 @@ import { transferRoutes } from './transfers.ts';
 /** The route table: everything the public port serves. A new room adds its rows here and nowhere else. */
 export const ROUTES = {
   ...identityRoutes,
+  ...sessionRoutes,
   ...deviceRoutes,
   ...streamRoutes,
   ...presenceRoutes,

@@ -1,7 +1,7 @@
 import { type Route, fillPath } from '../../shared/contract/route.ts';
 import { ROUTES, type RouteName } from '../../shared/contract/routes.ts';
 import type { ErrorCode } from '../../shared/contract/errors.ts';
-import type { TestDevice } from './device.ts';
+import { makeDevice, randomUser, type TestDevice } from './device.ts';
 import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 
 interface Sample {
@@ -29,6 +29,18 @@ const onNoTransfer = (body?: Record<string, unknown>): Sample => ({
 /** For every route one request that is right. A new route has none: the tests that walk the table then fail. */
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
+  logIn: () => ({ code: 'broker_unavailable' }),
+  startDeviceSession: ({ own }) => ({
+    body: { device_id: own.id, device_name: own.name, device_type: 'browser' },
+    code: 'broker_unavailable',
+  }),
+  refreshSession: () => ({ body: { credential: 'v1.none.none' }, code: 'broker_unavailable' }),
+  logOut: () => ({}),
+  listSessions: () => ({}),
+  removeSession: () => ({ params: { device_id: 'nobodys-device' } }),
+  removeDevice: () => ({ params: { device_id: 'nobodys-device' } }),
+  removeOtherSessions: () => ({}),
+  eraseAccount: () => ({}),
   listDevices: () => ({}),
   renameDevice: ({ own }) => ({ params: { device_id: own.id }, body: { name: own.name } }),
   openStream: () => ({}),
@@ -57,6 +69,13 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getHome: () => ({}),
   getHealth: () => ({}),
 };
+
+/** What takes the sender, or the other devices of its account, away: walks over all routes send it from elsewhere. */
+export const SPENDING: readonly RouteName[] = ['logOut', 'removeOtherSessions', 'eraseAccount'];
+
+/** Who sends the sample of a route, so that the devices of a scene outlive it. */
+export const senderOf = (name: RouteName, own: TestDevice): TestDevice =>
+  SPENDING.includes(name) ? makeDevice({ user: randomUser() }) : own;
 
 export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[];
 

@@ -20,6 +20,15 @@ type Verdict = 'served' | ErrorCode;
 /** A guest on what is its own. */
 const GUEST: Record<RouteName, Verdict> = {
   getMe: 'served',
+  logIn: 'broker_unavailable',
+  startDeviceSession: 'broker_unavailable',
+  refreshSession: 'broker_unavailable',
+  logOut: 'served',
+  listSessions: 'guest_forbidden',
+  removeSession: 'guest_forbidden',
+  removeDevice: 'guest_forbidden',
+  removeOtherSessions: 'guest_forbidden',
+  eraseAccount: 'guest_forbidden',
   listDevices: 'served',
   renameDevice: 'served',
   openStream: 'served',
@@ -52,6 +61,11 @@ const GUEST: Record<RouteName, Verdict> = {
 /** A session without a device, with full scope. */
 const WITHOUT_DEVICE: Record<RouteName, Verdict> = {
   ...GUEST,
+  listSessions: 'served',
+  removeSession: 'served',
+  removeDevice: 'served',
+  removeOtherSessions: 'served',
+  eraseAccount: 'served',
   renameDevice: 'device_required',
   openStream: 'device_required',
   initTransfer: 'device_required',
@@ -210,11 +224,13 @@ describe('another account', () => {
   });
 });
 
-test('public routes are the documents alone', () => {
+test('public routes are the documents, and the way in', () => {
   expect(ROUTE_NAMES.filter((name) => isPublic(routeOf(name))).sort()).toEqual([
     'getDocs',
     'getHealth',
     'getHome',
     'getOpenApi',
+    'logIn',
+    'refreshSession',
   ]);
 });

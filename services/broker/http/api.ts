@@ -29,7 +29,7 @@ type ServiceAuth = (req: IncomingMessage) => string;
 
 function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: ServiceAuth): RequestHandler {
   const validator = makeValidator(route);
-  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes, route.bodyOptional);
   return async (req, res: Response) => {
     factsOf(res).route = route;
     const app = serviceAuth(req);

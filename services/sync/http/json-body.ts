@@ -31,6 +31,9 @@ function parse(bytes: Buffer): unknown {
 const announcesBody = ({ headers }: Request): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+/** What stands for an absent body where it is optional. */
+const emptyBody = (): JsonBody => ({ value: {}, fingerprint: fingerprintOf(new Uint8Array()) });
+
 const required = (): BatonError => new BatonError('invalid_request', 'A JSON body is required');
 
 /**
@@ -38,10 +41,16 @@ const required = (): BatonError => new BatonError('invalid_request', 'A JSON bod
  * @throws invalid_request without a body or with malformed JSON, unsupported_media_type, and the errors of the parser,
  * which the error exit knows.
  */
-export function makeJsonBody(limitBytes: number): (req: Request, res: Response) => Promise<JsonBody> {
+export function makeJsonBody(
+  limitBytes: number,
+  isOptional: boolean,
+): (req: Request, res: Response) => Promise<JsonBody> {
   const readBytes = express.raw({ type: () => true, limit: limitBytes, inflate: false });
   return async (req, res) => {
-    if (!announcesBody(req)) throw required();
+    if (!announcesBody(req)) {
+      if (isOptional) return emptyBody();
+      throw required();
+    }
     if (!isJson(req.headers['content-type'])) {
       throw new BatonError('unsupported_media_type', 'Send the body as application/json');
     }

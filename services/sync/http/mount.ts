@@ -20,6 +20,8 @@ import { makeValidator, type RouteValidator } from './validation.ts';
 interface RouterDeps {
   handlers: Handlers;
   identity: Identity;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
   sameOrigin: (req: IncomingMessage) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   metrics: Metrics;
@@ -42,7 +44,7 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
 
 /** Same origin, identity, guard: what a request must pass before anything of it is read. Refusals are counted. */
 async function admit(
-  { identity, sameOrigin, metrics }: RouterDeps,
+  { identity, isRevoked, sameOrigin, metrics }: RouterDeps,
   route: Route,
   req: Request,
 ): Promise<Caller | null> {
@@ -50,6 +52,8 @@ async function admit(
     if (route.sameOrigin) sameOrigin(req);
     if (route.identity === 'public') return null;
     const caller = await identity.identify(req, route);
+    const { account, deviceId } = caller;
+    if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
     guard(route, caller, req.params);
     return caller;
   } catch (error) {
@@ -97,7 +101,7 @@ function send(res: Response, answer: Answer<Route>): void {
 }
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
-  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes, route.bodyOptional);
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;

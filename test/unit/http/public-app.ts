@@ -56,7 +56,8 @@ export function publicApp(parts: Parts = {}) {
     handlers: handlersWith(parts),
     identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve() }),
     sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
-    addressLimits: { auth: parts.auth ?? pass },
+    addressLimits: { auth: parts.auth ?? pass, device_session: pass },
+    isRevoked: () => false,
     metrics,
   });
   const app = makeExpress();
