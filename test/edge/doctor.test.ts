@@ -133,13 +133,13 @@ for (const [kind, mistakes] of EDGES) {
     let device: EdgeDevice;
     beforeAll(async () => {
       // Longer than the read timeout of the wrong one.
-      site = await startEdgeSite(kind, { APP_HUB_HEARTBEAT_MS: '2000', APP_RATE_LIMIT_SCALE: '0' });
+      site = await startEdgeSite(kind, { APP_HUB_HEARTBEAT_MS: '2000' });
       device = await site.signIn();
     });
     afterAll(() => site.stop());
     const token = () => ({ DOCTOR_TOKEN: device.bearer.Authorization.slice(7) });
 
-    test('the one that ships is found right', async () => {
+    test('the one that ships is found right, with every rate limit in force', async () => {
       const { code, said, failures } = await doctor(['--quick', site.edge.url], token());
       expect({ failures, code }).toEqual({ failures: [], code: 0 });
       expect(said).toMatch(/^\d+ passed, 0 failed, 0 warnings, 1 not tested$/m);
@@ -151,6 +151,18 @@ for (const [kind, mistakes] of EDGES) {
       expect(code).toBe(0);
       expect(said).toContain('let only the edge in');
     });
+
+    test('who begins a request and does not end it is cut off, and where not it is told', async () => {
+      const parts = { replicas: site.replicas.map(({ url }) => url), broker: site.broker.url };
+      const patient = await startEdge(kind, {
+        ...parts,
+        spoil: (_, text) => text.replace(/(client_header_timeout|read_header) 15s/, '$1 10m'),
+      });
+      const [right, wrong] = await Promise.all([doctor([site.edge.url]), doctor([patient.url])]);
+      expect(right.said).toContain('ok    half a request is not waited for');
+      expect(wrong.said).toContain('warn  half a request is not waited for');
+      await patient.stop();
+    }, 90_000);
 
     test.each(mistakes)('one that $says is found wrong', async ({ file, text, wrong, found }) => {
       const edge = await startEdge(kind, {

@@ -46,6 +46,14 @@ export function makeAsk({ base, insecure }) {
           resolve(onOpen(response, sent));
           return;
         }
+        // Of a stream that nobody asked to watch the head is the answer.
+        if ((response.headers['content-type'] ?? '').startsWith('text/event-stream')) {
+          clearTimeout(impatience);
+          response.on('error', () => undefined);
+          sent.destroy();
+          resolve({ status: response.statusCode, headers: response.headers, text: '', body: undefined });
+          return;
+        }
         let text = '';
         response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
         response.on('error', (error) => failed(error.message));

@@ -32,19 +32,22 @@ const SMUGGLED = [
 /** Hop-by-hop headers (RFC 9110, section 7.6.1): a proxy that obeys drops what the client names. */
 const DROPPED = ['X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Subject', 'X-Edge-Secret', 'X-Auth-Assertion'];
 
-/** One path of each class that an edge may treat apart, and other spellings of the first. */
+/**
+ * One path of each class that an edge may treat apart, and other spellings of the first. Only one is under the strict
+ * limit of sign-in, and it asks for nothing, so that nobody is locked out for having tried codes.
+ */
 const PATHS = [
   '/api/me',
   '/api/devices',
   '/api/hub/presence',
+  '/api/hub/events',
   '/api/message',
   '/api/transfer',
   '/api/clipboard',
   '/api/relay/01920000-0000-7000-8000-000000000001/0/1',
-  '/api/auth/sessions',
-  '/api/auth/qr/request?request_id=AAAAAAAAAAAAAAAAAAAAAA&approval_code=AAAAAAAAAAAAAAAAAAAAAA',
+  '/api/auth/qr/request',
   '/link',
-  '/api/auth/login/../../me',
+  '/api/docs/../me',
   '/api/docs/%2e%2e/me',
   '//api/me',
 ];
@@ -52,9 +55,10 @@ const PATHS = [
 /** What of an answer depends on who asked. */
 const essence = ({ status, body, failure }) => {
   if (status === 0) return failure;
-  const { code, user_id: user, scope, device } = body ?? {};
+  const { code, user_id: user, scope, device, errors = [] } = body ?? {};
   const who = user === undefined ? '' : ` as ${user}, ${scope}, device ${device?.device_id ?? 'none'}`;
-  return `${status}${code === undefined ? '' : ` ${code}`}${who}`;
+  const about = errors.map(({ path }) => ` ${path}`).join('');
+  return `${status}${code === undefined ? '' : ` ${code}`}${about}${who}`;
 };
 
 const believed = ({ text }) => text.includes(FORGER);
@@ -65,6 +69,22 @@ const adviceFor = (answer) => {
   if (answer.body?.code === 'invalid_request') return 'the edge adds its identity beside the one of the client';
   return 'the edge must remove every identity header of a client, on every path';
 };
+
+/** One forgery on every path: what got through, in words; and whether a rate limit stood in the way. */
+async function forge({ ask, own, usual, headers }) {
+  const answers = await Promise.all(PATHS.map((path) => ask({ path, headers: { ...own, ...headers } })));
+  const isLimited = (i) => answers[i].status === 429 || usual.get(PATHS[i]).status === 429;
+  const limited = PATHS.some((_, i) => isLimited(i));
+  const wrong = PATHS.map((path, i) => {
+    const answer = answers[i];
+    const [before, after] = [essence(usual.get(path)), essence(answer)];
+    // A forgery that the replica saw and refused is a hole in the edge, too.
+    const seen = answer.body?.code === 'untrusted_edge' || believed(answer);
+    if (isLimited(i) || (before === after && !seen)) return null;
+    return `${path}: ${before} became ${after}; ${adviceFor(answer)}`;
+  });
+  return { wrong: wrong.filter((text) => text !== null), limited };
+}
 
 /** `session` is the headers of somebody signed in; null: only what can be seen without. */
 export async function probeHeaders({ ask, session, report }) {
@@ -84,15 +104,10 @@ export async function probeHeaders({ ask, session, report }) {
       report(me === '401 unauthenticated', 'without session nobody is let in', [`/api/me answered ${me}`]);
     }
     for (const [what, headers] of SMUGGLED) {
-      const wrong = [];
-      for (const path of PATHS) {
-        const answer = await ask({ path, headers: { ...own, ...headers } });
-        const [before, after] = [essence(usual.get(path)), essence(answer)];
-        // A forgery that the replica saw and refused is a hole in the edge, too.
-        const seen = answer.body?.code === 'untrusted_edge' || believed(answer);
-        if (before !== after || seen) wrong.push(`${path}: ${before} became ${after}; ${adviceFor(answer)}`);
-      }
-      report(wrong.length === 0, `${what}, ${who}`, wrong);
+      const { wrong, limited } = await forge({ ask, own, usual, headers });
+      if (wrong.length === 0 && limited)
+        report('warn', `${what}, ${who}`, ['a rate limit was reached: ask again in a minute']);
+      else report(wrong.length === 0, `${what}, ${who}`, wrong);
     }
   }
   if (session === null) {
