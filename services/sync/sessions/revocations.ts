@@ -49,11 +49,16 @@ export class Revocations {
 
   /** Ends the streams of a device, or of all sessions without one when it is null, on every replica. */
   async tell(account: string, deviceId: string | null, reason: RevokedReason): Promise<void> {
-    const { channels, publish, onRevoked, onFailure } = this.#parts;
+    const { store, channels, publish, onRevoked, onFailure } = this.#parts;
     onRevoked(account, deviceId, reason);
     const payload = `r\n${account}\n${deviceId ?? ''}\n${reason}`;
     const failed = (error: unknown) => onFailure('announce revocation', error);
-    await Promise.all(channels().map((channel) => publish(channel, payload).catch(failed)));
+    const routed = await store.channelsOf(account).catch((error: unknown): string[] => {
+      failed(error);
+      return [];
+    });
+    const all = new Set([...channels(), ...routed]);
+    await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
   }
 
   /** What another replica announced. An expired session leaves no tombstone: it may be renewed. */

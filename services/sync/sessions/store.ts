@@ -64,6 +64,12 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       await orFault(redis.zrem(keys.due(account), fact));
     },
 
+    /** Channels of the replicas that hold a stream of the account, also of one that has only just started. */
+    async channelsOf(account: string): Promise<string[]> {
+      const rows = await orFault(redis.hvals(keys.routes(account)));
+      return rows.map((row) => row.split('\n', 1)[0] as string);
+    },
+
     async nowMs(): Promise<number> {
       const [seconds, micros] = await orFault(redis.time());
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
