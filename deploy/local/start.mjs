@@ -126,8 +126,7 @@ async function end(exitCode) {
   if (ending) return;
   ending = true;
   lan?.stop();
-  await Promise.all(replicas.map((replica) => replica.stop(patienceMs())));
-  await broker?.stop(patienceMs());
+  await Promise.all(services().map((service) => service.stop(patienceMs())));
   await starting?.then((started) => started.stop());
   process.exit(exitCode);
 }

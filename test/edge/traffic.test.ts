@@ -5,7 +5,7 @@ import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
 import { skipUnless } from '../support/skips.ts';
 import { makeInbox } from '../support/stream-recorder.ts';
-import { expectProblem, request } from '../support/wire.ts';
+import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { EDGE_SECRET, type EdgeKind, isInstalled, startEdge } from './edges.ts';
 import { type EdgeDevice, type EdgeSite, startEdgeSite } from './edge-site.ts';
 import { startMirror } from './mirror.ts';
@@ -60,8 +60,13 @@ for (const kind of KINDS) {
       }
     });
 
-    test.each(routesWhere(isPublic))('%s needs no session', async (name) => {
-      expect((await request(site.edge, sampleRequest(name, sceneOf(laptop, phone)))).status).toBeLessThan(400);
+    test.each(routesWhere(isPublic))('%s is served without a session, as a replica would', async (name) => {
+      const asked = sampleRequest(name, sceneOf(laptop, phone));
+      const [through, direct] = [await request(site.edge, asked), await request(site.replicas[0], asked)];
+      expect([through.status, through.headers['content-type']]).toEqual([
+        direct.status,
+        direct.headers['content-type'],
+      ]);
     });
 
     test.each(routesWhere(({ scope }) => scope !== 'any'))('a guest may not %s', async (name) => {
@@ -125,6 +130,34 @@ for (const kind of KINDS) {
       const [cookie = ''] = answer.headers['set-cookie'] ?? [];
       const me = await request(site.edge, { path: '/api/me', headers: { Cookie: cookie.split(';')[0] ?? '' } });
       expect(me.body).toMatchObject({ user_id: 'ann', device: null });
+    });
+
+    test('from a login to two devices, of which one revokes the other', async () => {
+      const form = { 'Content-Type': 'application/x-www-form-urlencoded', ...origin() };
+      const cookieOf = ({ headers }: WireAnswer) => ({ Cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '' });
+      const become = async (device_id: string) => {
+        const body = Buffer.from('user=eve-of-the-edge');
+        const login = await request(site.edge, { method: 'POST', path: '/login/dev', headers: form, body });
+        const answer = await request(site.edge, {
+          method: 'POST',
+          path: '/api/auth/device-session',
+          headers: { ...cookieOf(login), ...origin() },
+          body: { device_id, device_name: device_id, device_type: 'browser' },
+        });
+        expect(answer.status).toBe(200);
+        return cookieOf(answer);
+      };
+      const [one, two] = [await become('device-one'), await become('device-two')];
+      const stream = await openRawStream(site.edge, two);
+      await stream.until(/event: ready\n/);
+      const path = '/api/auth/sessions/device-two';
+      const revoked = await request(site.edge, { method: 'DELETE', path, headers: { ...one, ...origin() } });
+      expect(revoked.status).toBe(204);
+      expect(await stream.ended()).toContain('event: session:revoked');
+      expect((await request(site.edge, { path: '/api/me', headers: two })).status).toBe(401);
+      const refreshed = { method: 'POST', path: '/api/auth/refresh', headers: { ...two, ...origin() } };
+      expectProblem(await request(site.edge, refreshed), 'session_revoked');
+      expect((await request(site.edge, { ...refreshed, headers: { ...one, ...origin() } })).status).toBe(200);
     });
 
     test('with the broker away calls say so and streams are asked to come back', async () => {

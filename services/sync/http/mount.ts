@@ -70,7 +70,7 @@ const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
 
 /** Whoever could be asked who this is is away: the client has done nothing wrong. */
-const isOurFault = (error: unknown): boolean => error instanceof BatonError && error.status >= 500;
+const isOurFault = (error: unknown): error is BatonError => error instanceof BatonError && error.status >= 500;
 
 /** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
 function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
@@ -114,9 +114,13 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     try {
       caller = await admit(deps, route, req);
     } catch (error) {
-      if (isEventStream(route) && isOurFault(error)) return sendAway(res);
-      if (!needsLogin(route, error)) throw error;
-      return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
+      if (needsLogin(route, error)) {
+        return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
+      }
+      if (!isEventStream(route) || !isOurFault(error)) throw error;
+      deps.metrics.problems_total.inc({ code: error.code });
+      sendAway(res);
+      return noteStreamOpen(deps.metrics, req, res);
     }
     validator.params(req.params);
     const query = validator.query(req.query);
