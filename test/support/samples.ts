@@ -36,8 +36,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   startLogin: () => ({ body: { device_name: 'Phone', device_type: 'ios' } }),
   pollLogin: () => ({
     query: { request_id: 'A'.repeat(22), wait_ms: '0' },
-    headers: { 'X-Poll-Secret': 'A'.repeat(43) },
-    code: 'not_found',
+    code: 'poll_secret_required',
   }),
   readLogin: () => ({ query: { request_id: 'A'.repeat(22), approval_code: 'A'.repeat(22) }, code: 'not_found' }),
   approveLogin: () => ({
@@ -91,8 +90,14 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getHealth: () => ({}),
 };
 
-/** What takes the sender, or the other devices of its account, away: walks over all routes send it from elsewhere. */
-export const SPENDING: readonly RouteName[] = ['logOut', 'removeOtherSessions', 'eraseAccount'];
+/**
+ * What takes the sender, or the other devices of its account, away, or counts against the account: walks over all routes
+ * send it from elsewhere.
+ */
+const SPENDING: readonly RouteName[] = [
+  ...(['logOut', 'removeOtherSessions', 'eraseAccount'] as const),
+  ...(['readLogin', 'approveLogin', 'openLink', 'decideLink'] as const),
+];
 
 /** Who sends the sample of a route, so that the devices of a scene outlive it. */
 export const senderOf = (name: RouteName, own: TestDevice): TestDevice =>
@@ -128,5 +133,7 @@ export function expectRight(name: RouteName, answer: WireAnswer, scene: Scene): 
 export const routesWhere = (match: (route: Route) => boolean): RouteName[] =>
   ROUTE_NAMES.filter((name) => match(routeOf(name)));
 
+/** Refuses who has no session; a page sends them to the login instead. */
+export const refusesStrangers = (route: Route): boolean => route.identity === 'caller' && !route.loginRedirect;
 export const isPublic = (route: Route): boolean => route.identity === 'public';
 export const isStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { ROUTE_NAMES, routeOf, sampleRequest, senderOf } from '../support/samples.ts';
+import { isPublic, ROUTE_NAMES, routeOf, sampleRequest, senderOf } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
@@ -138,7 +138,7 @@ test('two requests never have the same made-up id', async () => {
   expect(new Set(ids).size).toBe(50);
 });
 
-test.each(ROUTE_NAMES.filter((name) => routeOf(name).answers[200] === 'text/html'))(
+test.each(ROUTE_NAMES.filter((name) => routeOf(name).answers[200] === 'text/html' && isPublic(routeOf(name))))(
   'the page of %s lets no script run and nobody frame it',
   async (name) => {
     const { headers: told } = await request(site.one, sampleRequest(name, scene));

@@ -6,7 +6,7 @@ import { makeDevice } from '../support/device.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { isPublic, isStream, routeOf, routesWhere, sampleRequest } from '../support/samples.ts';
+import { isStream, routeOf, routesWhere, sampleRequest, refusesStrangers } from '../support/samples.ts';
 import { keysHolding } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
@@ -116,7 +116,7 @@ describe('nobody is', () => {
     expectProblem(await askMe(await headers()), 'unauthenticated');
   });
 
-  test.each(routesWhere((route) => !isPublic(route)))('who asks for %s without a session', async (name) => {
+  test.each(routesWhere(refusesStrangers))('who asks for %s without a session', async (name) => {
     const own = makeDevice({ user: 'u' });
     expectProblem(await request(replica, sampleRequest(name, { own, other: own })), 'unauthenticated');
   });
@@ -176,7 +176,7 @@ test('with the broker away every call says so, a stream is asked to come back, a
   const { bearer, cookie, device } = await signIn();
   await broker.stop();
   try {
-    for (const name of routesWhere((route) => !isPublic(route))) {
+    for (const name of routesWhere(refusesStrangers)) {
       const asked = { ...sampleRequest(name, { own: device, other: device }), headers: bearer };
       if (!isStream(routeOf(name))) expectProblem(await request(replica, asked), 'broker_unavailable');
     }

@@ -41,6 +41,7 @@ function show(res: Response, status: number, html: string): null {
   res.statusCode = status;
   res.setHeader('Content-Type', 'text/html; charset=utf-8');
   res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Content-Length', Buffer.byteLength(html));
   res.end(html);
   return null;
 }

@@ -136,8 +136,11 @@ export function makeSignin(parts: SigninParts) {
       return withCode(caller, () => decide(request_id, approval_code, { operation, state: 'approved', fields }));
     },
 
-    deny: (caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> =>
-      withCode(caller, () => decide(requestId, code, { operation, state: 'denied', fields: {} })),
+    /** Without the code too: whoever names the request has seen it, and keeps somebody out at worst. Throws as `read`. */
+    deny(caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> {
+      const denied = () => decide(requestId, code, { operation, state: 'denied', fields: {} });
+      return code === undefined ? denied() : withCode(caller, denied);
+    },
 
     drain: polls.drain,
   };
