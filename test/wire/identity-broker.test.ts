@@ -122,15 +122,21 @@ describe('nobody is', () => {
   });
 });
 
-test('a token that the broker did not sign does not reach it', async () => {
+test('what is no access token that the broker signed does not reach it', async () => {
   const { session, subject } = await signIn();
   await askMe({ Authorization: `Bearer ${session.access_token}` });
   const [head = '', claims = ''] = session.access_token.split('.');
   const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string };
   const payload = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
   const stranger = await makeSigner(kid);
+  const asked = await request(broker, {
+    path: '/forward-auth',
+    headers: { Authorization: `Bearer ${session.access_token}` },
+  });
   const before = questions();
   const forged = [
+    // Signed by the broker, for edges.
+    String(asked.headers['x-auth-assertion']),
     await stranger.sign({ ...payload, sub: 'admin' }, { typ: 'at+jwt' }),
     await stranger.sign(payload, { typ: 'at+jwt', kid: 'unknown' }),
     `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${claims}.`,
