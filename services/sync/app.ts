@@ -10,7 +10,6 @@ import { makeDeviceStore } from './devices/store.ts';
 import { DueSweeper } from './due/due-sweeper.ts';
 import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
-import { makeAdminApp } from './http/admin.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
 import { makeExpress } from './http/express-app.ts';
 import { makeRouter } from './http/mount.ts';
@@ -20,6 +19,7 @@ import { requestId } from './http/request-facts.ts';
 import { makeRequestLog, makeRequestMetrics } from './http/request-log.ts';
 import { apiHeaders, securityHeaders } from './http/response-headers.ts';
 import { startServer } from './http/server.ts';
+import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
 import { Hub } from './hub/hub.ts';
 import { makeLeaseStore } from './hub/lease-store.ts';
@@ -40,7 +40,7 @@ import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
 import { makeBrokerClient } from './sessions/broker-client.ts';
 import { makeSessionsRoom } from './sessions/room.ts';
-import { bindGauges } from './telemetry/gauges.ts';
+import { makeSigninRoom } from './signin/room.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
 import { makeOwed } from './hub/owed.ts';
@@ -91,6 +91,7 @@ export async function startApp(config: Config): Promise<App> {
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
       revoked: (u, d, reason) => revocations.heard(u, d, reason),
+      login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
     onFailure,
@@ -170,6 +171,23 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const { revocations } = sessions;
+  const clientAddress = makeClientAddress({ trustedProxies: config.http.trustedProxies });
+  const signin = makeSigninRoom({
+    db: { scripts, keys },
+    broker,
+    sessions,
+    settings: {
+      ...config.signin,
+      publicUrl: config.http.publicUrl,
+      knowsApprovers: config.identity.mode !== 'dev',
+    },
+    bus: { channel: () => replica.channel, publish: store.publish },
+    wasSeen: devices.wasSeen,
+    noteDue: dueStore.note,
+    clientAddress,
+    metrics,
+    onFailure,
+  });
   const identity = makeIdentity({
     config,
     verify: broker && broker.verify,
@@ -184,6 +202,7 @@ export async function startApp(config: Config): Promise<App> {
       transfer: transfers.expire,
       revoke: sessions.removal.resume,
       session: sessions.rows.expire,
+      claim: signin.checkClaim,
     },
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
@@ -244,6 +263,7 @@ export async function startApp(config: Config): Promise<App> {
       handlers: {
         ...makeIdentityHandlers({ ownDevice: devices.own, clipboardSeconds: config.clipboard.ttlSeconds }),
         ...sessions.handlers,
+        ...signin.handlers,
         ...makeDeviceHandlers(devices),
         ...makeStreamHandlers(hub),
         ...makeMessageHandlers(messages),
@@ -258,7 +278,7 @@ export async function startApp(config: Config): Promise<App> {
       addressLimits: makeAddressLimits({
         sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
         prefixOf: keys.addressRatePrefix,
-        clientAddress: makeClientAddress({ trustedProxies: config.http.trustedProxies }),
+        clientAddress,
         scale: config.http.rateLimitScale,
         logger,
       }),
@@ -267,24 +287,7 @@ export async function startApp(config: Config): Promise<App> {
   );
   app.use(makeProblemHandler({ logger, metrics }));
 
-  const isReady = () => ({
-    ready: store.wasSeen && !draining,
-    reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(draining ? ['draining'] : [])],
-  });
-  const status = async () => ({
-    replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining },
-    store: { up: store.isUp },
-    bus: { silent_for_ms: Math.round(bus.silentForMs) },
-  });
-  const admin = makeAdminApp({ isReady, status, registry: metrics.registry, logger });
-  bindGauges(metrics, {
-    streams: () => hub.streams.size,
-    streamsLimit: config.hub.maxStreams,
-    bufferedBytes: () => hub.bufferedBytes,
-    busSilentForMs: () => bus.silentForMs,
-    liveReplicas: () => replica.live,
-    isDraining: () => draining,
-  });
+  const admin = makeHealth({ config, store, hub, replica, bus, metrics, logger, isDraining: () => draining });
 
   const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
   const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
@@ -308,6 +311,7 @@ export async function startApp(config: Config): Promise<App> {
     draining = true;
     if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
     stopped = true;
+    signin.drain();
     await hub.drain(config.drain.streamsSeconds * 1000);
     await publicServer.close(5_000);
     transfers.stop();

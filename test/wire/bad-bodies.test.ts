@@ -32,7 +32,7 @@ interface Schema {
 
 const bodyOf = (name: RouteName): Schema => routeOf(name).body as Schema;
 const goodBody = (name: RouteName): Record<string, unknown> => SAMPLES[name](scene).body ?? {};
-const takers = routesWhere(({ body }) => body !== null);
+const takers = routesWhere(({ body, bodyKind }) => body !== null && bodyKind === 'json');
 
 const ONE_OF_EACH_TYPE: Readonly<Record<string, unknown>> = {
   null: null,

@@ -86,8 +86,6 @@ describe('events', () => {
 describe('error codes', () => {
   /** Codes of what the replica is still to learn. Whoever raises one takes it off the list. */
   const LATER: readonly ErrorCode[] = [
-    // sign-in by QR
-    ...(['poll_secret_required', 'access_denied', 'feature_disabled', 'login_expired', 'login_consumed'] as const),
     // the relay
     ...(['upload_length_mismatch', 'offset_mismatch'] as const),
     ...(['upload_gone', 'range_not_available', 'window_full', 'relay_busy'] as const),

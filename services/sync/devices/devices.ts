@@ -87,6 +87,11 @@ export function makeDevices(store: DeviceStore) {
       return (deviceId) => states.includes(deviceId) && stateOf(states[states.indexOf(deviceId) + 1]).online;
     },
 
+    /** Whether the device has ever had a stream, as far as is known. */
+    async wasSeen(account: string, deviceId: string): Promise<boolean> {
+      return (await store.readPresence(account)).states.includes(deviceId);
+    },
+
     async rows(account: string): Promise<DeviceRow[]> {
       return rowsOf((await store.readPresence(account)).devices);
     },

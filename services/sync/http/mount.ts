@@ -9,7 +9,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type AddressGroup, isAddressGroup } from './address-limit.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
-import { makeJsonBody, NO_BODY } from './json-body.ts';
+import { makeBody, NO_BODY } from './body.ts';
 import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from './operation.ts';
 import { factsOf, isEventStream } from './request-facts.ts';
@@ -63,6 +63,9 @@ async function admit(
   }
 }
 
+const needsLogin = (route: Route, error: unknown): boolean =>
+  route.loginRedirect && error instanceof BatonError && error.status === 401;
+
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
 
@@ -101,7 +104,7 @@ function send(res: Response, answer: Answer<Route>): void {
 }
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
-  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes, route.bodyOptional);
+  const readBody = route.body === null ? null : makeBody(route);
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;
@@ -111,10 +114,13 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     try {
       caller = await admit(deps, route, req);
     } catch (error) {
-      if (!isEventStream(route) || !isOurFault(error)) throw error;
-      deps.metrics.problems_total.inc({ code: error.code });
-      sendAway(res);
-      return noteStreamOpen(deps.metrics, req, res);
+      if (isEventStream(route) && isOurFault(error)) {
+        deps.metrics.problems_total.inc({ code: error.code });
+        sendAway(res);
+        return noteStreamOpen(deps.metrics, req, res);
+      }
+      if (!needsLogin(route, error)) throw error;
+      return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
     }
     validator.params(req.params);
     const query = validator.query(req.query);

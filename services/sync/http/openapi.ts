@@ -72,7 +72,12 @@ const operationOf = (name: string, route: Route): Json => ({
   ...(route.identity === 'public' && { security: [] }),
   parameters: parametersOf(route),
   ...(route.body && {
-    requestBody: { required: !route.bodyOptional, content: { 'application/json': { schema: route.body } } },
+    requestBody: {
+      required: !route.bodyOptional,
+      content: {
+        [route.bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json']: { schema: route.body },
+      },
+    },
   }),
   responses: responsesOf(route),
   'x-baton-identity': route.identity,

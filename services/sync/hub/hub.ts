@@ -9,6 +9,7 @@ import type { BusEvent, BusListener } from '../redis/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CatchUp, makeCatchUp, type OwedEvent } from './catch-up.ts';
 import { addressed, frame } from './frames.ts';
+import { endEvenly } from './drain.ts';
 import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
 import type { LeaseStore } from './lease-store.ts';
@@ -63,7 +64,7 @@ const OPENING_AT_ONCE = 200;
 const POSITION = /^\d{1,15}-\d{1,10}$/;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
-export class Hub implements Omit<BusListener, 'revoked'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'login'> {
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
   readonly #parts: HubParts;
@@ -215,18 +216,7 @@ export class Hub implements Omit<BusListener, 'revoked'> {
   /** Ends all streams in random order, evenly over `spreadMs`, and refuses new ones. Resolves when the store knows. */
   async drain(spreadMs: number): Promise<void> {
     this.#draining = true;
-    const order = [...this.streams.all.values()].sort(() => Math.random() - 0.5);
-    const started = performance.now();
-    for (const [index, stream] of order.entries()) {
-      const waitMs = started + (spreadMs * index) / order.length - performance.now();
-      if (waitMs > 5) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      stream.end('draining', spreadRetryMs(500, 3_000));
-    }
-    const deadline = performance.now() + 5_000;
-    while (!(this.sweeper.settled && this.streams.size === 0) && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    for (const stream of this.streams.all.values()) stream.destroy();
+    await endEvenly(this.streams.all, spreadMs, () => this.sweeper.settled);
   }
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */

@@ -44,6 +44,7 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });
   const { publicUrl, loginUrl } = settings;
   return {
+    store,
     revocations,
     rows,
     cookie,
@@ -51,3 +52,5 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
   };
 }
+
+export type SessionsRoom = ReturnType<typeof makeSessionsRoom>;

@@ -36,7 +36,11 @@ describe('starting', () => {
       handlers: handlers as Handlers,
       identity: { identify: () => Promise.reject(new Error()), restoreRow: () => Promise.resolve(false) },
       sameOrigin: () => undefined,
-      addressLimits: { auth: (_req, _res, next) => next(), device_session: (_req, _res, next) => next() },
+      addressLimits: {
+        auth: (_req, _res, next) => next(),
+        device_session: (_req, _res, next) => next(),
+        qr_start: (_req, _res, next) => next(),
+      },
       isRevoked: () => false,
       metrics: makeMetrics({ version: 'test' }),
     });
