@@ -130,3 +130,5 @@ export const routesWhere = (match: (route: Route) => boolean): RouteName[] =>
 
 export const isPublic = (route: Route): boolean => route.identity === 'public';
 export const isStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';
+/** Answers somebody without identity by 401; a page for people sends them to the login instead. */
+export const refusesNobody = (route: Route): boolean => !isPublic(route) && !route.loginRedirect;

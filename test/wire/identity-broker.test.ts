@@ -6,7 +6,7 @@ import { makeDevice } from '../support/device.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { isPublic, isStream, routeOf, routesWhere, sampleRequest } from '../support/samples.ts';
+import { isPublic, isStream, refusesNobody, routeOf, routesWhere, sampleRequest } from '../support/samples.ts';
 import { keysHolding } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
@@ -116,7 +116,7 @@ describe('nobody is', () => {
     expectProblem(await askMe(await headers()), 'unauthenticated');
   });
 
-  test.each(routesWhere((route) => !isPublic(route)))('who asks for %s without a session', async (name) => {
+  test.each(routesWhere(refusesNobody))('who asks for %s without a session', async (name) => {
     const own = makeDevice({ user: 'u' });
     expectProblem(await request(replica, sampleRequest(name, { own, other: own })), 'unauthenticated');
   });

@@ -4,7 +4,7 @@ import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../edge
 import { makeDevice, randomUser } from '../support/device.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
-import { isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
+import { refusesNobody, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
@@ -88,7 +88,7 @@ test('other identity headers change nothing', async () => {
   expect((await askMe(headers)).body).toMatchObject({ user_id: user, scope: 'guest' });
 });
 
-test.each(routesWhere((route) => !isPublic(route)))('%s believes no header without assertion', async (name) => {
+test.each(routesWhere(refusesNobody))('%s believes no header without assertion', async (name) => {
   const own = makeDevice({ user });
   const headers = { 'X-Auth-Subject': user, 'X-Auth-Scope': 'full', 'X-Auth-Meta': own.id };
   expectProblem(await request(site.one, { ...sampleRequest(name, { own, other: own }), headers }), 'untrusted_edge');

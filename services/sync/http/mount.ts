@@ -114,13 +114,13 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     try {
       caller = await admit(deps, route, req);
     } catch (error) {
-      if (isEventStream(route) && isOurFault(error)) {
-        deps.metrics.problems_total.inc({ code: error.code });
-        sendAway(res);
-        return noteStreamOpen(deps.metrics, req, res);
+      if (needsLogin(route, error)) {
+        return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
       }
-      if (!needsLogin(route, error)) throw error;
-      return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
+      if (!isEventStream(route) || !isOurFault(error)) throw error;
+      deps.metrics.problems_total.inc({ code: error.code });
+      sendAway(res);
+      return noteStreamOpen(deps.metrics, req, res);
     }
     validator.params(req.params);
     const query = validator.query(req.query);
