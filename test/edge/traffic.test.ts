@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as open, type ServerResponse } from 'node:http';
 import { serviceOf } from '../broker/service.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
-import { isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
+import { isPublic, refusesStrangers, routesWhere, sampleRequest } from '../support/samples.ts';
 import { skipUnless } from '../support/skips.ts';
 import { makeInbox } from '../support/stream-recorder.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
@@ -54,7 +54,7 @@ for (const kind of KINDS) {
     });
 
     test('nobody is refused in the words of the API', async () => {
-      for (const name of routesWhere((route) => !isPublic(route))) {
+      for (const name of routesWhere(refusesStrangers)) {
         const asked = sampleRequest(name, sceneOf(laptop, phone));
         expectProblem(await request(site.edge, asked), 'unauthenticated');
       }
@@ -78,21 +78,18 @@ for (const kind of KINDS) {
       expectProblem(await request(site.edge, { ...asked, headers: forged }), 'guest_forbidden');
     });
 
-    test.each(routesWhere((route) => !isPublic(route)))(
-      'a replica that is asked directly believes nothing: %s',
-      async (name) => {
-        const headers = {
-          'X-Auth-Subject': laptop.subject,
-          'X-Auth-Scope': 'full',
-          'X-Auth-Meta': laptop.id,
-          ...laptop.bearer,
-        };
-        for (const replica of site.replicas) {
-          const asked = sampleRequest(name, sceneOf(laptop, phone));
-          expectProblem(await request(replica, { ...asked, headers }), 'untrusted_edge');
-        }
-      },
-    );
+    test.each(routesWhere(refusesStrangers))('a replica that is asked directly believes nothing: %s', async (name) => {
+      const headers = {
+        'X-Auth-Subject': laptop.subject,
+        'X-Auth-Scope': 'full',
+        'X-Auth-Meta': laptop.id,
+        ...laptop.bearer,
+      };
+      for (const replica of site.replicas) {
+        const asked = sampleRequest(name, sceneOf(laptop, phone));
+        expectProblem(await request(replica, { ...asked, headers }), 'untrusted_edge');
+      }
+    });
 
     test.each<[string, Record<string, string>]>([
       ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
@@ -158,6 +155,17 @@ for (const kind of KINDS) {
       const refreshed = { method: 'POST', path: '/api/auth/refresh', headers: { ...two, ...origin() } };
       expectProblem(await request(site.edge, refreshed), 'session_revoked');
       expect((await request(site.edge, { ...refreshed, headers: { ...one, ...origin() } })).status).toBe(200);
+    });
+
+    test('the page of a QR code sends people without a session to the login, and back to it', async () => {
+      const path = `/link?r=${'A'.repeat(22)}&c=${'A'.repeat(22)}`;
+      const answer = await request(site.edge, { path, headers: { 'X-Auth-Subject': 'admin', 'X-Auth-Scope': 'full' } });
+      expect([answer.status, answer.headers.location]).toEqual([
+        302,
+        `/api/auth/login?${new URLSearchParams({ return_to: path })}`,
+      ]);
+      const signedIn = await request(site.edge, { path, headers: phone.cookie });
+      expect(signedIn.headers['content-type']).toMatch(/^text\/html/);
     });
 
     test('with the broker away calls say so and streams are asked to come back', async () => {

@@ -120,7 +120,7 @@ test('the end of the store is the end of everything', async () => {
   expect(await start.ended).toBe(1);
   expect(start.stderr()).toContain(`redis (pid ${redis}) was ended (SIGKILL); nothing can go on without it`);
   expect(services.filter(isAlive)).toEqual([]);
-});
+}, 60_000);
 
 test('the end of the broker is the end of everything', async () => {
   const start = npmStart();

@@ -5,8 +5,8 @@ import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { presenceView, rowsOf, stateOf } from './presence-view.ts';
-import { type DeviceRow, formatRow, parseRow, refOf } from './row.ts';
-import type { DeviceStore, NewDevice } from './store.ts';
+import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
+import type { DeviceStore } from './store.ts';
 
 function deviceOf(row: DeviceRow, state: string | undefined, caller: Caller): Device {
   const { online, lastSeenAtMs } = stateOf(state);

@@ -8,20 +8,7 @@ import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { PresenceFields } from './presence-view.ts';
-
-export interface NewDevice {
-  deviceId: string;
-  name: string;
-  type: DeviceType;
-  /**
-   * `new`: a missing device is added, the others are told; an existing one stays as it is. `lost`: a row that is put
-   * back, of which nobody is told; an existing one takes the session. `minted`: as `new`, but an existing one takes the
-   * name, type and session.
-   */
-  mode: 'new' | 'lost' | 'minted';
-  /** Its session at the broker, where it is known. */
-  session: { id: string; endsAtMs: number } | null;
-}
+import type { NewDevice } from './row.ts';
 
 /** Device rows, and what was last announced of them. */
 export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {

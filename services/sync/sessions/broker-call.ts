@@ -98,5 +98,3 @@ export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
     close: (): Promise<void> => agent.close(),
   };
 }
-
-export type CallBroker = ReturnType<typeof makeBrokerCall>;

@@ -25,7 +25,7 @@ export class Revocations {
   readonly #known = new Map<string, Map<string, number>>();
   #version = '';
   #newestMs = 0;
-  #reading: Promise<void> | null = null;
+  #isReading = false;
 
   constructor(parts: RevocationsParts) {
     this.#parts = parts;
@@ -72,10 +72,12 @@ export class Revocations {
   note(version: string): void {
     if (version === this.#version && version !== '') return;
     if (version === '' && this.#known.size === 0) return;
-    this.#reading ??= this.#read(version)
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#read(version)
       .catch((error: unknown) => this.#parts.onFailure('read revocations', error))
       .finally(() => {
-        this.#reading = null;
+        this.#isReading = false;
       });
   }
 
