@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import type { DeviceType } from '../../../shared/contract/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';

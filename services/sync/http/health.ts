@@ -4,14 +4,13 @@ import type { Config } from '../config.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Replica } from '../hub/replica.ts';
 import type { Bus } from '../redis/bus.ts';
-import type { Store } from '../redis/store.ts';
 import { bindGauges } from '../telemetry/gauges.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { makeAdminApp } from './admin.ts';
 
 interface HealthParts {
   config: Config;
-  store: Store;
+  store: { readonly isUp: boolean; readonly wasSeen: boolean };
   hub: Hub;
   replica: Replica;
   bus: Bus;

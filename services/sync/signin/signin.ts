@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { type DeviceType, parseDeviceName, type Scope } from '../../../shared/contract/fields.ts';
+import { type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
 import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/signin.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -124,7 +124,7 @@ export function makeSignin(parts: SigninParts) {
           source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
           age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
           expires_at: Number(login['expires']),
-          allowed_scopes: (NATIVE.includes(type) ? ['full'] : ['guest', 'full']) as Scope[],
+          allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
         };
       }),
 

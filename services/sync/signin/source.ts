@@ -32,7 +32,7 @@ export function describeAgent(userAgent: string): string {
 /** The network that an address is in, not the address: a /24 of IPv4, a /48 of IPv6. */
 export function coarseAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
-  const bits = ipaddr.process(address).kind() === 'ipv4' ? 24 : 48;
-  const kind = bits === 24 ? ipaddr.IPv4 : ipaddr.IPv6;
-  return `${kind.networkAddressFromCIDR(`${ipaddr.process(address)}/${bits}`)}/${bits}`;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed.toString()}/24`).toString()}/24`;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/48`).toString()}/48`;
 }
