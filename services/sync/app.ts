@@ -179,10 +179,9 @@ export async function startApp(config: Config): Promise<App> {
     settings: {
       ...config.signin,
       publicUrl: config.http.publicUrl,
-      knowsApprovers: config.identity.mode !== 'dev',
     },
     bus: { channel: () => replica.channel, publish: store.publish },
-    wasSeen: devices.wasSeen,
+    hasSession: devices.hasSession,
     noteDue: dueStore.note,
     clientAddress,
     metrics,
@@ -261,7 +260,11 @@ export async function startApp(config: Config): Promise<App> {
   app.use(
     makeRouter({
       handlers: {
-        ...makeIdentityHandlers({ ownDevice: devices.own, clipboardSeconds: config.clipboard.ttlSeconds }),
+        ...makeIdentityHandlers({
+          ownDevice: devices.own,
+          clipboardSeconds: config.clipboard.ttlSeconds,
+          qr: config.signin.qrEnabled && broker !== null,
+        }),
         ...sessions.handlers,
         ...signin.handlers,
         ...makeDeviceHandlers(devices),
@@ -274,6 +277,7 @@ export async function startApp(config: Config): Promise<App> {
       },
       identity,
       isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
+      onCaller: signin.use,
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({
         sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
