@@ -1,4 +1,4 @@
-import { type RedisProcess, redisCli, startRedisProcess, until } from './redis-processes.ts';
+import { type RedisProcess, redisCli, type Settings, startRedisProcess, until } from './redis-processes.ts';
 
 /** A node as `CLUSTER NODES` of another one describes it. */
 interface ClusterNode {
@@ -62,8 +62,9 @@ const holds = ({ slots }: ClusterNode, slot: number): boolean =>
     return slot >= from && slot <= to;
   });
 
-export async function startRedisCluster(): Promise<RedisCluster> {
-  const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedisProcess({ settings: SETTINGS })));
+export async function startRedisCluster({ settings = {} }: { settings?: Settings } = {}): Promise<RedisCluster> {
+  const all = { ...SETTINGS, ...settings };
+  const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedisProcess({ settings: all })));
   const dead = new Set<RedisProcess>();
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.stop()));
