@@ -20,6 +20,8 @@ export interface RedisCluster {
   /** The primary that serves this key or channel. */
   primaryOf(key: string): Promise<RedisProcess>;
   slotOf(key: string): Promise<number>;
+  /** The primary of a slot and a replica of it. */
+  shardOf(slot: number): Promise<[primary: RedisProcess, replica: RedisProcess]>;
   /** Kills the primary of a key and resolves when a replica has taken over. */
   killPrimaryOf(key: string): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
   /** Has a replica of the key's primary take over in good order. */
@@ -130,6 +132,12 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
     url: addresses.map((address) => `redis://${address}`).join(','),
     nodes,
     slotOf,
+    async shardOf(slot) {
+      const owner = await ownerOf(slot);
+      const replica = (await view()).find(({ primary }) => primary === owner.id);
+      if (!replica) throw new Error('that primary has no replica');
+      return [processOf(owner), processOf(replica)];
+    },
     primaryOf: async (key) => processOf(await ownerOf(await slotOf(key))),
     async killPrimaryOf(key) {
       const slot = await slotOf(key);
