@@ -5,6 +5,11 @@ import { DURABLE, harmsOfPrimaries, LAG_MS, type Primary, untilFollowing } from 
 import type { ChaosStore } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 
+/** A server is taken for dead after 1 s of silence; then another one is agreed upon. */
+const DECIDED_WITHIN_MS = 3_000;
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** A primary with two replicas and three sentinels; each replica of ours reaches each through a proxy of its own. */
 export async function startSentinel(): Promise<ChaosStore> {
   const site = await startRedisSentinel({ settings: DURABLE });
@@ -18,12 +23,17 @@ export async function startSentinel(): Promise<ChaosStore> {
       server,
       replaced: () => site.promotedInsteadOf(server),
       async returned() {
-        const role = await until(
-          () => server.cli('info', 'replication'),
-          (text) => text.includes('connected_slaves:2') || text.includes('master_link_status:up'),
+        // What the sentinels decided while it was away they carry out in their own time.
+        await wait(DECIDED_WITHIN_MS);
+        const { isPrimary } = await until(
+          async () => ({
+            isPrimary: (await site.primary()) === server,
+            info: await server.cli('info', 'replication'),
+          }),
+          ({ isPrimary, info }) => (isPrimary ? /connected_slaves:[1-9]/ : /master_link_status:up/).test(info),
           `the server on ${server.port} to have its place`,
         );
-        return role.includes('role:master');
+        return isPrimary;
       },
     };
   }
