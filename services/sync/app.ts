@@ -80,6 +80,7 @@ export async function startApp(config: Config): Promise<App> {
     metrics,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     onTopology: () => bus.doubt(),
+    onPartLost: () => hub.attachAll('part lost'),
   });
   const { redis, keys, scripts } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
@@ -115,6 +116,7 @@ export async function startApp(config: Config): Promise<App> {
       metrics.bus_rebuilds_total.inc();
       bus.rebuild();
     },
+    isUp: () => store.isUp,
   });
 
   // The rooms.
