@@ -329,6 +329,7 @@ export async function startApp(config: Config): Promise<App> {
     await started;
     await replica.stop();
     store.stop();
+    await broker?.close();
     metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);
     logger.info('stopped');
