@@ -152,7 +152,10 @@ export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts
     /** Whose it is. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     verify(shown: { credential: string } | { access_token: string }): Promise<VerifiedIdentity> {
       const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
-      return ask('verify', call, (reply) => checked(reply, isIdentity, () => true));
+      // Whose token it is its reader knows, from its signature.
+      const fits = ({ session_id: id }: VerifiedIdentity) =>
+        !('credential' in shown) || shown.credential.split('.')[1] === id;
+      return ask('verify', call, (reply) => checked(reply, isIdentity, fits));
     },
 
     close: broker.close,
