@@ -51,7 +51,9 @@ function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonEr
   return breach(`The auth broker refused with ${status}`);
 }
 
-const countsAsFailure = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
+/** A broker that answers wrongly does answer: what is odd about one account must not stop the others. */
+const countsAsFailure = (error: unknown): boolean =>
+  !(error instanceof BatonError) || error.code === 'broker_unavailable';
 
 interface BrokerClientParts {
   url: string;
