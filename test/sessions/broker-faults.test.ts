@@ -36,7 +36,7 @@ const changed = (fields: object) => async (real: () => Promise<WireAnswer>) => {
 
 test.each([200, 201, 302, 404])('a page with status %i in place of a session signs nobody in', async (status) => {
   const login = await site.logIn();
-  door.answer('/v1/sessions', async () => ({ ...HTML, status }));
+  door.answer('POST /v1/sessions', async () => ({ ...HTML, status }));
   const answer = await login.ask(behind, wanted('laptop-0001'));
 
   expectProblem(answer, 'broker_contract');
@@ -53,7 +53,7 @@ test.each<[string, object]>([
   ['a cookie that sets another', { cookie: { name: 'baton', value: 'a; Domain=evil.example', max_age_seconds: null } }],
 ])('a session of %s is given to nobody', async (_, fields) => {
   const login = await site.logIn();
-  door.answer('/v1/sessions', changed(fields));
+  door.answer('POST /v1/sessions', changed(fields));
   const answer = await login.ask(behind, wanted('laptop-0001'));
 
   expectProblem(answer, 'broker_contract');
@@ -63,7 +63,7 @@ test.each<[string, object]>([
 test('a renewal of another session is given to nobody', async () => {
   const [device, other] = [await site.signIn(), await site.signIn()];
   const credential = other.cookie.split('=')[1] as string;
-  door.answer('/v1/sessions/rotate', async () => {
+  door.answer('POST /v1/sessions/rotate', async () => {
     const { status, body } = await serviceOf(site.broker).tryRotate(credential);
     return { status, body };
   });
@@ -75,9 +75,9 @@ test('a renewal of another session is given to nobody', async () => {
 
 test('who one is cannot be answered by a page, or about another session', async () => {
   const [device, other] = [await site.signIn(), await site.signIn()];
-  door.answer('/v1/verify', async () => HTML);
+  door.answer('POST /v1/verify', async () => HTML);
   expectProblem(await device.ask(behind, { path: '/api/me' }), 'broker_contract');
-  door.answer('/v1/verify', async () => {
+  door.answer('POST /v1/verify', async () => {
     const body = await serviceOf(site.broker).verify(other.cookie.split('=')[1] as string);
     return { status: 200, body };
   });
@@ -88,7 +88,7 @@ test('who one is cannot be answered by a page, or about another session', async 
 
 test('a listing that is none leaves the rows as they are', async () => {
   const device = await site.signIn();
-  door.answer('/v1/sessions?', async () => HTML);
+  door.answer('GET /v1/sessions', async () => HTML);
   const { body } = await device.ask(behind, { path: '/api/auth/sessions' });
 
   expect(body).toMatchObject({ stale: true, sessions: [{ device_id: device.deviceId, name: 'Laptop', scope: null }] });
@@ -97,7 +97,7 @@ test('a listing that is none leaves the rows as they are', async () => {
 test('a mint whose answer was lost is one session: the next try gets the same', async () => {
   const login = await site.logIn();
   const minted: IssuedSession[] = [];
-  door.answer('/v1/sessions', async (real) => {
+  door.answer('POST /v1/sessions', async (real) => {
     const { status, body } = await real();
     if (status < 300) minted.push(body as IssuedSession);
     return null;
@@ -116,7 +116,7 @@ test('a mint whose answer was lost is one session: the next try gets the same', 
 test('a mint that fails once at the broker is asked for again with the same key, and answered', async () => {
   const login = await site.logIn();
   let asked = 0;
-  door.answer('/v1/sessions', async (real) => {
+  door.answer('POST /v1/sessions', async (real) => {
     asked += 1;
     const { status, body } = await real();
     return asked === 1 ? { status: 503, body: { code: 'store_unavailable' } } : { status, body };
@@ -128,6 +128,26 @@ test('a mint that fails once at the broker is asked for again with the same key,
   expect((await signedIn(login.user, cookie, null).ask(site.two, { path: '/api/me' })).status).toBe(200);
 });
 
+test('a device that is signed out while it renews itself stays out, and has no session', async () => {
+  const laptop = await site.signIn(randomUser());
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
+  door.answer('POST /v1/sessions', async (real) => {
+    const removed = await laptop.ask(site.one, { method: 'DELETE', path: `/api/auth/sessions/${phone.deviceId}` });
+    expect(removed.status).toBe(204);
+    door.open();
+    const { status, body } = await real();
+    return { status, body };
+  });
+  // Only the mint itself is held up.
+  const mint = { ...wanted(phone.deviceId), body: { ...wanted(phone.deviceId).body, device_name: 'Phone' } };
+  const answer = await phone.ask(behind, mint);
+
+  expectProblem(answer, 'session_revoked');
+  expect(answer.headers['set-cookie']).toBeUndefined();
+  expect((await serviceOf(site.broker).list(laptop.user)).some(({ meta }) => meta === phone.deviceId)).toBe(false);
+  expect((await laptop.ask(site.two, { path: '/api/devices' })).body).toMatchObject({ devices: [{ name: 'Laptop' }] });
+});
+
 test('a replica that dies between the tombstone and the broker leaves it to the others to tell', async () => {
   const dying = await site.startReplica({ APP_BROKER_URL: door.url });
   const laptop = await site.signIn(randomUser());
@@ -135,7 +155,7 @@ test('a replica that dies between the tombstone and the broker leaves it to the 
   const stream = phone.listen(site.two);
   await stream.next('ready');
   const asked = new Promise<void>((resolve) => {
-    door.answer('/v1/sessions/revoke', async () => {
+    door.answer('POST /v1/sessions/revoke', async () => {
       resolve();
       return null;
     });

@@ -1,14 +1,17 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { eventually } from '../broker/brokers.ts';
 import { serviceOf } from '../broker/service.ts';
+import type { ReplicaProcess } from '../support/replicas.ts';
 import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 
 /* Renewing a session on two replicas. The grace of the contract is a minute; here it is over while somebody waits. */
 
 let site: SignInSite;
+let longer: ReplicaProcess;
 beforeAll(async () => {
   site = await startSignInSite({}, { BROKER_GRACE_SECONDS: '2' });
+  longer = await site.startReplica({ APP_QR_GUEST_TTL_SECONDS: '7200' });
 });
 afterAll(() => site.stop());
 
@@ -55,7 +58,8 @@ test.each(['full', 'guest'] as const)('a once session of scope %s is never longe
   const endsAt = device.answer?.session_expires_at ?? 0;
   const renewed = await refresh(device, site.two);
   const tab = tabOf(device, renewed);
-  const reminted = await tab.ask(site.one, {
+  // Where new ones would last longer.
+  const reminted = await tab.ask(longer, {
     ...{ method: 'POST', path: '/api/auth/device-session' },
     body: { device_id: device.deviceId, device_name: 'Laptop', device_type: 'browser', persist: 'persist' },
   });

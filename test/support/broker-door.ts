@@ -16,8 +16,8 @@ type Answering = (real: () => Promise<WireAnswer>) => Promise<Told | null>;
 /** A door before the broker, at which a test may answer in its place. */
 export interface BrokerDoor {
   readonly url: string;
-  /** From now on requests whose path begins so, and nothing else, are answered by the test. */
-  answer(path: string, answering: Answering): void;
+  /** From now on requests with this method and path, and nothing else, are answered by the test. */
+  answer(what: string, answering: Answering): void;
   /** From now on everything passes. */
   open(): void;
   stop(): Promise<void>;
@@ -30,7 +30,7 @@ async function bytesOf(req: IncomingMessage): Promise<Buffer> {
 }
 
 export async function startBrokerDoor(broker: { url: string }): Promise<BrokerDoor> {
-  let guarded: { path: string; answering: Answering } | null = null;
+  let guarded: { what: string; answering: Answering } | null = null;
 
   const server = createServer(async (req, res) => {
     const { method = 'GET', url: path = '/', headers } = req;
@@ -40,7 +40,9 @@ export async function startBrokerDoor(broker: { url: string }): Promise<BrokerDo
     const real = () => request(broker, { method, path, headers: known, ...(body.length > 0 && { body }) });
     try {
       const answer: Told | null =
-        guarded !== null && path.startsWith(guarded.path) ? await guarded.answering(real) : await real();
+        guarded !== null && guarded.what === `${method} ${path.split('?', 1)[0]}`
+          ? await guarded.answering(real)
+          : await real();
       if (answer === null) return;
       const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
       res.writeHead(answer.status, { 'Content-Type': answer.type ?? 'application/json' });
@@ -54,8 +56,8 @@ export async function startBrokerDoor(broker: { url: string }): Promise<BrokerDo
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    answer(path, answering) {
-      guarded = { path, answering };
+    answer(what, answering) {
+      guarded = { what, answering };
     },
     open() {
       guarded = null;
