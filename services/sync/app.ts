@@ -80,6 +80,7 @@ export async function startApp(config: Config): Promise<App> {
     metrics,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     onTopology: () => bus.doubt(),
+    onPartLost: () => hub.attachAll('part lost'),
   });
   const { redis, keys, scripts } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
@@ -115,6 +116,7 @@ export async function startApp(config: Config): Promise<App> {
       metrics.bus_rebuilds_total.inc();
       bus.rebuild();
     },
+    isUp: () => store.isUp,
   });
 
   // The rooms.
@@ -179,10 +181,9 @@ export async function startApp(config: Config): Promise<App> {
     settings: {
       ...config.signin,
       publicUrl: config.http.publicUrl,
-      knowsApprovers: config.identity.mode !== 'dev',
     },
     bus: { channel: () => replica.channel, publish: store.publish },
-    wasSeen: devices.wasSeen,
+    hasSession: devices.hasSession,
     noteDue: dueStore.note,
     clientAddress,
     metrics,
@@ -264,7 +265,7 @@ export async function startApp(config: Config): Promise<App> {
         ...makeIdentityHandlers({
           ownDevice: devices.own,
           clipboardSeconds: config.clipboard.ttlSeconds,
-          hasQr: broker !== null && config.signin.qrEnabled,
+          qr: config.signin.qrEnabled && broker !== null,
         }),
         ...sessions.handlers,
         ...signin.handlers,
@@ -278,6 +279,7 @@ export async function startApp(config: Config): Promise<App> {
       },
       identity,
       isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
+      onCaller: signin.use,
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({
         sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,

@@ -152,7 +152,7 @@ for (const [kind, mistakes] of EDGES) {
       expect(said).toContain('let only the edge in');
     });
 
-    test('who begins a request and does not end it is cut off, and where not it is told', async () => {
+    test('a long poll is waited for, and half a request is not; where it is, that is told', async () => {
       const parts = { replicas: site.replicas.map(({ url }) => url), broker: site.broker.url };
       const patient = await startEdge(kind, {
         ...parts,
@@ -160,6 +160,7 @@ for (const [kind, mistakes] of EDGES) {
       });
       const [right, wrong] = await Promise.all([doctor([site.edge.url]), doctor([patient.url])]);
       expect(right.said).toContain('ok    half a request is not waited for');
+      expect(right.said).toContain('ok    a long poll of 25 s is waited for');
       expect(wrong.said).toContain('warn  half a request is not waited for');
       await patient.stop();
     }, 90_000);

@@ -32,10 +32,7 @@ const SMUGGLED = [
 /** Hop-by-hop headers (RFC 9110, section 7.6.1): a proxy that obeys drops what the client names. */
 const DROPPED = ['X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Subject', 'X-Edge-Secret', 'X-Auth-Assertion'];
 
-/**
- * One path of each class that an edge may treat apart, and other spellings of the first. Only one is under the strict
- * limit of sign-in, and it asks for nothing, so that nobody is locked out for having tried codes.
- */
+/** One path of each class that an edge may treat apart, and other spellings of the first. */
 const PATHS = [
   '/api/me',
   '/api/devices',
@@ -45,12 +42,17 @@ const PATHS = [
   '/api/transfer',
   '/api/clipboard',
   '/api/relay/01920000-0000-7000-8000-000000000001/0/1',
-  '/api/auth/qr/request',
-  '/link',
   '/api/docs/../me',
   '/api/docs/%2e%2e/me',
   '//api/me',
 ];
+
+/**
+ * Under the strict limit of sign-in: tried with a few forgeries alone. They name no request, so that nobody is locked
+ * out for having tried codes.
+ */
+const SCARCE_PATHS = ['/api/auth/qr/request', '/link'];
+const SCARCE_TRIES = ['identity headers', 'identity headers sent twice', 'underscore twins of identity headers'];
 
 /** What of an answer depends on who asked. */
 const essence = ({ status, body, failure }) => {
@@ -70,12 +72,12 @@ const adviceFor = (answer) => {
   return 'the edge must remove every identity header of a client, on every path';
 };
 
-/** One forgery on every path: what got through, in words; and whether a rate limit stood in the way. */
-async function forge({ ask, own, usual, headers }) {
-  const answers = await Promise.all(PATHS.map((path) => ask({ path, headers: { ...own, ...headers } })));
-  const isLimited = (i) => answers[i].status === 429 || usual.get(PATHS[i]).status === 429;
-  const limited = PATHS.some((_, i) => isLimited(i));
-  const wrong = PATHS.map((path, i) => {
+/** One forgery on each of these paths: what got through, in words; and whether a rate limit stood in the way. */
+async function forge({ ask, own, usual, headers, paths }) {
+  const answers = await Promise.all(paths.map((path) => ask({ path, headers: { ...own, ...headers } })));
+  const isLimited = (i) => answers[i].status === 429 || usual.get(paths[i]).status === 429;
+  const limited = paths.some((_, i) => isLimited(i));
+  const wrong = paths.map((path, i) => {
     const answer = answers[i];
     const [before, after] = [essence(usual.get(path)), essence(answer)];
     // A forgery that the replica saw and refused is a hole in the edge, too.
@@ -97,14 +99,15 @@ export async function probeHeaders({ ask, session, report }) {
         ];
   for (const [who, own] of credentials) {
     const usual = new Map();
-    for (const path of PATHS) usual.set(path, await ask({ path, headers: own }));
+    for (const path of [...PATHS, ...SCARCE_PATHS]) usual.set(path, await ask({ path, headers: own }));
     const me = essence(usual.get('/api/me'));
     // What differs from nothing cannot be seen where nothing is wrong already.
     if (who !== 'signed in') {
       report(me === '401 unauthenticated', 'without session nobody is let in', [`/api/me answered ${me}`]);
     }
     for (const [what, headers] of SMUGGLED) {
-      const { wrong, limited } = await forge({ ask, own, usual, headers });
+      const paths = SCARCE_TRIES.includes(what) ? [...PATHS, ...SCARCE_PATHS] : PATHS;
+      const { wrong, limited } = await forge({ ask, own, usual, headers, paths });
       if (wrong.length === 0 && limited)
         report('warn', `${what}, ${who}`, ['a rate limit was reached: ask again in a minute']);
       else report(wrong.length === 0, `${what}, ${who}`, wrong);

@@ -87,9 +87,10 @@ export function makeDevices(store: DeviceStore) {
       return (deviceId) => states.includes(deviceId) && stateOf(states[states.indexOf(deviceId) + 1]).online;
     },
 
-    /** Whether the device has ever had a stream, as far as is known. */
-    async wasSeen(account: string, deviceId: string): Promise<boolean> {
-      return (await store.readPresence(account)).states.includes(deviceId);
+    /** Whether the device's row names a session of the auth broker. */
+    async hasSession(account: string, deviceId: string): Promise<boolean> {
+      const row = await store.findRow(account, deviceId);
+      return row !== null && parseRow(deviceId, row).sessionId !== null;
     },
 
     async rows(account: string): Promise<DeviceRow[]> {

@@ -22,6 +22,8 @@ interface RouterDeps {
   identity: Identity;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
+  /** Somebody was let in. Must not wait. */
+  onCaller: (caller: Caller) => void;
   sameOrigin: (req: IncomingMessage) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   metrics: Metrics;
@@ -44,7 +46,7 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
 
 /** Same origin, identity, guard: what a request must pass before anything of it is read. Refusals are counted. */
 async function admit(
-  { identity, isRevoked, sameOrigin, metrics }: RouterDeps,
+  { identity, isRevoked, onCaller, sameOrigin, metrics }: RouterDeps,
   route: Route,
   req: Request,
 ): Promise<Caller | null> {
@@ -54,6 +56,7 @@ async function admit(
     const caller = await identity.identify(req, route);
     const { account, deviceId } = caller;
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
+    onCaller(caller);
     guard(route, caller, req.params);
     return caller;
   } catch (error) {

@@ -103,6 +103,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login'> {
       streams: this.streams.all,
       sweepMs: timing.sweepMs,
       attach: (stream) => this.#attach(stream),
+      onAttachFailed: (stream) => stream.noteFailedAttach(),
       detach: (stream) => store.detach(stream, replica.channel),
       look: (account) => this.#look(account),
       liveReplicas: () => replica.live,
@@ -200,11 +201,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login'> {
 
   /** The store is away: streams stay, and say so. */
   degrade(): void {
-    for (const stream of this.streams.all.values()) {
-      if (!stream.greeted || stream.degraded) continue;
-      stream.degraded = true;
-      stream.write(frame('degraded', '{"reason":"store"}'), Date.now());
-    }
+    for (const stream of this.streams.all.values()) stream.degrade();
   }
 
   /** Attaches every stream again: announcements may have been missed. */
@@ -284,10 +281,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login'> {
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueAtMs !== null) await rooms.noteDue(stream.account, attached.nextDueAtMs);
-    if (stream.degraded) {
-      stream.degraded = false;
-      stream.write(frame('restored', '{"reason":"store"}'), Date.now());
-    }
+    stream.restore();
     const isBehind = attached.top !== stream.position && !stream.saw(attached.top);
     if (stream.state === 'live' && isBehind) this.#fallBehind(stream, 'sweep');
     else if (stream.state === 'behind') this.#catchUp(stream);

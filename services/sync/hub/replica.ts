@@ -15,6 +15,9 @@ const READ_GAP_MS = 3_000;
 /** So many nonces in a row that the store took and that did not come back, 6 s: the subscriber is deaf. */
 const DEAF_AFTER_NONCES = 3;
 
+/** So many nonces in a row that the store did not take: nobody can be heard on this channel (Redis Cluster). */
+const MUTE_AFTER_NONCES = 3;
+
 interface ReplicaParts {
   leases: LeaseStore;
   bus: Bus;
@@ -26,6 +29,8 @@ interface ReplicaParts {
   /** The lease was renewed, or could not be. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
+  /** Whether any part of the store answers. */
+  isUp: () => boolean;
 }
 
 interface Observation {
@@ -54,6 +59,8 @@ export class Replica {
   /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
   #nonceTaken = false;
   #unheard = 0;
+  #untaken = 0;
+  #moving = false;
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
@@ -86,6 +93,7 @@ export class Replica {
     await this.beat();
     this.#timer = setInterval(() => {
       this.#proveHearing();
+      this.#leaveMuteChannel();
       void this.beat();
     }, BEAT_MS);
   }
@@ -155,10 +163,40 @@ export class Replica {
     leases.nonce(this.id, (this.#nonces += 1)).then(
       () => {
         this.#nonceTaken = true;
+        this.#untaken = 0;
       },
       // The number is missing then, and the next one heard tells.
-      () => undefined,
+      () => {
+        this.#untaken += 1;
+      },
     );
+  }
+
+  /**
+   * In a cluster the channel may lie where no primary is left while all others are well: a new id has its channel
+   * elsewhere, with some luck, and else the next one. Without a lease for it, when that is out of reach as well: the
+   * next renewal will say so. The old id is left to the reapers.
+   */
+  #leaveMuteChannel(): void {
+    if (this.#untaken < MUTE_AFTER_NONCES || this.#moving || !this.#parts.isUp()) return;
+    this.#moving = true;
+    const { leases, bus, keys, onNewId } = this.#parts;
+    const move = async () => {
+      // Not while a beat may be taking another id.
+      await this.#beating;
+      const [old, id] = [this.id, newId()];
+      await bus.listen(keys.bus(id));
+      this.id = id;
+      this.#untaken = 0;
+      await leases.start(id).catch(() => undefined);
+      onNewId(old);
+    };
+    move()
+      // Nobody can be heard there either; the next nonce that is not taken tries again.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#moving = false;
+      });
   }
 
   #observe(table: LeaseTable, sentMs: number): void {

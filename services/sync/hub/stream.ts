@@ -12,6 +12,9 @@ const RING = 64;
 const MAX_BUFFERED_BYTES = 512 * 1024;
 const MAX_STALLED_MS = 30_000;
 
+/** Attaches in vain, one after the other: some seconds. */
+const FAILED_ATTACHES_TO_DEGRADE = 4;
+
 /** How long a client may take to receive the last frame. */
 const FAREWELL_MS = 5_000;
 
@@ -43,7 +46,6 @@ export class Stream {
   /** `ready` was written; before that nothing else may be. */
   greeted = false;
   presenceVersion = 0;
-  degraded = false;
   rotateAtMs = Number.POSITIVE_INFINITY;
   lastWriteMs = 0;
   closeReason = 'client';
@@ -53,6 +55,8 @@ export class Stream {
   #stalledAtMs = 0;
   #blocked = false;
   #endedAtMs = 0;
+  #degraded = false;
+  #failedAttaches = 0;
 
   constructor(res: ServerResponse, caller: Caller, device: string) {
     this.#res = res;
@@ -115,6 +119,27 @@ export class Stream {
     this.#blocked = true;
     this.#stalledAtMs ||= nowMs;
     return false;
+  }
+
+  /** The store is away: the stream stays, and says so once. */
+  degrade(): void {
+    if (!this.greeted || this.#degraded) return;
+    this.#degraded = true;
+    this.write(frame('degraded', '{"reason":"store"}'), Date.now());
+  }
+
+  /** In a cluster the primary of this account may be away for itself, which only this tells. */
+  noteFailedAttach(): void {
+    this.#failedAttaches += 1;
+    if (this.#failedAttaches >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
+  }
+
+  /** The store has answered for this stream. */
+  restore(): void {
+    this.#failedAttaches = 0;
+    if (!this.#degraded) return;
+    this.#degraded = false;
+    this.write(frame('restored', '{"reason":"store"}'), Date.now());
   }
 
   /** Resolves when the socket takes more, to false when it has closed instead: a sleeping laptop sends neither for long. */

@@ -12,9 +12,9 @@ interface ConsumeParts {
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
   isRevoked: (account: string, deviceId: string) => Promise<boolean>;
   /** Notes that the session must be used within `claimSeconds`. */
-  expectClaim: (account: string, deviceId: string, sessionId: string) => Promise<void>;
-  /** False where the approver's session is not the broker's (identity `dev`). */
-  knowsApprovers: boolean;
+  expectClaim: (account: string, deviceId: string) => Promise<void>;
+  /** Whether the approver's device has a session that the broker made. */
+  hasSession: (account: string, deviceId: string) => Promise<boolean>;
   lifetimes: Readonly<Record<Persist, number>>;
 }
 
@@ -25,12 +25,14 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * the request's id as its key, the row by the device. A replica that dies in between leaves a lease that ends.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, admit, isRevoked, expectClaim, knowsApprovers, lifetimes } = parts;
+  const { store, broker, admit, isRevoked, expectClaim, hasSession, lifetimes } = parts;
 
   /** Whether the approver could still approve this. */
   async function stillMay({ account = '', user = '', approver = '' }: LoginFields): Promise<boolean> {
-    if (approver !== '' && (await isRevoked(account, approver))) return false;
-    if (!knowsApprovers) return true;
+    // Which session without a device it was nobody knows; those live for ten minutes.
+    if (approver === '') return true;
+    if (await isRevoked(account, approver)) return false;
+    if (!(await hasSession(account, approver))) return true;
     return (await broker.list(user)).some(({ meta, scope }) => meta === approver && scope === 'full');
   }
 
@@ -41,9 +43,9 @@ export function makeConsume(parts: ConsumeParts) {
       ...{ ttl_seconds: lifetimes[persist as Persist], sliding: persist === 'persist' },
       ...{ device_type: type as DeviceType, caller_tier: 'full', origin: 'qr' },
     };
+    await expectClaim(account, device);
     const issued = await broker.mint(body, requestId);
     try {
-      await expectClaim(account, device, issued.session_id);
       return { issued, device: await admit(account, issued, type as DeviceType) };
     } catch (error) {
       if (!isFault(error)) await broker.revoke({ subject: user, session_id: issued.session_id, reason: 'refused' });

@@ -18,15 +18,12 @@ interface Asked {
   code: string;
   /** Who is asked. */
   userName: string;
-  /** A guest can only deny. */
-  mayApprove: boolean;
 }
 
 const choice = (name: string, value: string, label: string, checked: boolean): string =>
   `<p><label><input type="radio" name="${name}" value="${value}"${checked ? ' checked' : ''}> ${label}</label></p>`;
 
-function choices({ view, mayApprove }: Asked): string {
-  if (!mayApprove) return '<p>You are here as a guest: a guest can deny this, and not approve it.</p>';
+function choices({ view }: Asked): string {
   const scopes =
     view.allowed_scopes.length > 1
       ? [
@@ -43,7 +40,7 @@ function choices({ view, mayApprove }: Asked): string {
 
 /** Asks whether another device may come in. Deny stands first, so that Enter denies. */
 export function askPage(asked: Asked): string {
-  const { view, code, userName, mayApprove } = asked;
+  const { view, code, userName } = asked;
   return page(
     'Baton: sign in another device?',
     `<h1>Sign in ANOTHER device?</h1>
@@ -61,7 +58,7 @@ picture of the code? Then deny.</p>
 <input type="hidden" name="approval_code" value="${text(code)}">
 <p><button name="decision" value="deny">Deny</button></p>
 ${choices(asked)}
-${mayApprove ? '<p><button name="decision" value="approve">Approve the other device</button></p>' : ''}
+<p><button name="decision" value="approve">Approve the other device</button></p>
 </form>`,
   );
 }

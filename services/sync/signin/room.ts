@@ -23,11 +23,10 @@ interface SigninRoomParts {
     onceSeconds: number;
     persistSeconds: number;
     publicUrl: string;
-    /** False where the approver's session is not the broker's (identity `dev`). */
-    knowsApprovers: boolean;
   };
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
-  wasSeen: (account: string, deviceId: string) => Promise<boolean>;
+  /** Whether the device's row names a session of the broker's. */
+  hasSession: (account: string, deviceId: string) => Promise<boolean>;
   noteDue: (account: string, delayMs: number) => Promise<void>;
   clientAddress: (req: IncomingMessage) => string;
   metrics: Pick<Metrics, 'login_requests_total'>;
@@ -36,12 +35,12 @@ interface SigninRoomParts {
 
 /** The parts of this room, put together. */
 export function makeSigninRoom(parts: SigninRoomParts) {
-  const { db, broker, sessions, settings, bus, wasSeen, noteDue, clientAddress, metrics, onFailure } = parts;
+  const { db, broker, sessions, settings, bus, hasSession, noteDue, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
   const polls = makePolls();
   const { owe, settle, nowMs: storeNowMs } = sessions.store;
   const claims = makeClaims({
-    ...{ broker, owe, settle, noteDue, storeNowMs, wasSeen },
+    ...{ owe, settle, noteDue, storeNowMs, onFailure },
     remove: sessions.removal.remove,
   });
   const admit = (account: string, issued: Parameters<typeof sessions.rows.write>[1], type: DeviceRef['type']) =>
@@ -49,7 +48,7 @@ export function makeSigninRoom(parts: SigninRoomParts) {
   const consume =
     broker &&
     makeConsume({
-      ...{ store, broker, admit, knowsApprovers: settings.knowsApprovers },
+      ...{ store, broker, admit, hasSession },
       isRevoked: (account, deviceId) => sessions.revocations.isBuried(account, deviceId),
       expectClaim: claims.expect,
       lifetimes: { once: settings.onceSeconds, persist: settings.persistSeconds },
@@ -61,6 +60,7 @@ export function makeSigninRoom(parts: SigninRoomParts) {
   });
   return {
     checkClaim: claims.check,
+    use: claims.use,
     wake: polls.wake,
     drain: polls.drain,
     handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, isEnabled: settings.qrEnabled, clientAddress }),

@@ -106,9 +106,10 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
 
     openLink: enabled(({ caller, query, res }) =>
       orExplain(res, async () => {
+        if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
         const [requestId, code] = [query.r ?? '', query.c ?? ''];
         const view = await signin.read(caller, requestId, code);
-        return show(res, 200, askPage({ view, code, userName: caller.name, mayApprove: caller.scope === 'full' }));
+        return show(res, 200, askPage({ view, code, userName: caller.name }));
       }),
     ),
 

@@ -57,11 +57,16 @@ export function makeSignin(parts: SigninParts) {
 
   /** Runs what needs the approval code. An account that guesses is refused, and costs nobody else anything. */
   async function withCode<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    await store.checkCodes(caller.account);
-    return work().catch(async (error: unknown) => {
-      if (error instanceof BatonError && error.code === 'not_found') await store.countWrongCode(caller.account);
+    await store.takeTry(caller.account);
+    try {
+      const result = await work();
+      await store.giveBackTry(caller.account);
+      return result;
+    } catch (error) {
+      const wasWrong = error instanceof BatonError && error.code === 'not_found';
+      if (!wasWrong) await store.giveBackTry(caller.account);
       throw error;
-    });
+    }
   }
 
   async function decide(

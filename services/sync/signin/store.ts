@@ -29,8 +29,8 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
     ...[load('start'), load('poll'), load('read'), load('decide'), load('finish')],
   ] as const;
   const wrongCodes = scripts.load('wrong-codes.lua', import.meta.url, 'wrong_codes');
-  const counting = (account: string, more: '0' | '1') =>
-    wrongCodes([keys.wrongCodes(account)], [RATES.wrong_codes.limit, RATES.wrong_codes.windowSeconds, more]);
+  const counting = (account: string, what: 'take' | 'give back') =>
+    wrongCodes([keys.wrongCodes(account)], [RATES.wrong_codes.limit, RATES.wrong_codes.windowSeconds, what]);
 
   return {
     async start(requestId: string, ttlMs: number, fields: Record<string, string>): Promise<{ expiresAtMs: number }> {
@@ -75,13 +75,14 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       return done === '1';
     },
 
-    /** Throws `rate_limited` for an account that has tried too many codes. */
-    async checkCodes(account: string): Promise<void> {
-      await counting(account, '0');
+    /** Counts one try of a code. Throws `rate_limited` for an account that has had too many wrong ones. */
+    async takeTry(account: string): Promise<void> {
+      await counting(account, 'take');
     },
 
-    async countWrongCode(account: string): Promise<void> {
-      await counting(account, '1');
+    /** The code was right. */
+    async giveBackTry(account: string): Promise<void> {
+      await counting(account, 'give back');
     },
   };
 }

@@ -42,6 +42,7 @@ describe('starting', () => {
         qr_start: (_req, _res, next) => next(),
       },
       isRevoked: () => false,
+      onCaller: () => undefined,
       metrics: makeMetrics({ version: 'test' }),
     });
   const all = Object.fromEntries(Object.keys(ROUTES).map((name) => [name, () => null])) as unknown as Handlers;

@@ -58,6 +58,7 @@ export function publicApp(parts: Parts = {}) {
     sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
     addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
     isRevoked: () => false,
+    onCaller: () => undefined,
     metrics,
   });
   const app = makeExpress();
