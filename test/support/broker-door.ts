@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request, type WireAnswer } from './wire.ts';
 
@@ -32,7 +32,7 @@ async function bytesOf(req: IncomingMessage): Promise<Buffer> {
 export async function startBrokerDoor(broker: { url: string }): Promise<BrokerDoor> {
   let guarded: { what: string; answering: Answering } | null = null;
 
-  const server = createServer(async (req, res) => {
+  const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { method = 'GET', url: path = '/', headers } = req;
     const body = await bytesOf(req);
     const passed = ['authorization', 'x-broker-app', 'content-type', 'idempotency-key'];
@@ -50,7 +50,8 @@ export async function startBrokerDoor(broker: { url: string }): Promise<BrokerDo
     } catch {
       res.destroy();
     }
-  });
+  };
+  const server = createServer((req, res) => void serve(req, res));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 

@@ -54,7 +54,7 @@ test('one call alone tries whether it works again; when it fails it stays open',
         }),
       () => true,
     )
-    .catch((error: Error) => error.message);
+    .catch((error: unknown) => (error as Error).message);
   expect(await call('ok')).toBe('broker_unavailable');
   fail(new Error('still away'));
   expect(await probe).toBe('still away');
