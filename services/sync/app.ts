@@ -10,7 +10,6 @@ import { makeDeviceStore } from './devices/store.ts';
 import { DueSweeper } from './due/due-sweeper.ts';
 import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
-import { makeAdminApp } from './http/admin.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
 import { makeExpress } from './http/express-app.ts';
 import { makeRouter } from './http/mount.ts';
@@ -20,6 +19,7 @@ import { requestId } from './http/request-facts.ts';
 import { makeRequestLog, makeRequestMetrics } from './http/request-log.ts';
 import { apiHeaders, securityHeaders } from './http/response-headers.ts';
 import { startServer } from './http/server.ts';
+import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
 import { Hub } from './hub/hub.ts';
 import { makeLeaseStore } from './hub/lease-store.ts';
@@ -29,9 +29,8 @@ import { makeIce } from './hub/ice.ts';
 import { makeSignals } from './hub/signal.ts';
 import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
+import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
-import { makeDevIdentity } from './identity/dev.ts';
-import { makeEdgeIdentity } from './identity/edge.ts';
 import { makeIdentityHandlers } from './identity/routes.ts';
 import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
@@ -39,7 +38,9 @@ import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
 import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
-import { bindGauges } from './telemetry/gauges.ts';
+import { makeBrokerClient } from './sessions/broker-client.ts';
+import { makeSessionsRoom } from './sessions/room.ts';
+import { makeSigninRoom } from './signin/room.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
 import { makeOwed } from './hub/owed.ts';
@@ -90,6 +91,8 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
+      revoked: (u, d, reason) => revocations.heard(u, d, reason),
+      login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
     onFailure,
@@ -104,6 +107,7 @@ export async function startApp(config: Config): Promise<App> {
       const forget = hub.sweeper.attachAll().then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
+    onRevocations: (version) => revocations.note(version),
     onBeat: (ok, error) => {
       if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
@@ -149,17 +153,62 @@ export async function startApp(config: Config): Promise<App> {
     rateLimit: limitOf('signal'),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
+  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
+  const sessions = makeSessionsRoom({
+    db: { redis, scripts, keys },
+    broker,
+    devices,
+    settings: {
+      ...config.signin,
+      publicUrl: config.http.publicUrl,
+      loginUrl: config.broker?.loginUrl ?? null,
+    },
+    bus: { channels: () => replica.channels(), publish: store.publish },
+    onRevoked(account, deviceId, reason) {
+      identity.forget(account, deviceId);
+      hub.endRevoked(account, deviceId, reason);
+    },
+    onRemoved: [transfers.cancelAllOf],
+    noteDue: dueStore.note,
+    onFailure,
+  });
+  const { revocations } = sessions;
+  const clientAddress = makeClientAddress({ trustedProxies: config.http.trustedProxies });
+  const signin = makeSigninRoom({
+    db: { scripts, keys },
+    broker,
+    sessions,
+    settings: {
+      ...config.signin,
+      publicUrl: config.http.publicUrl,
+    },
+    bus: { channel: () => replica.channel, publish: store.publish },
+    hasSession: devices.hasSession,
+    noteDue: dueStore.note,
+    clientAddress,
+    metrics,
+    onFailure,
+  });
+  const identity = makeIdentity({
+    config,
+    verify: broker && broker.verify,
+    ensureRow: devices.ensureRow,
+    restoreRow: sessions.rows.restore,
+    onFailure,
+  });
   const dueSweeper = new DueSweeper({
     store: dueStore,
-    handlers: { clipboard: clipboard.expire, transfer: transfers.expire },
+    handlers: {
+      clipboard: clipboard.expire,
+      transfer: transfers.expire,
+      revoke: sessions.removal.resume,
+      session: sessions.rows.expire,
+      claim: signin.checkClaim,
+    },
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
     onFailure,
   });
-  const identity =
-    config.identity.mode === 'dev'
-      ? makeDevIdentity({ ensureRow: devices.ensureRow })
-      : makeEdgeIdentity({ secrets: config.identity.edgeSecrets });
 
   // The hub.
   const hubStore = makeHubStore({
@@ -175,7 +224,13 @@ export async function startApp(config: Config): Promise<App> {
     rooms: {
       readPresence: devices.presence,
       owed: makeOwed({ messages, transfers }),
-      restoreRow: (caller) => identity.restoreRow(caller),
+      // A broker that is away must not refuse a stream: it opens, and is counted online once there is a row.
+      restoreRow: (caller) =>
+        identity.restoreRow(caller).catch((error: unknown) => {
+          onFailure('restore row', error);
+          return false;
+        }),
+      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
       noteDue: (account, atMs) =>
         dueStore.note(account, Math.max(0, atMs - Date.now())).catch((error: unknown) => onFailure('note due', error)),
@@ -207,7 +262,13 @@ export async function startApp(config: Config): Promise<App> {
   app.use(
     makeRouter({
       handlers: {
-        ...makeIdentityHandlers({ ownDevice: devices.own, clipboardSeconds: config.clipboard.ttlSeconds }),
+        ...makeIdentityHandlers({
+          ownDevice: devices.own,
+          clipboardSeconds: config.clipboard.ttlSeconds,
+          qr: config.signin.qrEnabled && broker !== null,
+        }),
+        ...sessions.handlers,
+        ...signin.handlers,
         ...makeDeviceHandlers(devices),
         ...makeStreamHandlers(hub),
         ...makeMessageHandlers(messages),
@@ -217,11 +278,13 @@ export async function startApp(config: Config): Promise<App> {
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
       identity,
+      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
+      onCaller: signin.use,
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({
         sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
         prefixOf: keys.addressRatePrefix,
-        clientAddress: makeClientAddress({ trustedProxies: config.http.trustedProxies }),
+        clientAddress,
         scale: config.http.rateLimitScale,
         logger,
       }),
@@ -230,24 +293,7 @@ export async function startApp(config: Config): Promise<App> {
   );
   app.use(makeProblemHandler({ logger, metrics }));
 
-  const isReady = () => ({
-    ready: store.wasSeen && !draining,
-    reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(draining ? ['draining'] : [])],
-  });
-  const status = async () => ({
-    replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining },
-    store: { up: store.isUp },
-    bus: { silent_for_ms: Math.round(bus.silentForMs) },
-  });
-  const admin = makeAdminApp({ isReady, status, registry: metrics.registry, logger });
-  bindGauges(metrics, {
-    streams: () => hub.streams.size,
-    streamsLimit: config.hub.maxStreams,
-    bufferedBytes: () => hub.bufferedBytes,
-    busSilentForMs: () => bus.silentForMs,
-    liveReplicas: () => replica.live,
-    isDraining: () => draining,
-  });
+  const admin = makeHealth({ config, store, hub, replica, bus, metrics, logger, isDraining: () => draining });
 
   const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
   const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
@@ -271,6 +317,7 @@ export async function startApp(config: Config): Promise<App> {
     draining = true;
     if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
     stopped = true;
+    signin.drain();
     await hub.drain(config.drain.streamsSeconds * 1000);
     await publicServer.close(5_000);
     transfers.stop();
@@ -278,6 +325,7 @@ export async function startApp(config: Config): Promise<App> {
     await reaper.stop();
     hub.stop();
     bus.stop();
+    await broker?.close();
     await started;
     await replica.stop();
     store.stop();

@@ -3,6 +3,7 @@ import { clipboardEvents } from './clipboard.ts';
 import { deviceEvents } from './devices.ts';
 import { messageEvents } from './messages.ts';
 import { presenceEvents } from './presence.ts';
+import { sessionEvents } from './sessions.ts';
 import { signalEvents } from './signal.ts';
 import { streamEvents } from './stream.ts';
 import { transferEvents } from './transfers.ts';
@@ -14,6 +15,7 @@ export const EVENTS = {
   ...messageEvents,
   ...clipboardEvents,
   ...deviceEvents,
+  ...sessionEvents,
   ...transferEvents,
   ...signalEvents,
 };

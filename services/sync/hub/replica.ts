@@ -24,6 +24,8 @@ interface ReplicaParts {
   keys: Keys;
   /** The lease was lost: this replica has a new id and channel, and every stream must be attached anew. */
   onNewId: (oldId: string) => void;
+  /** The version of the revocations, with every renewal. */
+  onRevocations: (version: string) => void;
   /** The lease was renewed, or could not be. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
@@ -66,6 +68,11 @@ export class Replica {
 
   get channel(): string {
     return this.#parts.keys.bus(this.id);
+  }
+
+  /** Channels of all replicas that hold a lease as far as we know, our own included. */
+  channels(): string[] {
+    return [...new Set([this.id, ...(this.#table?.counters.keys() ?? [])])].map(this.#parts.keys.bus);
   }
 
   /** Channels of replicas that are being reaped, joined by line ends; in scripts their routes count as gone. */
@@ -126,11 +133,12 @@ export class Replica {
   }
 
   async #beat(): Promise<void> {
-    const { leases, onBeat } = this.#parts;
+    const { leases, onBeat, onRevocations } = this.#parts;
     const sentMs = performance.now();
     try {
       const table = await leases.renew(this.id);
       this.#observe(table, sentMs);
+      onRevocations(table.revocations);
       if (!table.renewed) await this.#takeNewId();
       onBeat(true);
     } catch (error) {

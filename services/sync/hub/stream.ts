@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { ReconnectReason } from '../../../shared/contract/stream.ts';
 import type { Caller } from '../identity/caller.ts';
 import { frame, reconnectFrame } from './frames.ts';
@@ -176,6 +177,15 @@ export class Stream {
     this.#res.end(reconnectFrame(reason, retryMs));
     // A socket that does not drain would keep its buffer for as long as the client sleeps.
     if (reason === 'slow') this.#res.destroy();
+  }
+
+  /** Tells the client that its session is over, then ends the stream. */
+  endRevoked(reason: RevokedReason): void {
+    if (this.isOver) return;
+    this.closeReason = 'revoked';
+    this.start();
+    this.#endedAtMs = Date.now();
+    this.#res.end(frame('session:revoked', JSON.stringify({ reason })));
   }
 
   destroy(): void {

@@ -49,6 +49,10 @@ export const KEYS = {
   reaping: key('{sys}:reaping', 'hash', 'none', 'hub', 'dead replica -> its reaper'),
   accounts: key('replica:{<id>}:accounts', 'set', '24 h', 'hub', 'accounts with a stream on that replica'),
   addressRate: key('rate:<group>:<address>', 'string', '60 s', 'http', 'requests of a client address in this window'),
+  revoked: key('{sys}:revoked', 'zset', '24 h an entry', 'sessions', 'account and device of each revocation, by time'),
+  revokedVersion: key('{sys}:revoked:version', 'string', 'none', 'sessions', 'changes with every revocation'),
+  login: key('login:{<request_id>}', 'hash', 'APP_QR_REQUEST_TTL_SECONDS + 600 s', 'signin', 'login request'),
+  wrongCodes: key('{u}:wrong-codes', 'string', '300 s', 'signin', 'wrong approval codes that the account tried'),
   bus: key('bus:{<id>}', 'channel', '', 'redis', 'one channel per replica'),
 } as const satisfies Record<string, KeySpec>;
 
@@ -82,8 +86,12 @@ export function makeKeys(prefix: string) {
     dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,
     dueStamps: (shard: number) => `${prefix}:due:{${shard}}:stamps`,
     dueShard: shardOf,
+    login: (requestId: string) => `${prefix}:login:{${requestId}}`,
+    wrongCodes: ofAccount('wrong-codes'),
     replicas: `${prefix}:{sys}:replicas`,
     reaping: `${prefix}:{sys}:reaping`,
+    revoked: `${prefix}:{sys}:revoked`,
+    revokedVersion: `${prefix}:{sys}:revoked:version`,
     accounts: (replicaId: string) => `${prefix}:replica:{${replicaId}}:accounts`,
     addressRatePrefix: (group: string) => `${prefix}:rate:${group}:`,
     bus: (replicaId: string) => `${prefix}:bus:{${replicaId}}`,

@@ -63,6 +63,9 @@ const METRICS = {
   messages_total: counter('Messages accepted'),
   clipboard_writes_total: counter('Clipboard writes accepted'),
   transfers_total: counter('Transitions of transfers, by the state they led to', ['state']),
+  login_requests_total: counter('Login requests by QR, by what became of them', ['outcome']),
+  broker_requests_total: counter('Calls to the auth broker, by how they ended', ['operation', 'outcome']),
+  broker_breaker_open: gauge('1 while the auth broker is spared a kind of call that failed too often', ['operation']),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 

@@ -155,6 +155,16 @@ export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailur
         .map((transfer) => JSON.stringify({ transfer: briefly(transfer as Transfer), redelivered: true }));
     },
 
+    /** Ends everything live that a device takes part in: it was signed out. May be repeated. */
+    async cancelAllOf(account: string, deviceId: string): Promise<void> {
+      for (let after = ''; ; ) {
+        const page = await store.list(account, deviceId, after, PAGE);
+        for (const entry of page) await cancelListed({ account, deviceId }, entry);
+        if (page.length < PAGE) return;
+        after = page.at(-1) as string;
+      }
+    },
+
     /** What the due mechanism runs when a transfer's time is over. */
     expire: (account: string, fact: string) => store.expire(account, fact.slice('transfer:'.length)),
 
@@ -163,6 +173,18 @@ export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailur
       waiting.clear();
     },
   };
+
+  async function cancelListed({ account, deviceId }: Actor, entry: string): Promise<void> {
+    const transferId = entry.slice(entry.indexOf('-') + 1);
+    const error = { code: 'device_removed', detail: null };
+    try {
+      await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
+      onState('CANCELLED');
+    } catch (refusal) {
+      // It has ended, or is gone.
+      if (!(refusal instanceof BatonError && refusal.status < 500)) throw refusal;
+    }
+  }
 
   /** Null when it expired between the list and the read. */
   async function readListed({ account, deviceId }: Actor, entry: string): Promise<Transfer | null> {
