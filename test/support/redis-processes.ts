@@ -52,7 +52,7 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /** Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. */
-const [FIRST_PORT, PORTS] = [12_000, 10_000];
+const [FIRST_PORT, PORTS] = [10_000, 6_000];
 
 /** A cluster node also listens on its port + 10,000. */
 const BUS_OFFSET = 10_000;
