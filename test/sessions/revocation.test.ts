@@ -1,10 +1,11 @@
 import { eventually } from '../broker/brokers.ts';
 import { serviceOf } from '../broker/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { startReplica } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
 import { keysHolding } from '../support/stored.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { expectProblem } from '../support/wire.ts';
+import { expectProblem, request } from '../support/wire.ts';
 
 interface Sessions {
   stale: boolean;
@@ -257,4 +258,18 @@ test('erasing the account’s data keeps the sessions and tells the open streams
   await laptop.ask(site.two, { method: 'POST', path: '/api/message', body: { to: 'Phone', content: 'after' } });
   expect((await stream.next('message')).data.content).toBe('after');
   await stream.stop();
+});
+
+test('a removed device is refused also where the identity still vouches for it', async () => {
+  const { laptop, phone } = await pair();
+  const vouching = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
+  const headers = { 'X-Dev-User': phone.user, 'X-Dev-Device': phone.deviceId, 'X-Dev-Name': 'Phone' };
+  expect((await request(vouching, { ...ME, headers })).status).toBe(200);
+  await laptop.ask(site.one, remove(phone.deviceId));
+
+  await eventually('the device is refused', async () => {
+    const { status } = await request(vouching, { ...ME, headers });
+    return status === 401 ? true : null;
+  });
+  expectProblem(await request(vouching, { ...ME, headers }), 'session_revoked');
 });
