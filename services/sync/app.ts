@@ -91,7 +91,7 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
-      revoked: (u, d, reason) => revocations.heard(u, d, reason),
+      revoked: (u, d, reason, atMs) => revocations.heard(u, d, reason, atMs),
       login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
@@ -329,6 +329,7 @@ export async function startApp(config: Config): Promise<App> {
     await started;
     await replica.stop();
     store.stop();
+    await broker?.close();
     metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);
     logger.info('stopped');

@@ -30,7 +30,7 @@ export async function startSentinel(): Promise<ChaosStore> {
             isPrimary: (await site.primary()) === server,
             info: await server.cli('info', 'replication'),
           }),
-          ({ isPrimary, info }) => (isPrimary ? /connected_slaves:[1-9]/ : /master_link_status:up/).test(info),
+          ({ isPrimary: isNow, info }) => (isNow ? /connected_slaves:[1-9]/ : /master_link_status:up/).test(info),
           `the server on ${server.port} to have its place`,
         );
         return place.isPrimary;
