@@ -266,5 +266,6 @@ test('a device that left before the clock of the store was set back is offline a
     await site.redis.hset(routes, stream, ahead);
   }
 
-  await nextOffline(watcher, 'Phone');
+  const { data } = await nextOffline(watcher, 'Phone');
+  expect(entryOf(data, 'Laptop')?.online).toBe(true);
 });

@@ -127,9 +127,6 @@ export function close(connection: Connection): void {
   clearTimeout(revivals.get(connection));
   clearInterval(refreshes.get(connection));
   connection.disconnect();
-  // A refresh of the cluster's map that is under way would plan the next one also now, and so for ever: the process would
-  // not end (seen in two of three stops under load).
-  if (connection instanceof Cluster) Reflect.set(connection, 'refreshSlotsCache', () => undefined);
 }
 
 /**
