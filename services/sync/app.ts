@@ -38,7 +38,11 @@ import { makeMessages } from './messages/messages.ts';
 import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
 import { Bus } from './redis/bus.ts';
+import { BulkStore } from './redis/bulk-store.ts';
 import { Store } from './redis/store.ts';
+import { Relay } from './relay/relay.ts';
+import { makeRelayHandlers } from './relay/routes.ts';
+import { makeRelayStore } from './relay/store.ts';
 import { bindGauges } from './telemetry/gauges.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
@@ -89,6 +93,7 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
+      relay: (file) => relay.rung(file),
     },
     onGap: (cause) => hub.attachAll(cause),
     onFailure,
@@ -139,6 +144,20 @@ export async function startApp(config: Config): Promise<App> {
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
+    onEnded: (account, id, generations) => relay.ended(account, id, generations),
+    relayOffsets: (id, generations) => relay.offsets(id, generations),
+    onFailure,
+  });
+  const bulk = new BulkStore({ address: config.relay.address, logger, metrics });
+  const relay: Relay = new Relay({
+    store: makeRelayStore({ bulk, scripts, keys, idleMs: config.transfers.redeliverySeconds * 1000 }),
+    transfers,
+    metrics,
+    windowBytes: config.relay.windowBytes,
+    stallMs: config.relay.stallMs,
+    memoryPercent: config.relay.memoryPercent,
+    channel: () => replica.channel,
+    publish: store.publish,
     onFailure,
   });
   const sendSignal = makeSignals({
@@ -211,6 +230,7 @@ export async function startApp(config: Config): Promise<App> {
         ...makeMessageHandlers(messages),
         ...makeClipboardHandlers(clipboard),
         ...makeTransferHandlers(transfers),
+        ...makeRelayHandlers(relay),
         ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
@@ -251,6 +271,7 @@ export async function startApp(config: Config): Promise<App> {
   const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
   let stopped = false;
   store.connect();
+  bulk.connect();
   const started = (async () => {
     while (!stopped) {
       try {
@@ -269,7 +290,10 @@ export async function startApp(config: Config): Promise<App> {
     draining = true;
     if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
     stopped = true;
-    await hub.drain(config.drain.streamsSeconds * 1000);
+    await Promise.all([
+      hub.drain(config.drain.streamsSeconds * 1000),
+      relay.drain(config.drain.transfersSeconds * 1000),
+    ]);
     await publicServer.close(5_000);
     transfers.stop();
     await dueSweeper.stop();
@@ -279,6 +303,7 @@ export async function startApp(config: Config): Promise<App> {
     await started;
     await replica.stop();
     store.stop();
+    bulk.stop();
     metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);
     logger.info('stopped');

@@ -3,6 +3,7 @@ import { clipboardEvents } from './clipboard.ts';
 import { deviceEvents } from './devices.ts';
 import { messageEvents } from './messages.ts';
 import { presenceEvents } from './presence.ts';
+import { relayEvents } from './relay.ts';
 import { signalEvents } from './signal.ts';
 import { streamEvents } from './stream.ts';
 import { transferEvents } from './transfers.ts';
@@ -15,6 +16,7 @@ export const EVENTS = {
   ...clipboardEvents,
   ...deviceEvents,
   ...transferEvents,
+  ...relayEvents,
   ...signalEvents,
 };
 

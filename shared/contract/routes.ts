@@ -4,6 +4,7 @@ import { documentRoutes } from './documents.ts';
 import { identityRoutes } from './identity.ts';
 import { messageRoutes } from './messages.ts';
 import { presenceRoutes } from './presence.ts';
+import { relayRoutes } from './relay.ts';
 import { signalRoutes } from './signal.ts';
 import { streamRoutes } from './stream.ts';
 import { transferRoutes } from './transfers.ts';
@@ -18,6 +19,7 @@ export const ROUTES = {
   ...messageRoutes,
   ...clipboardRoutes,
   ...transferRoutes,
+  ...relayRoutes,
   ...documentRoutes,
 };
 

@@ -87,9 +87,6 @@ describe('error codes', () => {
     ...(['poll_secret_required', 'scope_not_allowed', 'session_revoked', 'session_expired', 'reuse_detected'] as const),
     ...(['tier_exceeded', 'device_mismatch', 'access_denied', 'account_refused', 'feature_disabled'] as const),
     ...(['already_decided', 'login_expired', 'login_consumed', 'broker_contract', 'broker_unavailable'] as const),
-    // the relay
-    ...(['upload_length_mismatch', 'offset_mismatch'] as const),
-    ...(['upload_gone', 'range_not_available', 'window_full', 'relay_busy'] as const),
     // push
     'endpoint_not_allowed',
   ];

@@ -3,6 +3,9 @@ import { hash } from 'node:crypto';
 import express, { type Request, type Response } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 
+/** For a whole JSON body to arrive. */
+const BODY_MS = 30_000;
+
 interface JsonBody {
   readonly value: unknown;
   /** SHA-256 of the bytes as they came, base64url. */
@@ -45,9 +48,11 @@ export function makeJsonBody(limitBytes: number): (req: Request, res: Response) 
     if (!isJson(req.headers['content-type'])) {
       throw new BatonError('unsupported_media_type', 'Send the body as application/json');
     }
+    // Whoever is so slow is not waited for, and not answered either.
+    const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
     await new Promise<void>((resolve, reject) => {
       readBytes(req, res, (error?: Error) => (error === undefined ? resolve() : reject(error)));
-    });
+    }).finally(() => clearTimeout(timer));
     const bytes: unknown = req.body;
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw required();
     return { value: parse(bytes), fingerprint: fingerprintOf(bytes) };

@@ -22,6 +22,8 @@ export interface BusListener {
   presence(account: string, version: number): void;
   /** A newer stream of the same device took this one's place. */
   superseded(account: string, streamId: string): void;
+  /** Somebody has done what a relay request here is waiting for, or ended it. */
+  relay(file: string): void;
 }
 
 interface BusParts {
@@ -186,6 +188,7 @@ export class Bus {
     if (kind === 't') listener.event(topOnly(account, rest));
     if (kind === 'u') listener.unlogged(account, rest, to, data);
     if (kind === 'p') listener.presence(account, Number(rest));
+    if (kind === 'r') listener.relay(account);
     if (kind === 'x') listener.superseded(account, rest);
   }
 

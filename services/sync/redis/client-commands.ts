@@ -8,6 +8,8 @@ export const CLIENT_COMMANDS = [
   ...['cluster|slots', 'asking', 'readonly', 'readwrite', 'spublish', 'ssubscribe', 'sunsubscribe'],
   ...['eval', 'evalsha', 'publish'],
   ...['get', 'hget', 'hset', 'hdel', 'del', 'srem', 'srandmember'],
+  // The relay's bytes.
+  ...['select', 'xadd', 'xrange'],
   // express-rate-limit's store.
   ...['incr', 'decr', 'pttl', 'pexpire', 'set'],
 ];

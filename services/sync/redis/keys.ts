@@ -49,6 +49,27 @@ export const KEYS = {
   reaping: key('{sys}:reaping', 'hash', 'none', 'hub', 'dead replica -> its reaper'),
   accounts: key('replica:{<id>}:accounts', 'set', '24 h', 'hub', 'accounts with a stream on that replica'),
   addressRate: key('rate:<group>:<address>', 'string', '60 s', 'http', 'requests of a client address in this window'),
+  relayFiles: key(
+    '{u}:relay',
+    'zset',
+    'APP_TRANSFER_REDELIVERY_SECONDS',
+    'relay',
+    'files that hold bytes in the relay',
+  ),
+  relayState: key(
+    'relay:{t}:<file>:state',
+    'hash',
+    'APP_TRANSFER_REDELIVERY_SECONDS idle',
+    'relay',
+    'generation, position of the receiver, who is sending, reading and waiting',
+  ),
+  relayBytes: key(
+    'relay:{t}:<file>:<generation>',
+    'stream',
+    'as its state',
+    'relay',
+    'chunks by the offset of their end',
+  ),
   bus: key('bus:{<id>}', 'channel', '', 'redis', 'one channel per replica'),
 } as const satisfies Record<string, KeySpec>;
 
@@ -82,6 +103,10 @@ export function makeKeys(prefix: string) {
     dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,
     dueStamps: (shard: number) => `${prefix}:due:{${shard}}:stamps`,
     dueShard: shardOf,
+    relayFiles: ofAccount('relay'),
+    relayState: (transferId: string, index: number) => `${prefix}:relay:{${transferId}}:${index}:state`,
+    relayBytes: (transferId: string, index: number, generation: number) =>
+      `${prefix}:relay:{${transferId}}:${index}:${generation}`,
     replicas: `${prefix}:{sys}:replicas`,
     reaping: `${prefix}:{sys}:reaping`,
     accounts: (replicaId: string) => `${prefix}:replica:{${replicaId}}:accounts`,

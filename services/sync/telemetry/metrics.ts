@@ -63,6 +63,10 @@ const METRICS = {
   messages_total: counter('Messages accepted'),
   clipboard_writes_total: counter('Clipboard writes accepted'),
   transfers_total: counter('Transitions of transfers, by the state they led to', ['state']),
+  relay_active: gauge('Relay requests under way', ['direction']),
+  relay_bytes_total: counter('Bytes of files that came from senders and went to receivers', ['direction']),
+  relay_rewinds_total: counter('Uploads that had to go back, by why', ['cause']),
+  relay_outcomes_total: counter('Relay requests that ended, by how', ['direction', 'outcome']),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 

@@ -32,6 +32,7 @@ async function setUp() {
       unlogged: (account, name, to, data) => told.push(`unlogged ${account} ${name} ${to} ${data}`),
       presence: (account, version) => told.push(`presence ${account} ${version}`),
       superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
+      relay: (file) => told.push(`relay ${file}`),
     },
     onGap(cause) {
       told.push(`gap ${cause}`);
