@@ -13,7 +13,7 @@ export interface Curl {
 }
 
 export function curl(args: readonly string[]): Curl {
-  const child = spawn('curl', ['-sS', '--noproxy', '*', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('curl', ['-sS', '--noproxy', '*', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   let out = '';
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
