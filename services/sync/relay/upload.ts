@@ -7,7 +7,7 @@ import { Pieces } from './pieces.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
 
 /** A little under 256 KiB, so that a chunk with its surroundings fits an allocation of that size in Redis. */
-const CHUNK_BYTES = 252 * 1024;
+const CHUNK_BYTES = 508 * 1024;
 
 /** Chunks under way to the store. */
 const IN_FLIGHT = 2;
