@@ -44,17 +44,27 @@ async function describeIfUnusable(row, others) {
 }
 
 /**
- * The ports of `replicas` replicas, `[{port, adminPort}]`, and everything that stands in the way of listening on
- * them, as sentences.
+ * The ports of `replicas` replicas, `[{port, adminPort}]`, those of the broker and of the local network (null unless
+ * they are wanted), and everything
+ * that stands in the way of listening on them, as sentences.
  */
-export async function readPorts(replicas, env) {
+export async function readPorts(replicas, env, { withBroker, withLan }) {
   const problems = [];
   const ports = readRow({ key: 'APP_PORT', fallback: 8080, count: replicas, env, problems });
   const adminPorts = readRow({ key: 'APP_ADMIN_PORT', fallback: 9090, count: replicas, env, problems });
+  const brokerPorts = withBroker ? readRow({ key: 'BROKER_PORT', fallback: 8090, count: 1, env, problems }) : [];
+  const lanPorts = withLan ? readRow({ key: 'APP_LAN_PORT', fallback: 8443, count: 1, env, problems }) : [];
   const found = await Promise.all([
     ...ports.map((row) => describeIfUnusable(row, [])),
     ...adminPorts.map((row) => describeIfUnusable(row, ports)),
+    ...brokerPorts.map((row) => describeIfUnusable(row, [...ports, ...adminPorts])),
+    ...lanPorts.map((row) => describeIfUnusable(row, [...ports, ...adminPorts, ...brokerPorts])),
   ]);
   problems.push(...found.filter((problem) => problem !== null));
-  return { ports: ports.map(({ port }, i) => ({ port, adminPort: adminPorts[i]?.port })), problems };
+  return {
+    ports: ports.map(({ port }, i) => ({ port, adminPort: adminPorts[i]?.port })),
+    brokerPort: brokerPorts[0]?.port ?? null,
+    lanPort: lanPorts[0]?.port ?? null,
+    problems,
+  };
 }

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { buildOrExit } from './build.mjs';
+import { lanAddress, startLan } from './lan.mjs';
 import { readPorts } from './ports.mjs';
 import { startRedis } from './redis.mjs';
-import { startReplica } from './replica.mjs';
+import { startService } from './service.mjs';
 import { installPackages, requireNode, requireRedisServer } from './setup.mjs';
 
 /*
- * `npm start`: everything on this machine, on loopback. Exactly one line goes to stdout, `ready <url> <url> ...`, when
+ * `npm start`: everything on this machine, on loopback: a store, the reference broker with its development login, and
+ * replicas that take their callers from it. Exactly one line goes to stdout, `ready <url> <url> ...`, when
  * all replicas serve; all else goes to stderr.
  */
 
@@ -20,26 +23,66 @@ function refuse(problems) {
 /** What was asked for; exits when it cannot be had, before anything is started. */
 async function readPlan() {
   const args = process.argv.slice(2);
-  if (args.includes('--lan')) refuse(['--lan is not there yet: it comes with the web client.']);
-  if (args.length > 0) refuse([`unknown argument ${args[0]}; everything is set by the environment.`]);
+  const unknown = args.find((arg) => arg !== '--lan');
+  if (unknown !== undefined) refuse([`unknown argument ${unknown}; everything but --lan is set by the environment.`]);
+  const withLan = args.length > 0;
+  const address = withLan ? env.APP_LAN_ADDRESS || lanAddress() : null;
+  if (withLan && address === null)
+    refuse(['--lan: this machine is on no network; set APP_LAN_ADDRESS to its address.']);
   const replicas = Number(env.APP_REPLICAS || 2);
   if (!Number.isInteger(replicas) || replicas < 1 || replicas > 64) {
     refuse([`APP_REPLICAS=${env.APP_REPLICAS} is not a number from 1 to 64.`]);
   }
-  const { ports, problems } = await readPorts(replicas, env);
+  // Whoever has a broker, or asks for another identity, needs none of ours.
+  const withBroker = (env.APP_IDENTITY || 'broker') === 'broker' && !env.APP_BROKER_URL && !env.APP_BROKER_URL_FILE;
+  const { ports, brokerPort, lanPort, problems } = await readPorts(replicas, env, { withBroker, withLan });
   if (problems.length > 0) refuse(problems);
-  return ports.map(({ port, adminPort }, i) => ({
-    name: `replica ${i + 1}`,
-    port,
-    adminPort,
-    url: `http://localhost:${port}`,
-  }));
+  return {
+    places: ports.map(({ port, adminPort }, i) => ({
+      name: `replica ${i + 1}`,
+      port,
+      adminPort,
+      url: `http://localhost:${port}`,
+    })),
+    brokerPort,
+    lan: withLan ? { address, port: lanPort, url: `https://${address}:${lanPort}` } : null,
+  };
 }
+
+/** What the broker and the replicas prove themselves with to each other; it lives as long as they do. */
+const brokerToken = randomBytes(32).toString('hex');
+
+function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
+  return {
+    // Until it has reached its store it answers 503, which it would tell as warnings.
+    BROKER_LOG_LEVEL: 'error',
+    BROKER_TOKENS: `baton:${brokerToken}`,
+    BROKER_DEV_LOGIN: 'true',
+    BROKER_HOST: '127.0.0.1',
+    BROKER_PUBLIC_URL: lan?.url ?? `http://localhost:${brokerPort}`,
+    ...(env.APP_REDIS_URL_FILE
+      ? { BROKER_REDIS_URL_FILE: env.APP_REDIS_URL_FILE }
+      : { BROKER_REDIS_URL: redisUrl ?? env.APP_REDIS_URL }),
+    ...env,
+    BROKER_PORT: String(brokerPort),
+    BROKER_RETURN_ORIGINS: lan?.url ?? places.map(({ url }) => url).join(','),
+  };
+}
+
+/** How a replica finds the broker that was started here. */
+const wayToBroker = ({ brokerPort, lan }) => ({
+  APP_BROKER_URL: `http://127.0.0.1:${brokerPort}`,
+  APP_BROKER_LOGIN_URL: `${lan?.url ?? `http://localhost:${brokerPort}`}/login`,
+  APP_BROKER_TOKEN: brokerToken,
+});
 
 /** The environment of one replica: the caller's, with what makes it one of several here. */
 function environmentOf({ port, adminPort, url }, redisUrl) {
   return {
-    APP_IDENTITY: 'dev',
+    APP_IDENTITY: 'broker',
+    ...(plan.brokerPort === null ? {} : wayToBroker(plan)),
+    // Not on every address, as a replica with a broker would: there is no edge and no TLS here.
+    APP_HOST: '127.0.0.1',
     APP_LOG_LEVEL: 'warn',
     // Somebody waits at a terminal for the end.
     APP_DRAIN_SECONDS: '0',
@@ -48,7 +91,9 @@ function environmentOf({ port, adminPort, url }, redisUrl) {
     ...(redisUrl === null ? {} : { APP_REDIS_URL: redisUrl }),
     APP_PORT: String(port),
     APP_ADMIN_PORT: String(adminPort),
-    APP_PUBLIC_URL: url,
+    APP_PUBLIC_URL: plan.lan?.url ?? url,
+    // Whoever publishes them on the local network says for whom it asks.
+    ...(plan.lan === null ? {} : { APP_TRUSTED_PROXIES: '127.0.0.1' }),
   };
 }
 
@@ -68,14 +113,20 @@ await buildOrExit();
 /** The store while it starts and after; null when it is somebody else's. */
 let starting = null;
 let redis = null;
+let broker = null;
+let lan = null;
 const replicas = [];
 let ending = false;
+
+/** Every process that was started here, but for the store. */
+const services = () => [...replicas, ...(broker === null ? [] : [broker])];
 
 /** Ends every child, the store last, and then this process. Once only; a second call is the first one's business. */
 async function end(exitCode) {
   if (ending) return;
   ending = true;
-  await Promise.all(replicas.map((replica) => replica.stop(patienceMs())));
+  lan?.stop();
+  await Promise.all(services().map((service) => service.stop(patienceMs())));
   await starting?.then((started) => started.stop());
   process.exit(exitCode);
 }
@@ -84,7 +135,7 @@ let askedAt = Number.POSITIVE_INFINITY;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     // Asked again: somebody does not want to wait. (One Ctrl-C comes twice, from the terminal and through npm.)
-    if (Date.now() - askedAt > 1_000) for (const { child } of replicas) child.kill('SIGKILL');
+    if (Date.now() - askedAt > 1_000) for (const { child } of services()) child.kill('SIGKILL');
     askedAt = Math.min(askedAt, Date.now());
     void end(0);
   });
@@ -94,7 +145,7 @@ const npm = env.npm_lifecycle_event === 'start' ? process.ppid : null;
 if (npm !== null) setInterval(() => process.ppid !== npm && void end(1), 1_000).unref();
 // Also when this script itself fails: nothing that it started may be left behind.
 process.on('exit', () => {
-  for (const { child } of replicas) child.kill('SIGKILL');
+  for (const { child } of services()) child.kill('SIGKILL');
   redis?.kill();
 });
 
@@ -110,11 +161,25 @@ if (redisServer !== null) {
 }
 
 let serving = false;
-for (const place of plan) {
-  const replica = startReplica({
+if (plan.brokerPort !== null) {
+  broker = startService({
+    name: 'broker',
+    main: 'broker/main.js',
+    readyUrl: `http://127.0.0.1:${plan.brokerPort}/healthz`,
+    env: environmentOfBroker(plan, redis?.url ?? null),
+  });
+  say(`broker (pid ${broker.pid}) on http://localhost:${plan.brokerPort}, where anybody may log in under any name`);
+  void broker.ended.then((how) => {
+    if (ending) return;
+    say(`broker (pid ${broker.pid}) ${how}; nobody can sign in without it`);
+    void end(1);
+  });
+}
+for (const place of plan.places) {
+  const replica = startService({
     name: place.name,
-    host: env.APP_HOST || '127.0.0.1',
-    adminPort: place.adminPort,
+    main: 'sync/main.js',
+    readyUrl: `http://${env.APP_HOST || '127.0.0.1'}:${place.adminPort}/readyz`,
     env: environmentOf(place, redis?.url ?? null),
   });
   replicas.push(replica);
@@ -128,12 +193,27 @@ for (const place of plan) {
   });
 }
 
-const obstacles = await Promise.all(replicas.map((replica) => replica.ready()));
+const obstacles = await Promise.all(services().map((service) => service.ready()));
+async function publish({ lan: at, places, brokerPort }) {
+  lan = await startLan({ ...at, replicaPorts: places.map(({ port }) => port), brokerPort });
+  say(`${at.url} is open to this network: ANYBODY on it may log in under any name. Stop it when you are done.`);
+  say(`Browsers warn of its certificate, which was made just now: SHA-256 ${lan.fingerprint}`);
+}
+
 if (!ending && obstacles.every((why) => why === null)) {
   serving = true;
-  process.stdout.write(`ready ${plan.map(({ url }) => url).join(' ')}\n`);
+  if (plan.lan !== null) {
+    await publish(plan).catch((error) => {
+      say(`npm start: --lan: ${error.message}`);
+      return end(1);
+    });
+  }
+  const urls = plan.lan === null ? plan.places.map(({ url }) => url) : [plan.lan.url];
+  if (!ending) process.stdout.write(`ready ${urls.join(' ')}\n`);
 } else if (!ending) {
-  const late = plan.map(({ name }, i) => [name, obstacles[i]]).filter(([, why]) => why !== null);
+  const late = services()
+    .map(({ name }, i) => [name, obstacles[i]])
+    .filter(([, why]) => why !== null);
   for (const [name, why] of late) say(`${name} does not become ready: ${why}`);
   await end(1);
 }

@@ -10,7 +10,6 @@ import { makeDeviceStore } from './devices/store.ts';
 import { DueSweeper } from './due/due-sweeper.ts';
 import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
-import { makeAdminApp } from './http/admin.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
 import { makeExpress } from './http/express-app.ts';
 import { makeRouter } from './http/mount.ts';
@@ -20,6 +19,7 @@ import { requestId } from './http/request-facts.ts';
 import { makeRequestLog, makeRequestMetrics } from './http/request-log.ts';
 import { apiHeaders, securityHeaders } from './http/response-headers.ts';
 import { startServer } from './http/server.ts';
+import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
 import { Hub } from './hub/hub.ts';
 import { makeLeaseStore } from './hub/lease-store.ts';
@@ -29,21 +29,19 @@ import { makeIce } from './hub/ice.ts';
 import { makeSignals } from './hub/signal.ts';
 import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
+import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
-import { makeDevIdentity } from './identity/dev.ts';
-import { makeEdgeIdentity } from './identity/edge.ts';
 import { makeIdentityHandlers } from './identity/routes.ts';
 import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
 import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
 import { Bus } from './redis/bus.ts';
-import { BulkStore } from './redis/bulk-store.ts';
 import { Store } from './redis/store.ts';
-import { Relay } from './relay/relay.ts';
-import { makeRelayHandlers } from './relay/routes.ts';
-import { makeRelayStore } from './relay/store.ts';
-import { bindGauges } from './telemetry/gauges.ts';
+import { makeRelayRoom, type RelayRoom } from './relay/room.ts';
+import { makeBrokerClient } from './sessions/broker-client.ts';
+import { makeSessionsRoom } from './sessions/room.ts';
+import { makeSigninRoom } from './signin/room.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
 import { makeOwed } from './hub/owed.ts';
@@ -54,7 +52,6 @@ import { VERSION } from './version.ts';
 
 /** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
 const STILL_ACCEPTING_MS = 10_000;
-const START_AGAIN_MS = 500;
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -83,6 +80,7 @@ export async function startApp(config: Config): Promise<App> {
     metrics,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     onTopology: () => bus.doubt(),
+    onPartLost: () => hub.attachAll('part lost'),
   });
   const { redis, keys, scripts } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
@@ -93,7 +91,9 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
-      relay: (file) => relay.rung(file),
+      relay: (file) => relay.requests.rung(file),
+      revoked: (u, d, reason) => revocations.heard(u, d, reason),
+      login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
     onFailure,
@@ -108,6 +108,7 @@ export async function startApp(config: Config): Promise<App> {
       const forget = hub.sweeper.attachAll().then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
+    onRevocations: (version) => revocations.note(version),
     onBeat: (ok, error) => {
       if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
@@ -116,6 +117,7 @@ export async function startApp(config: Config): Promise<App> {
       metrics.bus_rebuilds_total.inc();
       bus.rebuild();
     },
+    isUp: () => store.isUp,
   });
 
   // The rooms.
@@ -144,21 +146,14 @@ export async function startApp(config: Config): Promise<App> {
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
-    onEnded: (account, id, generations) => relay.ended(account, id, generations),
-    relayOffsets: (id, generations) => relay.offsets(id, generations),
+    onEnded: (account, id, generations) => relay.relay.ended(account, id, generations),
+    relayOffsets: (id, generations) => relay.relay.offsets(id, generations),
     onFailure,
   });
-  const bulk = new BulkStore({ address: config.relay.address, logger, metrics });
-  const relay: Relay = new Relay({
-    store: makeRelayStore({ bulk, scripts, keys, idleMs: config.transfers.redeliverySeconds * 1000 }),
-    transfers,
-    metrics,
-    windowBytes: config.relay.windowBytes,
-    stallMs: config.relay.stallMs,
-    memoryPercent: config.relay.memoryPercent,
-    channel: () => replica.channel,
-    publish: store.publish,
-    onFailure,
+  const relay: RelayRoom = makeRelayRoom({
+    ...{ db: { scripts, keys }, settings: config.relay, transfers, logger, metrics, onFailure },
+    idleMs: config.transfers.redeliverySeconds * 1000,
+    bus: { channel: () => replica.channel, publish: store.publish },
   });
   const sendSignal = makeSignals({
     scripts,
@@ -166,17 +161,63 @@ export async function startApp(config: Config): Promise<App> {
     rateLimit: limitOf('signal'),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
+  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
+  const sessions = makeSessionsRoom({
+    db: { redis, scripts, keys },
+    broker,
+    devices,
+    settings: {
+      ...config.signin,
+      publicUrl: config.http.publicUrl,
+      loginUrl: config.broker?.loginUrl ?? null,
+    },
+    bus: { channels: () => replica.channels(), publish: store.publish },
+    onRevoked(account, deviceId, reason) {
+      identity.forget(account, deviceId);
+      hub.endRevoked(account, deviceId, reason);
+      relay.requests.endDevice(account, deviceId);
+    },
+    onRemoved: [transfers.cancelAllOf],
+    noteDue: dueStore.note,
+    onFailure,
+  });
+  const { revocations } = sessions;
+  const clientAddress = makeClientAddress({ trustedProxies: config.http.trustedProxies });
+  const signin = makeSigninRoom({
+    db: { scripts, keys },
+    broker,
+    sessions,
+    settings: {
+      ...config.signin,
+      publicUrl: config.http.publicUrl,
+    },
+    bus: { channel: () => replica.channel, publish: store.publish },
+    hasSession: devices.hasSession,
+    noteDue: dueStore.note,
+    clientAddress,
+    metrics,
+    onFailure,
+  });
+  const identity = makeIdentity({
+    config,
+    verify: broker && broker.verify,
+    ensureRow: devices.ensureRow,
+    restoreRow: sessions.rows.restore,
+    onFailure,
+  });
   const dueSweeper = new DueSweeper({
     store: dueStore,
-    handlers: { clipboard: clipboard.expire, transfer: transfers.expire },
+    handlers: {
+      clipboard: clipboard.expire,
+      transfer: transfers.expire,
+      revoke: sessions.removal.resume,
+      session: sessions.rows.expire,
+      claim: signin.checkClaim,
+    },
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
     onFailure,
   });
-  const identity =
-    config.identity.mode === 'dev'
-      ? makeDevIdentity({ ensureRow: devices.ensureRow })
-      : makeEdgeIdentity({ secrets: config.identity.edgeSecrets });
 
   // The hub.
   const hubStore = makeHubStore({
@@ -192,7 +233,13 @@ export async function startApp(config: Config): Promise<App> {
     rooms: {
       readPresence: devices.presence,
       owed: makeOwed({ messages, transfers }),
-      restoreRow: (caller) => identity.restoreRow(caller),
+      // A broker that is away must not refuse a stream: it opens, and is counted online once there is a row.
+      restoreRow: (caller) =>
+        identity.restoreRow(caller).catch((error: unknown) => {
+          onFailure('restore row', error);
+          return false;
+        }),
+      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
       noteDue: (account, atMs) =>
         dueStore.note(account, Math.max(0, atMs - Date.now())).catch((error: unknown) => onFailure('note due', error)),
@@ -224,22 +271,30 @@ export async function startApp(config: Config): Promise<App> {
   app.use(
     makeRouter({
       handlers: {
-        ...makeIdentityHandlers({ ownDevice: devices.own, clipboardSeconds: config.clipboard.ttlSeconds }),
+        ...makeIdentityHandlers({
+          ownDevice: devices.own,
+          clipboardSeconds: config.clipboard.ttlSeconds,
+          qr: config.signin.qrEnabled && broker !== null,
+        }),
+        ...sessions.handlers,
+        ...signin.handlers,
         ...makeDeviceHandlers(devices),
         ...makeStreamHandlers(hub),
         ...makeMessageHandlers(messages),
         ...makeClipboardHandlers(clipboard),
         ...makeTransferHandlers(transfers),
-        ...makeRelayHandlers(relay),
+        ...relay.handlers,
         ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
       identity,
+      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
+      onCaller: signin.use,
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({
         sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
         prefixOf: keys.addressRatePrefix,
-        clientAddress: makeClientAddress({ trustedProxies: config.http.trustedProxies }),
+        clientAddress,
         scale: config.http.rateLimitScale,
         logger,
       }),
@@ -248,40 +303,14 @@ export async function startApp(config: Config): Promise<App> {
   );
   app.use(makeProblemHandler({ logger, metrics }));
 
-  const isReady = () => ({
-    ready: store.wasSeen && !draining,
-    reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(draining ? ['draining'] : [])],
-  });
-  const status = async () => ({
-    replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining },
-    store: { up: store.isUp },
-    bus: { silent_for_ms: Math.round(bus.silentForMs) },
-  });
-  const admin = makeAdminApp({ isReady, status, registry: metrics.registry, logger });
-  bindGauges(metrics, {
-    streams: () => hub.streams.size,
-    streamsLimit: config.hub.maxStreams,
-    bufferedBytes: () => hub.bufferedBytes,
-    busSilentForMs: () => bus.silentForMs,
-    liveReplicas: () => replica.live,
-    isDraining: () => draining,
-  });
+  const admin = makeHealth({ config, store, hub, replica, bus, metrics, logger, isDraining: () => draining });
 
   const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
   const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
   let stopped = false;
   store.connect();
-  bulk.connect();
-  const started = (async () => {
-    while (!stopped) {
-      try {
-        await replica.start();
-        break;
-      } catch {
-        await delay(START_AGAIN_MS);
-      }
-    }
-  })();
+  relay.bulk.connect();
+  const started = replica.startWhenItCan(() => stopped);
   hub.start();
   dueSweeper.start();
 
@@ -290,20 +319,20 @@ export async function startApp(config: Config): Promise<App> {
     draining = true;
     if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
     stopped = true;
-    await Promise.all([
-      hub.drain(config.drain.streamsSeconds * 1000),
-      relay.drain(config.drain.transfersSeconds * 1000),
-    ]);
+    signin.drain();
+    const { streamsSeconds, transfersSeconds } = config.drain;
+    await Promise.all([hub.drain(streamsSeconds * 1000), relay.requests.drain(transfersSeconds * 1000)]);
     await publicServer.close(5_000);
     transfers.stop();
     await dueSweeper.stop();
     await reaper.stop();
     hub.stop();
     bus.stop();
+    await broker?.close();
     await started;
     await replica.stop();
     store.stop();
-    bulk.stop();
+    relay.bulk.stop();
     metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);
     logger.info('stopped');

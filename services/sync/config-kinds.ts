@@ -30,11 +30,8 @@ export const oneOf =
     return word === undefined ? refuse(`must be one of ${words.join(', ')}`) : accept(word);
   };
 
-/** Words of the contract that this version cannot serve yet: refused by name, so that nobody looks for a typing error. */
-export const butNotYet =
-  <T>(kind: Kind<T>, ...later: string[]): Kind<T> =>
-  (text) =>
-    later.includes(text) ? refuse(`"${text}" is not available in this version`) : kind(text);
+export const flag: Kind<boolean> = (text) =>
+  text === 'true' || text === 'false' ? accept(text === 'true') : refuse('must be true or false');
 
 export const matching =
   (pattern: RegExp, says: string): Kind<string> =>

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../shared/contract/limits.ts';
 import {
   anyText,
-  butNotYet,
   cidrs,
   decimal,
+  flag,
   httpUrl,
   iceUrls,
   integer,
@@ -37,19 +37,33 @@ export const SETTINGS = {
     defaultSays: '',
     meaning: '`production` refuses whatever is only fit for trying it out.',
   }),
-  APP_IDENTITY: setting(butNotYet(oneOf('edge', 'dev'), 'broker'), {
+  APP_IDENTITY: setting(oneOf('edge', 'broker', 'dev'), {
     defaultSays: 'required',
     meaning:
-      'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `dev` believes anybody.',
+      'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `broker` has the cookie or access token verified by the auth broker, `dev` believes anybody.',
   }),
-  APP_EDGE_TRUST: setting(butNotYet(oneOf('secret'), 'jwt'), {
+  APP_EDGE_TRUST: setting(oneOf('secret', 'jwt'), {
     default: 'secret',
-    meaning: 'How the edge proves itself: `secret` is the header X-Edge-Secret.',
+    meaning:
+      'How the edge proves itself: `secret` is the header X-Edge-Secret, `jwt` a signed assertion in X-Auth-Assertion.',
   }),
   APP_EDGE_SECRET: setting(rotatingSecret, {
     defaultSays: 'required with `APP_EDGE_TRUST=secret`',
     meaning: 'The secret of the edge, at least 32 characters; two comma-separated values while it is being rotated.',
     secret: true,
+  }),
+  APP_EDGE_JWKS_URL: setting(httpUrl, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning:
+      'Where the public keys of assertions are; of the reference broker `<APP_BROKER_URL>/.well-known/jwks.json`.',
+  }),
+  APP_EDGE_ISSUER: setting(anyText, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning: 'The `iss` of assertions, to the letter; of the reference broker its `BROKER_PUBLIC_URL`.',
+  }),
+  APP_EDGE_AUDIENCE: setting(anyText, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning: 'The `aud` of assertions; of the reference broker the name of the app, `baton`.',
   }),
   APP_PUBLIC_URL: setting(origin, {
     defaultSays: 'required in production, else `http://localhost:<APP_PORT>`',
@@ -58,6 +72,35 @@ export const SETTINGS = {
   APP_BROKER_URL: setting(httpUrl, {
     defaultSays: 'required in production',
     meaning: 'Base URL of the auth broker.',
+  }),
+  APP_BROKER_TOKEN: setting(matching(/^[\x21-\x7e]{16,512}$/, '16 to 512 visible ASCII characters'), {
+    defaultSays: 'none',
+    meaning: 'What this service shows the auth broker.',
+    secret: true,
+  }),
+  APP_BROKER_APP: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ -'), {
+    default: 'baton',
+    meaning: "This service's name at the auth broker.",
+  }),
+  APP_BROKER_LOGIN_URL: setting(httpUrl, {
+    defaultSays: '`<APP_BROKER_URL>/login`',
+    meaning: 'Where a browser is sent to log in.',
+  }),
+  APP_QR_LOGIN_ENABLED: setting(flag, {
+    default: 'true',
+    meaning: 'Whether a new device can be signed in by a QR code.',
+  }),
+  APP_QR_REQUEST_TTL_SECONDS: setting(integer(1, 3_600), {
+    default: '120',
+    meaning: 'How long a QR code can be approved.',
+  }),
+  APP_QR_GUEST_TTL_SECONDS: setting(integer(60, 86_400), {
+    default: '3600',
+    meaning: 'Lifetime of a `once` session, which is not renewed.',
+  }),
+  APP_QR_PERSIST_TTL_HOURS: setting(integer(1, 8_760), {
+    default: '168',
+    meaning: 'Lifetime of a `persist` session after its last renewal.',
   }),
   APP_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
     defaultSays: '`127.0.0.1` with `APP_IDENTITY=dev`, else `0.0.0.0`',

@@ -15,8 +15,21 @@ export interface Config {
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
   };
-  readonly identity: { readonly mode: 'dev' } | { readonly mode: 'edge'; readonly edgeSecrets: readonly string[] };
-  readonly brokerUrl: string | null;
+  readonly identity: IdentityConfig;
+  /** Null where nobody signs in: with identity `dev`. */
+  readonly broker: {
+    readonly url: string;
+    /** Empty: none is shown. */
+    readonly token: string;
+    readonly app: string;
+    readonly loginUrl: string;
+  } | null;
+  readonly signin: {
+    readonly qrEnabled: boolean;
+    readonly requestSeconds: number;
+    readonly onceSeconds: number;
+    readonly persistSeconds: number;
+  };
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   readonly hub: {
     /** Already lowered to what the descriptor limit allows. */
@@ -43,6 +56,18 @@ export interface Config {
   /** What the operator should hear about although the process starts; to be logged. */
   readonly warnings: readonly string[];
 }
+
+type IdentityConfig =
+  | { readonly mode: 'dev' }
+  | { readonly mode: 'broker' }
+  | { readonly mode: 'edge'; readonly trust: 'secret'; readonly edgeSecrets: readonly string[] }
+  | {
+      readonly mode: 'edge';
+      readonly trust: 'jwt';
+      readonly jwksUrl: string;
+      readonly issuer: string;
+      readonly audience: string;
+    };
 
 export interface ConfigProblem {
   readonly key: string;
@@ -92,20 +117,30 @@ function readValue(env: Env, key: Key, report: Report): unknown {
   return null;
 }
 
+/** What each kind of proof that an edge can give is checked with. */
+const PROOF_KEYS = {
+  secret: ['APP_EDGE_SECRET'],
+  jwt: ['APP_EDGE_JWKS_URL', 'APP_EDGE_ISSUER', 'APP_EDGE_AUDIENCE'],
+} as const;
+
 /** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
 function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
   const require = (key: Key, when: string): void => {
     if (!given(key)) report(key, `is required${when}`);
   };
   const production = values.NODE_ENV === 'production';
-  require('APP_IDENTITY', ': there is no default, choose edge or dev');
+  require('APP_IDENTITY', ': there is no default, choose edge, broker or dev');
   require('APP_REDIS_URL', '');
   // A mode that was refused has been reported, and says nothing about the URL.
   if (values.APP_REDIS_URL !== null && (values.APP_REDIS_MODE !== null || !given('APP_REDIS_MODE'))) {
     const address = withMode(values.APP_REDIS_URL, values.APP_REDIS_MODE);
     if ('problem' in address) report(address.key === 'url' ? 'APP_REDIS_URL' : 'APP_REDIS_MODE', address.problem);
   }
-  if (values.APP_IDENTITY === 'edge') require('APP_EDGE_SECRET', ' with APP_IDENTITY=edge');
+  if (values.APP_IDENTITY === 'edge')
+    for (const key of PROOF_KEYS[values.APP_EDGE_TRUST]) require(key, ` with APP_EDGE_TRUST=${values.APP_EDGE_TRUST}`);
+  if (values.APP_IDENTITY === 'broker') {
+    for (const key of ['APP_BROKER_URL', 'APP_BROKER_TOKEN'] as const) require(key, ' with APP_IDENTITY=broker');
+  }
   if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
     report('APP_ADMIN_PORT', 'must differ from APP_PORT');
   }
@@ -140,6 +175,21 @@ function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): Re
   return parsed.value;
 }
 
+function identityOf(values: Values): IdentityConfig {
+  if (values.APP_IDENTITY !== 'edge') return { mode: values.APP_IDENTITY === 'broker' ? 'broker' : 'dev' };
+  if (values.APP_EDGE_TRUST === 'secret') {
+    return { mode: 'edge', trust: 'secret', edgeSecrets: values.APP_EDGE_SECRET ?? [] };
+  }
+  const { APP_EDGE_JWKS_URL: jwksUrl, APP_EDGE_ISSUER: issuer, APP_EDGE_AUDIENCE: audience } = values;
+  return { mode: 'edge', trust: 'jwt', jwksUrl: jwksUrl ?? '', issuer: issuer ?? '', audience: audience ?? '' };
+}
+
+function brokerOf(values: Values): Config['broker'] {
+  const { APP_BROKER_URL: url, APP_BROKER_TOKEN: token, APP_BROKER_APP: app } = values;
+  if (url === null) return null;
+  return { url, token: token ?? '', app, loginUrl: values.APP_BROKER_LOGIN_URL ?? `${url}/login` };
+}
+
 function assemble(values: Values, descriptorLimit: number): Config {
   const warnings: string[] = [];
   const dev = values.APP_IDENTITY === 'dev';
@@ -158,6 +208,9 @@ function assemble(values: Values, descriptorLimit: number): Config {
   ) {
     warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
   }
+  if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
+    warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
+  }
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
@@ -169,8 +222,14 @@ function assemble(values: Values, descriptorLimit: number): Config {
       trustedProxies,
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     },
-    identity: dev ? { mode: 'dev' } : { mode: 'edge', edgeSecrets: values.APP_EDGE_SECRET ?? [] },
-    brokerUrl: values.APP_BROKER_URL,
+    identity: identityOf(values),
+    broker: brokerOf(values),
+    signin: {
+      qrEnabled: values.APP_QR_LOGIN_ENABLED,
+      requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
+      onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
+      persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
+    },
     redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
     hub: {
       maxStreams,

@@ -4,6 +4,7 @@ import { deviceEvents } from './devices.ts';
 import { messageEvents } from './messages.ts';
 import { presenceEvents } from './presence.ts';
 import { relayEvents } from './relay.ts';
+import { sessionEvents } from './sessions.ts';
 import { signalEvents } from './signal.ts';
 import { streamEvents } from './stream.ts';
 import { transferEvents } from './transfers.ts';
@@ -15,6 +16,7 @@ export const EVENTS = {
   ...messageEvents,
   ...clipboardEvents,
   ...deviceEvents,
+  ...sessionEvents,
   ...transferEvents,
   ...relayEvents,
   ...signalEvents,

@@ -38,6 +38,13 @@ export const LIMITS = {
   logEvents: 256,
   logSeconds: 86_400,
 
+  /** Longest wait of a poll for an approval. */
+  pollMs: 25_000,
+  /** Wrong approval codes for one login request, after which it is denied. */
+  wrongCodes: 5,
+  /** A device that signed in by QR and then makes no request for so long is signed out again. */
+  claimSeconds: 120,
+
   heartbeatMs: 15_000,
   /** A client takes this many heartbeats of silence as a dead stream. */
   heartbeatsUntilDead: 2.5,
@@ -62,6 +69,9 @@ export const LIMITS = {
  */
 export const RATES = {
   auth: { by: 'address', limit: 60, windowSeconds: 60 },
+  qr_start: { by: 'address', limit: 10, windowSeconds: 60 },
+  device_session: { by: 'address', limit: 10, windowSeconds: 60 },
+  wrong_codes: { by: 'account', limit: 5, windowSeconds: 300 },
   message: { by: 'device', limit: 120, windowSeconds: 60 },
   clipboard: { by: 'device', limit: 60, windowSeconds: 60 },
   transfer: { by: 'device', limit: 60, windowSeconds: 60 },

@@ -15,6 +15,8 @@ export interface Route {
   identity: 'public' | 'caller';
   /** `required` refuses a session without a device; `optional` gives such a caller its account-wide part. */
   device: 'required' | 'optional';
+  /** A page: who has no session is sent to the login and comes back, instead of being refused. */
+  loginRedirect: boolean;
   /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
   scope: 'any' | 'full' | 'own';
   /** The same-origin rule of contract section 3; always on for unsafe methods. */
@@ -25,6 +27,10 @@ export interface Route {
   params: TObject | null;
   query: TObject | null;
   body: TSchema | null;
+  /** `form`: as a browser sends one without script (application/x-www-form-urlencoded). */
+  bodyKind: 'json' | 'form';
+  /** A request without a body is taken for `{}`. */
+  bodyOptional: boolean;
   bodyLimitBytes: number;
   /** The handler reads the request's body or writes that of the answer itself, as bytes, for as long as it takes. */
   bytes: boolean;
@@ -39,12 +45,15 @@ type Needed = 'method' | 'path' | 'summary' | 'answers';
 const DEFAULTS = {
   identity: 'caller',
   device: 'optional',
+  loginRedirect: false,
   scope: 'any',
   rate: null,
   idempotent: false,
   params: null,
   query: null,
   body: null,
+  bodyKind: 'json',
+  bodyOptional: false,
   bodyLimitBytes: LIMITS.jsonBodyBytes,
   bytes: false,
   errors: [],

@@ -5,13 +5,17 @@ import { identityRoutes } from './identity.ts';
 import { messageRoutes } from './messages.ts';
 import { presenceRoutes } from './presence.ts';
 import { relayRoutes } from './relay.ts';
+import { sessionRoutes } from './sessions.ts';
 import { signalRoutes } from './signal.ts';
+import { signinRoutes } from './signin.ts';
 import { streamRoutes } from './stream.ts';
 import { transferRoutes } from './transfers.ts';
 
 /** The route table: everything the public port serves. A new room adds its rows here and nowhere else. */
 export const ROUTES = {
   ...identityRoutes,
+  ...signinRoutes,
+  ...sessionRoutes,
   ...deviceRoutes,
   ...streamRoutes,
   ...presenceRoutes,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { check } from './checker/check.ts';
 import { makeCheckpoints } from './checkpoint.ts';
 import { kindsOf, makeFaults } from './faults.ts';
@@ -26,6 +26,10 @@ const REPLICA_ENV = {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Every store writes each command to disk before it answers: let that be memory. */
+const MEMORY_DISK = '/dev/shm';
+if (existsSync(MEMORY_DISK)) process.env.TMPDIR = MEMORY_DISK;
 
 interface Run {
   argv: string[];

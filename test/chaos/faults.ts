@@ -1,6 +1,6 @@
 import type { Fleet, Member } from './fleet.ts';
 import type { Fault } from './history.ts';
-import type { Direction } from './proxy.ts';
+import type { Direction, Proxy } from './proxy.ts';
 import type { FaultKind, PlannedFault } from './schedule.ts';
 import type { ChaosStore, StoreDamage } from './stores/store.ts';
 
@@ -31,6 +31,9 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
   'redis-clock': [100, 2_000],
   'primary-kill': [0, 2_000],
   'primary-pause': [0, 2_000],
+  'primary-restart': [0, 300],
+  'primary-wipe': [0, 300],
+  'primary-clock': [0, 300],
   'cut-pubsub': [0, 3_000],
   'cut-normal': [0, 3_000],
 };
@@ -38,7 +41,8 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
 /** Faults that cost a living replica its lease, or the store its knowledge: devices may be shown as offline then. */
 const HIDES_DEVICES = new Set([
   ...['pause-short', 'pause-long', 'hole-to-replica', 'hole-to-store'],
-  ...['primary-kill', 'primary-pause', 'flushall', 'redis-wipe', 'redis-lost-tail', 'redis-clock'],
+  ...['primary-kill', 'primary-pause', 'primary-restart', 'primary-wipe', 'primary-clock'],
+  ...['flushall', 'redis-wipe', 'redis-lost-tail', 'redis-clock'],
 ]);
 
 /** Every kind that this store can have done to it. */
@@ -49,8 +53,7 @@ export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
       holdMs: HARM_HOLDS[name] ?? [0, 0],
     }),
   );
-  const proxied = store.mode === 'standalone' ? PROXY_KINDS : [];
-  const all = [...REPLICA_KINDS, ...proxied, ...harms];
+  const all = [...REPLICA_KINDS, ...PROXY_KINDS, ...harms];
   const unknown = only.filter((name) => !all.some((kind) => kind.name === name));
   if (unknown.length > 0)
     throw new Error(`No such faults: ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`);
@@ -66,6 +69,16 @@ const harmless = (target: string, broken: string | null = null): Damage => ({
   loss: null,
   movedClock: false,
 });
+
+/** Half of the faults on the way to the store concern all of its nodes, half of them one. */
+function harmed({ variant, target }: PlannedFault, { door: { proxies } }: Member): readonly Proxy[] {
+  if ((variant * 8) % 2 < 1) return proxies;
+  // Of another digit than the replica is chosen by.
+  return proxies.slice(Math.floor(((target * 97) % 1) * proxies.length)).slice(0, 1);
+}
+
+const nameOf = (fault: PlannedFault, member: Member): string =>
+  `${member.name} to ${harmed(fault, member).length} of ${member.door.proxies.length} nodes`;
 
 /** What is done for each kind, but for the store's own. */
 function makeDeeds(fleet: Fleet): Record<string, Deed> {
@@ -84,10 +97,10 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
       const member = targetOf(fault);
       // Four ways: connections made meanwhile work or not; in the end the old ones flow on or are cut.
       const newOnesToo = fault.variant < 0.5;
-      const end = member.door.proxy?.hold(direction, { newOnesToo });
+      const ends = harmed(fault, member).map((proxy) => proxy.hold(direction, { newOnesToo }));
       await wait(fault.holdMs);
-      end?.((fault.variant * 4) % 2 < 1 ? 'release' : 'cut');
-      return harmless(`${member.name}${newOnesToo ? '' : ', old connections'}`);
+      for (const end of ends) end((fault.variant * 4) % 2 < 1 ? 'release' : 'cut');
+      return harmless(`${nameOf(fault, member)}${newOnesToo ? '' : ', old connections'}`);
     };
   return {
     kill: async (fault) => {
@@ -104,20 +117,20 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
     'hole-to-replica': hole('to replica'),
     'hole-to-store': hole('to store'),
     latency: async (fault) => {
-      const { door, name } = targetOf(fault);
+      const member = targetOf(fault);
       const delayMs = Math.round(20 + fault.variant ** 2 * 500);
-      door.proxy?.delay(delayMs);
+      for (const proxy of harmed(fault, member)) proxy.delay(delayMs);
       await wait(fault.holdMs);
-      door.proxy?.delay(0);
-      return harmless(`${name}, ${delayMs} ms each way`);
+      for (const proxy of harmed(fault, member)) proxy.delay(0);
+      return harmless(`${nameOf(fault, member)}, ${delayMs} ms each way`);
     },
     'cut-mid-frame': async (fault) => {
-      const { door, name } = targetOf(fault);
+      const member = targetOf(fault);
       for (let leftMs = fault.holdMs; leftMs > 0; leftMs -= 400) {
-        door.proxy?.cutAfter(1 + Math.floor(Math.random() * 3_000));
+        for (const proxy of harmed(fault, member)) proxy.cutAfter(1 + Math.floor(Math.random() * 3_000));
         await wait(400);
       }
-      return harmless(name);
+      return harmless(nameOf(fault, member));
     },
   };
 }

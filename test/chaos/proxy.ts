@@ -3,9 +3,13 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export type Direction = 'to store' | 'to replica';
 
-/** A TCP proxy between one replica and the store that misbehaves on command. */
+/** Changes what the store says, byte for byte: the length stays. */
+type Rewrite = (bytes: Buffer) => Buffer;
+
+/** A TCP proxy between one replica and one node of the store that misbehaves on command. */
 export interface Proxy {
   readonly url: string;
+  readonly port: number;
   /**
    * Swallows nothing, passes nothing: bytes in this direction stay in the proxy while it lasts. Connections made
    * meanwhile work, unless `newOnesToo`. Returns how it ends: what was held back flows, or both ends are cut.
@@ -26,10 +30,10 @@ class Pipe {
   held = false;
   delayMs = 0;
 
-  constructor(from: Socket, to: Socket) {
+  constructor(from: Socket, to: Socket, rewrite: Rewrite = (bytes) => bytes) {
     this.#to = to;
     from.on('data', (bytes) => {
-      this.#waiting.push({ bytes, dueAt: performance.now() + this.delayMs });
+      this.#waiting.push({ bytes: rewrite(bytes), dueAt: performance.now() + this.delayMs });
       this.flush();
     });
   }
@@ -62,14 +66,13 @@ interface Line {
   left: number | null;
 }
 
-export async function startProxy(targetUrl: string): Promise<Proxy> {
-  const target = new URL(targetUrl);
+export async function startProxy(target: { port: number; rewrite?: Rewrite }): Promise<Proxy> {
   const lines = new Set<Line>();
   const holding = new Set<Direction>();
   let delayMs = 0;
 
   const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
+    const upstream = connect(target.port, '127.0.0.1');
     const line: Line = { pipes: {} as Line['pipes'], cut: () => undefined, left: null };
     line.cut = () => {
       lines.delete(line);
@@ -87,7 +90,7 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
       client.end();
       setTimeout(line.cut, 5);
     });
-    line.pipes = { 'to store': new Pipe(client, upstream), 'to replica': new Pipe(upstream, client) };
+    line.pipes = { 'to store': new Pipe(client, upstream), 'to replica': new Pipe(upstream, client, target.rewrite) };
     for (const [direction, pipe] of Object.entries(line.pipes)) {
       pipe.held = holding.has(direction as Direction);
       pipe.delayMs = delayMs;
@@ -106,6 +109,7 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
 
   return {
     url: `redis://127.0.0.1:${address.port}`,
+    port: address.port,
     hold(direction, { newOnesToo }) {
       const held = [...lines];
       if (newOnesToo) holding.add(direction);

@@ -80,3 +80,45 @@ test('a failover in good order, and then a silent primary, leave no stream deaf'
 
   expect(traffic.violations()).toEqual([]);
 }, 90_000);
+
+test('a shard without any primary silences only its own accounts, who are told so, and told again when it is back', async () => {
+  const channel = channelOf(traffic);
+  const slot = await cluster.slotOf(channel);
+  const [lost, spare] = await cluster.shardOf(slot);
+  const isLost = async (key: string) => (await cluster.primaryOf(key)) === lost;
+  const orphaned = new Set<string>();
+  for (const pair of traffic.pairs) if (await isLost(accountKey(pair))) orphaned.add(pair.user);
+  const isOrphan = ({ user }: { user: string }) => orphaned.has(user);
+  await spare.kill();
+  await lost.kill();
+  // The replica that listened there has another channel by now.
+  await traffic.flowing((pair) => !isOrphan(pair));
+  await Promise.all(traffic.pairs.filter(isOrphan).map(({ onPhone }) => onPhone.next('degraded')));
+  await lost.start();
+  await Promise.all(traffic.pairs.filter(isOrphan).map(({ onPhone }) => onPhone.next('restored')));
+  await traffic.flowing();
+  await traffic.finish();
+
+  expect(orphaned.size).toBeGreaterThan(0);
+  const degraded = traffic.pairs.filter(({ onPhone }) => onPhone.events.some(({ name }) => name === 'degraded'));
+  expect(degraded.filter((pair) => !isOrphan(pair))).toEqual([]);
+  expect(traffic.pairs.flatMap(({ onPhone }) => onPhone.states.filter(({ state }) => state === 'waiting'))).toEqual([]);
+}, 120_000);
+
+test('primaries that come back at once without what they held find every stream again', async () => {
+  // What the subscriber had to nodes that are not its own goes for good, and with it its knowledge of their end.
+  for (const node of cluster.nodes) await node.cli('client', 'kill', 'type', 'normal', 'skipme', 'no').catch(() => '');
+  await traffic.flowing();
+  for (let round = 0; round < 2; round++) {
+    const [pair] = traffic.pairs.slice(round);
+    if (!pair) throw new Error('no pair');
+    const primary = await cluster.primaryOf(accountKey(pair));
+    await primary.kill();
+    await primary.start();
+    await traffic.flowing();
+  }
+  await traffic.finish();
+
+  const closed = traffic.pairs.flatMap(({ onPhone }) => onPhone.states.filter(({ state }) => state === 'waiting'));
+  expect(closed).toEqual([]);
+}, 120_000);

@@ -1,8 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { makeDevice, randomUser } from '../support/device.ts';
+import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
+import { approval, ask, poll } from '../signin/parties.ts';
+import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { expectProblem, request } from '../support/wire.ts';
+import { endTimeOf } from '../transfers/expiry.ts';
 import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
@@ -10,6 +14,7 @@ const SERVICE = new URL('../../services/sync/', import.meta.url);
 const PASSWORD = 'only-for-this-test';
 
 let cluster: RedisCluster;
+let broker: BrokerProcess;
 let replicas: Replicas;
 const logs: (() => string)[] = [];
 
@@ -18,7 +23,7 @@ async function start() {
     redisUrl: cluster.url.replace('redis://', `redis://baton:${PASSWORD}@`).replaceAll(',redis://', ','),
     // The user's keys are those of this prefix.
     keyPrefix: 'baton',
-    env: { ...CLIPBOARD_ENV, APP_REDIS_MODE: 'cluster' },
+    env: { ...CLIPBOARD_ENV, APP_REDIS_MODE: 'cluster', APP_BROKER_URL: broker.url, APP_BROKER_TOKEN: TOKEN },
   });
   logs.push(replica.log);
   return replica;
@@ -31,11 +36,13 @@ beforeAll(async () => {
   const user = /^user baton (.*)$/m.exec(readFileSync(ACL, 'utf8'))?.[1] ?? '';
   const rules = user.replace(/#0{64}/, `>${PASSWORD}`).split(' ');
   await Promise.all(cluster.nodes.map((node) => node.cli('acl', 'setuser', 'baton', ...rules)));
+  broker = await startBroker({});
   const [one, two] = await Promise.all([start(), start()]);
   replicas = { one, two };
 }, 60_000);
 afterAll(async () => {
   await stopReplicas();
+  await stopBrokers();
   await cluster.stop();
 });
 
@@ -95,6 +102,54 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     expect(again.events.filter(({ name, id }) => name === 'message' && id !== null)).toHaveLength(count);
     expect(body.messages).toHaveLength(count);
     await again.stop();
+  });
+
+  test('a transfer whose time is over ends', async () => {
+    const { one, two } = replicas;
+    const user = randomUser();
+    const [laptop, phone] = ['Laptop', 'Phone'].map((name) => makeDevice({ user, name })) as [TestDevice, TestDevice];
+    const onPhone = phone.listen(two);
+    await onPhone.next('ready');
+    const body = { to: 'Phone', files: [{ name: 'a.txt', size: 3 }] };
+    const { transfer } = (await laptop.on(one).call('initTransfer', { body })).body;
+    await endTimeOf(transfer.transfer_id, user, 'baton', async (command, ...args) => {
+      const node = await cluster.primaryOf(args[0]);
+      return node.cli(command, ...args);
+    });
+    const { data } = await onPhone.next('transfer:updated');
+
+    expect(data.transfer).toMatchObject({ state: 'FAILED', error: { code: 'expired' } });
+    await onPhone.stop();
+  });
+
+  test('a device signs in by a code, is signed out again, and the account’s data go', async () => {
+    const { one, two } = replicas;
+    const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
+    const onLaptop = laptop.listen(one);
+    await onLaptop.next('ready');
+    const by = (what: object) => request(two, { ...(what as { path: string }), headers: laptop.headers });
+    const asked = await ask(one);
+    const waiting = poll(two, asked, 25_000);
+    const path = `/api/auth/qr/request?request_id=${asked.requestId}&approval_code=${asked.code}`;
+    expect((await by({ path })).status).toBe(200);
+    await by(approval(asked));
+    const { status, body } = await waiting;
+    const { device_id: id } = (body as { device: { device_id: string } }).device;
+    expect(status).toBe(200);
+    await onLaptop.next('device:added');
+    expect((await by({ method: 'DELETE', path: `/api/devices/${id}` })).status).toBe(204);
+    expect((await onLaptop.next('device:removed')).data.device_id).toBe(id);
+    expect((await by({ method: 'DELETE', path: '/api/me/data' })).status).toBe(204);
+    const { data } = await onLaptop.next(
+      'ready',
+      ({ data: again }) => again.reason === 'store_lost' || again.reason === 'gap',
+    );
+    expect(data.resumed).toBe(false);
+    const removed = { ...laptop.headers, 'X-Dev-Device': id };
+    for (const replica of [one, two]) {
+      expectProblem(await request(replica, { path: '/api/me', headers: removed }), 'session_revoked');
+    }
+    await onLaptop.stop();
   });
 
   test('every script has run on it by now', async () => {

@@ -66,6 +66,36 @@ export function describeMainJob(replicas: () => Replicas, restart: () => Promise
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
   });
 
+  test('a file is offered, signalled about, accepted, told of and completed, and both devices know', async () => {
+    const { one, two, laptop, phone, onLaptop, onPhone } = await startPair();
+    const { body: offered } = await laptop
+      .on(one)
+      .call('initTransfer', { body: { to: 'Phone', files: [{ name: 'a.txt', size: 3 }] } });
+    const params = { transfer_id: offered.transfer.transfer_id };
+    await onPhone.next('transfer:incoming');
+    await laptop
+      .on(one)
+      .call('sendSignal', { body: { to: 'Phone', kind: 'offer', payload: { sdp: 'v=0' }, ...params } });
+    const { data: signal } = await onPhone.next('signal');
+    await phone.on(two).call('acceptTransfer', { params });
+    await phone.on(two).call('p2pTransfer', { params });
+    await laptop
+      .on(one)
+      .call('phaseTransfer', { params, body: { phase: 'transferring', progress: { sent_bytes: 3 } } });
+    await onPhone.next('transfer:updated', ({ data }) => data.transfer.progress.sent_bytes === 3);
+    await phone.on(two).call('completeTransfer', { params });
+    await onLaptop.next('transfer:updated', ({ data }) => data.transfer.state === 'DONE');
+    const { body: read } = await laptop.on(two).call('getTransfer', { params });
+    const { body: list } = await phone.on(one).call('listTransfers');
+
+    expect(signal).toMatchObject({ from_name: 'Laptop', kind: 'offer', payload: { sdp: 'v=0' } });
+    expect(read.transfer.state).toBe('DONE');
+    expect(list.transfers.map(({ transfer_id, state }) => [transfer_id, state])).toEqual([
+      [params.transfer_id, 'DONE'],
+    ]);
+    await Promise.all([onLaptop.stop(), onPhone.stop()]);
+  });
+
   test('a stream goes on at the other replica where it stopped, with no gap and nothing twice', async () => {
     const { one, laptop, phone, onLaptop, onPhone } = await startPair();
     const send = (i: number) => laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: String(i) } });

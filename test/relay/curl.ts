@@ -12,7 +12,7 @@ export interface Curl {
   kill(): void;
 }
 
-export function curl(args: readonly string[]): Curl {
+function curl(args: readonly string[]): Curl {
   const child = spawn('curl', ['-sS', '--noproxy', '*', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   let out = '';
   for (const output of [child.stdout, child.stderr]) {

@@ -95,7 +95,7 @@ test.each(runs)(
     up.stop();
     await up.done;
     const story = { victims, kind, up: up.story, down: down.story, logs: pair.map(({ log }) => log().slice(-1_500)) };
-    if (sizeOf(to) !== size || (await sha256(to)) !== file.sha) throw new Error(JSON.stringify(story, null, 1));
+    expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
   },
   PATIENCE_MS * 2,
 );

@@ -52,7 +52,7 @@ export function keepSending({ device, transferId, replica, path, size }: SidePar
   };
   side.done = (async () => {
     while (!isStopped) {
-      await once().catch((error: Error) => side.story.push(`up: ${error.message}`));
+      await once().catch((error: unknown) => side.story.push(`up: ${String(error)}`));
       await delay(AGAIN_MS);
     }
   })();

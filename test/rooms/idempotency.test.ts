@@ -139,17 +139,16 @@ describe('a key', () => {
     },
   );
 
-  test.each(routesWhere(({ idempotent, method }) => !idempotent && method !== 'GET'))(
-    'means nothing to %s, whatever it is',
-    async (name) => {
-      const [own, other] = await site.enrol('Laptop', 'Phone');
-      const headers = { ...own.headers, 'Idempotency-Key': 'no key at all' };
-      for (let i = 0; i < 2; i++) {
-        const answer = await request(site.one, { ...sampleRequest(name, { own, other }), headers });
-        expectRight(name, answer, { own, other });
-      }
-    },
-  );
+  test.each(
+    routesWhere(({ idempotent, method }) => !idempotent && method !== 'GET').filter((name) => name !== 'logOut'),
+  )('means nothing to %s, whatever it is', async (name) => {
+    const [own, other] = await site.enrol('Laptop', 'Phone');
+    const headers = { ...own.headers, 'Idempotency-Key': 'no key at all' };
+    for (let i = 0; i < 2; i++) {
+      const answer = await request(site.one, { ...sampleRequest(name, { own, other }), headers });
+      expectRight(name, answer, { own, other });
+    }
+  });
 });
 
 test('without a key the same words are two messages', async () => {

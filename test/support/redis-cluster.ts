@@ -1,4 +1,4 @@
-import { type RedisProcess, redisCli, startRedisProcess, until } from './redis-processes.ts';
+import { type RedisProcess, redisCli, type Settings, startRedisProcess, until } from './redis-processes.ts';
 
 /** A node as `CLUSTER NODES` of another one describes it. */
 interface ClusterNode {
@@ -20,6 +20,8 @@ export interface RedisCluster {
   /** The primary that serves this key or channel. */
   primaryOf(key: string): Promise<RedisProcess>;
   slotOf(key: string): Promise<number>;
+  /** The primary of a slot and a replica of it. */
+  shardOf(slot: number): Promise<[primary: RedisProcess, replica: RedisProcess]>;
   /** Kills the primary of a key and resolves when a replica has taken over. */
   killPrimaryOf(key: string): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
   /** Has a replica of the key's primary take over in good order. */
@@ -62,8 +64,9 @@ const holds = ({ slots }: ClusterNode, slot: number): boolean =>
     return slot >= from && slot <= to;
   });
 
-export async function startRedisCluster(): Promise<RedisCluster> {
-  const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedisProcess({ settings: SETTINGS })));
+export async function startRedisCluster({ settings = {} }: { settings?: Settings } = {}): Promise<RedisCluster> {
+  const all = { ...SETTINGS, ...settings };
+  const nodes = await Promise.all(Array.from({ length: 6 }, () => startRedisProcess({ settings: all })));
   const dead = new Set<RedisProcess>();
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.stop()));
@@ -129,6 +132,12 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     url: addresses.map((address) => `redis://${address}`).join(','),
     nodes,
     slotOf,
+    async shardOf(slot) {
+      const owner = await ownerOf(slot);
+      const replica = (await view()).find(({ primary }) => primary === owner.id);
+      if (!replica) throw new Error('that primary has no replica');
+      return [processOf(owner), processOf(replica)];
+    },
     primaryOf: async (key) => processOf(await ownerOf(await slotOf(key))),
     async killPrimaryOf(key) {
       const slot = await slotOf(key);

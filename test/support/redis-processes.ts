@@ -10,7 +10,7 @@ const SERVER = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
 const CLI = SERVER.includes('/') ? join(dirname(SERVER), 'redis-cli') : 'redis-cli';
 
 /** Longer than anything takes here; only a failing test waits so long. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** A redis-server of the test's own, as a process of its own. */
 export interface RedisProcess {
@@ -22,7 +22,9 @@ export interface RedisProcess {
   /** SIGKILL. */
   kill(): Promise<void>;
   /** Starts it again with what it had made durable. */
-  start(): Promise<void>;
+  start(env?: Record<string, string>): Promise<void>;
+  /** While it is down: what it had made durable is gone. */
+  forget(): void;
   /** Kills it and removes its folder. */
   stop(): Promise<void>;
 }
@@ -63,9 +65,11 @@ async function freeRedisPort(): Promise<number> {
   }
 }
 
+export type Settings = Record<string, string | number>;
+
 interface ProcessOptions {
-  /** Settings beside port, bind and folder. */
-  settings?: Record<string, string | number>;
+  /** Beside port, bind and folder. */
+  settings?: Settings;
   /** Lines of a configuration file, which this process rewrites (sentinels). */
   file?: string[];
   /** What its log says once it serves. */
@@ -100,9 +104,10 @@ export async function startRedisProcess({ settings = {}, file, readyWhen = 'Read
     pause: () => child?.kill('SIGSTOP'),
     resume: () => child?.kill('SIGCONT'),
     kill: end,
-    async start() {
+    forget: () => rmSync(join(folder, 'appendonlydir'), { recursive: true, force: true }),
+    async start(env = {}) {
       const words = file ? [configFile, '--sentinel', ...args] : args;
-      const started = spawn(SERVER, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const started = spawn(SERVER, words, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } });
       child = started;
       started.stdout.setEncoding('utf8');
       let log = '';

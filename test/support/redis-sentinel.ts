@@ -1,9 +1,11 @@
-import { type RedisProcess, startRedisProcess, until } from './redis-processes.ts';
+import { type RedisProcess, type Settings, startRedisProcess, until } from './redis-processes.ts';
 
 /** A primary, its replicas, and three sentinels that watch them, on loopback. */
 export interface SentinelSite {
   /** For APP_REDIS_URL. */
   readonly url: string;
+  /** What the sentinels call it. */
+  readonly master: string;
   readonly servers: readonly RedisProcess[];
   readonly sentinels: readonly RedisProcess[];
   /** The one that the sentinels call primary now. */
@@ -22,9 +24,18 @@ const SERVER_SETTINGS = {
   'maxmemory-policy': 'noeviction',
 };
 
-export async function startRedisSentinel({ replicas = 2, downAfterMs = 1_000 } = {}): Promise<SentinelSite> {
-  const first = await startRedisProcess({ settings: SERVER_SETTINGS });
-  const replicaOf = { ...SERVER_SETTINGS, replicaof: `127.0.0.1 ${first.port}` };
+interface SentinelOptions {
+  replicas?: number;
+  downAfterMs?: number;
+  /** Of the servers. */
+  settings?: Settings;
+}
+
+export async function startRedisSentinel(options: SentinelOptions = {}): Promise<SentinelSite> {
+  const { replicas = 2, downAfterMs = 1_000 } = options;
+  const settings = { ...SERVER_SETTINGS, ...options.settings };
+  const first = await startRedisProcess({ settings });
+  const replicaOf = { ...settings, replicaof: `127.0.0.1 ${first.port}` };
   const others = await Promise.all(Array.from({ length: replicas }, () => startRedisProcess({ settings: replicaOf })));
   const servers = [first, ...others];
   for (const server of others) {
@@ -78,6 +89,7 @@ export async function startRedisSentinel({ replicas = 2, downAfterMs = 1_000 } =
 
   return {
     url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${MASTER}`,
+    master: MASTER,
     servers,
     sentinels,
     primary,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
+import { sharedRedisEnv } from './redis.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 const READY_WITHIN_MS = 30_000;
@@ -55,6 +56,7 @@ export async function startReplica({ redisUrl, keyPrefix, env }: ReplicaOptions)
       APP_DRAIN_SECONDS: '0',
       APP_RATE_LIMIT_SCALE: '0',
       APP_LOG_LEVEL: 'warn',
+      ...sharedRedisEnv(redisUrl),
       ...env,
     },
     // With a channel, so that a replica ends with a test process that was killed before it could stop it.

@@ -1,7 +1,7 @@
 import { type Route, fillPath } from '../../shared/contract/route.ts';
 import { ROUTES, type RouteName } from '../../shared/contract/routes.ts';
 import type { ErrorCode } from '../../shared/contract/errors.ts';
-import type { TestDevice } from './device.ts';
+import { makeDevice, randomUser, type TestDevice } from './device.ts';
 import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 
 interface Sample {
@@ -9,6 +9,10 @@ interface Sample {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: Record<string, unknown>;
+  /** A body that is sent as a browser sends a form. */
+  form?: Record<string, string>;
+  /** The status of a page that is shown instead of a problem document. */
+  page?: number;
   /** The answer to a request that is right in all, and names something that does not exist. */
   code?: ErrorCode;
 }
@@ -36,6 +40,34 @@ const onNoFile = (headers?: Record<string, string>, body?: Record<string, unknow
 /** For every route one request that is right. A new route has none: the tests that walk the table then fail. */
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
+  startLogin: () => ({ body: { device_name: 'Phone', device_type: 'ios' } }),
+  pollLogin: () => ({
+    query: { request_id: 'A'.repeat(22), wait_ms: '0' },
+    code: 'poll_secret_required',
+  }),
+  readLogin: () => ({ query: { request_id: 'A'.repeat(22), approval_code: 'A'.repeat(22) }, code: 'not_found' }),
+  approveLogin: () => ({
+    body: { request_id: 'A'.repeat(22), approval_code: 'A'.repeat(22), scope: 'full', persist: 'once' },
+    code: 'not_found',
+  }),
+  denyLogin: () => ({ body: { request_id: 'A'.repeat(22) }, code: 'not_found' }),
+  openLink: () => ({ query: { r: 'A'.repeat(22), c: 'A'.repeat(22) }, page: 404 }),
+  decideLink: () => ({
+    form: { request_id: 'A'.repeat(22), approval_code: 'A'.repeat(22), decision: 'deny' },
+    page: 404,
+  }),
+  logIn: () => ({ code: 'broker_unavailable' }),
+  startDeviceSession: ({ own }) => ({
+    body: { device_id: own.id, device_name: own.name, device_type: 'browser' },
+    code: 'broker_unavailable',
+  }),
+  refreshSession: () => ({ body: { credential: 'v1.none.none' }, code: 'broker_unavailable' }),
+  logOut: () => ({}),
+  listSessions: () => ({}),
+  removeSession: () => ({ params: { device_id: 'nobodys-device' } }),
+  removeDevice: () => ({ params: { device_id: 'nobodys-device' } }),
+  removeOtherSessions: () => ({}),
+  eraseAccount: () => ({}),
   listDevices: () => ({}),
   renameDevice: ({ own }) => ({ params: { device_id: own.id }, body: { name: own.name } }),
   openStream: () => ({}),
@@ -69,6 +101,19 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getHealth: () => ({}),
 };
 
+/**
+ * What takes the sender, or the other devices of its account, away, or counts against the account: walks over all routes
+ * send it from elsewhere.
+ */
+const SPENDING: readonly RouteName[] = [
+  ...(['logOut', 'removeOtherSessions', 'eraseAccount'] as const),
+  ...(['readLogin', 'approveLogin', 'openLink', 'decideLink'] as const),
+];
+
+/** Who sends the sample of a route, so that the devices of a scene outlive it. */
+export const senderOf = (name: RouteName, own: TestDevice): TestDevice =>
+  SPENDING.includes(name) ? makeDevice({ user: randomUser() }) : own;
+
 export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[];
 
 export const routeOf = (name: RouteName): Route => ROUTES[name];
@@ -76,15 +121,22 @@ export const routeOf = (name: RouteName): Route => ROUTES[name];
 /** The sample of a route as a request, with nothing of an identity. */
 export function sampleRequest(name: RouteName, scene: Scene): WireRequest & { method: string } {
   const { method, path } = routeOf(name);
-  const { params, query, headers, body } = SAMPLES[name](scene);
+  const { params, query, headers, body, form } = SAMPLES[name](scene);
   const search = query ? `?${new URLSearchParams(query)}` : '';
-  return { method, path: fillPath(path, params ?? {}) + search, ...(headers && { headers }), ...(body && { body }) };
+  return {
+    method,
+    path: fillPath(path, params ?? {}) + search,
+    ...(headers && { headers }),
+    ...(body && { body }),
+    ...(form && { form }),
+  };
 }
 
 /** Expects what the sample of a route gets when nothing stands in its way. */
 export function expectRight(name: RouteName, answer: WireAnswer, scene: Scene): void {
-  const { code } = SAMPLES[name](scene);
-  if (code) expectProblem(answer, code);
+  const { code, page } = SAMPLES[name](scene);
+  if (page) expect(answer.status).toBe(page);
+  else if (code) expectProblem(answer, code);
   else expect(answer.status).toBeLessThan(400);
 }
 
@@ -92,5 +144,7 @@ export function expectRight(name: RouteName, answer: WireAnswer, scene: Scene): 
 export const routesWhere = (match: (route: Route) => boolean): RouteName[] =>
   ROUTE_NAMES.filter((name) => match(routeOf(name)));
 
+/** Refuses who has no session; a page sends them to the login instead. */
+export const refusesStrangers = (route: Route): boolean => route.identity === 'caller' && !route.loginRedirect;
 export const isPublic = (route: Route): boolean => route.identity === 'public';
 export const isStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';

@@ -12,6 +12,8 @@ export interface WireRequest {
   headers?: Record<string, string | string[]>;
   /** Bytes, or a value to be sent as JSON. */
   body?: unknown;
+  /** Fields to be sent as a form instead. */
+  form?: Record<string, string>;
   /** In chunks, without Content-Length. */
   chunked?: boolean;
 }
@@ -46,10 +48,10 @@ const parse = (text: string): unknown => {
 };
 
 /** A connection of its own for each request, so that no test inherits the wreck of another's. */
-export function request(target: Target, { method = 'GET', path, headers, body, chunked }: WireRequest) {
-  const bytes = bytesOf(body);
+export function request(target: Target, { method = 'GET', path, headers, body, form, chunked }: WireRequest) {
+  const bytes = form ? Buffer.from(new URLSearchParams(form).toString()) : bytesOf(body);
   const all: Record<string, string | string[]> = {
-    ...(bytes !== null && { 'Content-Type': 'application/json' }),
+    ...(bytes !== null && { 'Content-Type': form ? 'application/x-www-form-urlencoded' : 'application/json' }),
     ...(bytes !== null && chunked !== true && { 'Content-Length': String(bytes.length) }),
     ...(chunked === true && { 'Transfer-Encoding': 'chunked' }),
     ...headers,

@@ -80,19 +80,21 @@ const passes = (port: number, username: string, password: string): boolean => {
 
 const withTurn = skipUnless(hasTurn, 'needs coturn');
 
-withTurn.test('a real TURN server takes the credentials, and no others', async () => {
-  const port = await freePort();
-  const turn = await startTurn(port);
-  const env = { APP_TURN_URLS: `turn:127.0.0.1:${port}`, APP_TURN_SECRET: SECRET };
-  const replica = await startReplica({ ...options, env });
-  const { body } = await makeDevice({ user: randomUser() }).on(replica).call('getIceServers');
-  const [{ username = '', credential = '' } = {}] = body.ice_servers;
+withTurn.describe('a real TURN server', () => {
+  test('takes the credentials, and no others', async () => {
+    const port = await freePort();
+    const turn = await startTurn(port);
+    const env = { APP_TURN_URLS: `turn:127.0.0.1:${port}`, APP_TURN_SECRET: SECRET };
+    const replica = await startReplica({ ...options, env });
+    const { body } = await makeDevice({ user: randomUser() }).on(replica).call('getIceServers');
+    const [{ username = '', credential = '' } = {}] = body.ice_servers;
 
-  const withOurs = passes(port, username, credential);
-  const withOthers = passes(port, username, `${credential}x`);
-  const ended = once(turn, 'close');
-  turn.kill('SIGKILL');
-  await ended;
+    const withOurs = passes(port, username, credential);
+    const withOthers = passes(port, username, `${credential}x`);
+    const ended = once(turn, 'close');
+    turn.kill('SIGKILL');
+    await ended;
 
-  expect({ withOurs, withOthers }).toEqual({ withOurs: true, withOthers: false });
+    expect({ withOurs, withOthers }).toEqual({ withOurs: true, withOthers: false });
+  });
 });

@@ -1,6 +1,7 @@
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
+import { endTimeOf } from './expiry.ts';
 import { makeParties, offer, oneFile } from './parties.ts';
 
 const options = { redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() };
@@ -336,4 +337,29 @@ test('the hundred-and-first live transfer is refused, and one that ended makes r
   await expect(offer(parties, two)).rejects.toMatchObject({ code: 'transfer_limit' });
   await parties.sender.on(one).call('cancelTransfer', { params: { transfer_id: ids[0] as string }, body: {} });
   await expect(offer(parties, two)).resolves.toMatchObject({ state: 'PENDING' });
+});
+
+test('a transfer whose time is over is gone, and both parties are told that it failed', async () => {
+  const parties = await makeParties(one);
+  const { transfer_id } = await offer(parties, one);
+  const streams = [parties.sender.listen(one), parties.receiver.listen(two)] as const;
+  await Promise.all(streams.map((stream) => stream.next('ready')));
+  const redis = connectTo(options.redisUrl);
+  await endTimeOf(transfer_id, parties.user, options.keyPrefix, (command, ...args) => redis.call(command, ...args));
+  const told = await Promise.all(streams.map((stream) => stream.next('transfer:updated')));
+  await redis.quit();
+
+  for (const { data } of told) {
+    expect(data.transfer).toMatchObject({ transfer_id, state: 'FAILED', error: { code: 'expired' } });
+  }
+  await expect(parties.sender.on(two).call('getTransfer', { params: { transfer_id } })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  for (const device of [parties.sender, parties.receiver]) {
+    expect((await device.on(one).call('listTransfers')).body.transfers).toEqual([]);
+  }
+  const again = parties.receiver.listen(one);
+  const { data: ready } = await again.next('ready');
+  expect(ready.pending.transfers).toBe(0);
+  await Promise.all([...streams, again].map((stream) => stream.stop()));
 });

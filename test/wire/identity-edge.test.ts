@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { expectRight, isPublic, routesWhere, sampleRequest } from '../support/samples.ts';
+import { expectRight, isPublic, routesWhere, sampleRequest, refusesStrangers } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { startReplica, type ReplicaProcess } from '../support/replicas.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
@@ -29,7 +29,7 @@ const trusted = { ...proof, ...identity };
 const askMe = (headers: Headers) => request(site.one, { path: '/api/me', headers });
 const own = makeDevice({ user });
 const scene = { own, other: own };
-const forCallers = routesWhere((route) => !isPublic(route));
+const forCallers = routesWhere(refusesStrangers);
 
 describe('the proof', () => {
   test.each(forCallers)('is asked for by %s: without it the identity is not believed', async (name) => {

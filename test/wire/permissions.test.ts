@@ -15,11 +15,28 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-type Verdict = 'served' | ErrorCode;
+/** `page`: the question or refusal is a page for people. */
+type Verdict = 'served' | 'page' | ErrorCode;
 
 /** A guest on what is its own. */
 const GUEST: Record<RouteName, Verdict> = {
   getMe: 'served',
+  startLogin: 'served',
+  pollLogin: 'poll_secret_required',
+  readLogin: 'guest_forbidden',
+  approveLogin: 'guest_forbidden',
+  denyLogin: 'not_found',
+  openLink: 'page',
+  decideLink: 'page',
+  logIn: 'broker_unavailable',
+  startDeviceSession: 'broker_unavailable',
+  refreshSession: 'broker_unavailable',
+  logOut: 'served',
+  listSessions: 'guest_forbidden',
+  removeSession: 'guest_forbidden',
+  removeDevice: 'guest_forbidden',
+  removeOtherSessions: 'guest_forbidden',
+  eraseAccount: 'guest_forbidden',
   listDevices: 'served',
   renameDevice: 'served',
   openStream: 'served',
@@ -56,6 +73,13 @@ const GUEST: Record<RouteName, Verdict> = {
 /** A session without a device, with full scope. */
 const WITHOUT_DEVICE: Record<RouteName, Verdict> = {
   ...GUEST,
+  readLogin: 'not_found',
+  approveLogin: 'not_found',
+  listSessions: 'served',
+  removeSession: 'served',
+  removeDevice: 'served',
+  removeOtherSessions: 'served',
+  eraseAccount: 'served',
   renameDevice: 'device_required',
   openStream: 'device_required',
   initTransfer: 'device_required',
@@ -85,7 +109,8 @@ async function makePair(scope: 'full' | 'guest' = 'full'): Promise<{ own: TestDe
 }
 
 function expectVerdict(answer: WireAnswer, verdict: Verdict | undefined): void {
-  if (verdict === 'served') expect(answer.status).toBeLessThan(300);
+  if (verdict === 'page') expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+  else if (verdict === 'served') expect(answer.status).toBeLessThan(300);
   else expectProblem(answer, verdict as ErrorCode);
 }
 
@@ -218,11 +243,15 @@ describe('another account', () => {
   });
 });
 
-test('public routes are the documents alone', () => {
+test('public routes are the documents, and the way in', () => {
   expect(ROUTE_NAMES.filter((name) => isPublic(routeOf(name))).sort()).toEqual([
     'getDocs',
     'getHealth',
     'getHome',
     'getOpenApi',
+    'logIn',
+    'pollLogin',
+    'refreshSession',
+    'startLogin',
   ]);
 });

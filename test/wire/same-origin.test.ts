@@ -1,5 +1,5 @@
 import { makeDevice, randomUser } from '../support/device.ts';
-import { expectRight, routesWhere, sampleRequest } from '../support/samples.ts';
+import { expectRight, routesWhere, sampleRequest, senderOf } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -43,7 +43,7 @@ const OWN: [string, Record<string, string>][] = [
 
 describe.each(unsafe)('%s', (name) => {
   const send = (headers: Record<string, string | string[]>) =>
-    request(site.one, { ...sampleRequest(name, scene), headers: { ...own.headers, ...headers } });
+    request(site.one, { ...sampleRequest(name, scene), headers: { ...senderOf(name, own).headers, ...headers } });
 
   test.each(FOREIGN)('is refused to %s, and changes nothing', async (_, headers) => {
     const before = await picture(site.redis, site.prefix);

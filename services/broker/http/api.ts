@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, RequestHandler, Response } from 'express';
 import { brokerRoutes } from '../../../shared/contract/broker.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/route.ts';
-import { makeJsonBody, NO_BODY } from '../../sync/http/json-body.ts';
+import { makeBody, NO_BODY } from '../../sync/http/body.ts';
 import { methodNotAllowed } from '../../sync/http/methods.ts';
 import { operationOf } from '../../sync/http/operation.ts';
 import { factsOf } from '../../sync/http/request-facts.ts';
@@ -29,7 +29,7 @@ type ServiceAuth = (req: IncomingMessage) => string;
 
 function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: ServiceAuth): RequestHandler {
   const validator = makeValidator(route);
-  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  const readBody = route.body === null ? null : makeBody(route);
   return async (req, res: Response) => {
     factsOf(res).route = route;
     const app = serviceAuth(req);

@@ -15,8 +15,9 @@ if ARGV[3] ~= '' then
   local place = show(KEYS[1], s, ARGV[3], now, tonumber(ARGV[4]))
   if place ~= 'current' and place ~= 'retired' then return { place } end
 end
--- People read it as "minutes ago": a write for every request would be for nobody.
-if now - tonumber(s.active) >= 60000 then
+-- People read it as "minutes ago": a write for every request would be for nobody. The first use tells that a session
+-- reached who it was for.
+if s.active == s.created or now - tonumber(s.active) >= 60000 then
   s.active = int(now)
   redis.call('HSET', KEYS[1], 'active', s.active)
 end

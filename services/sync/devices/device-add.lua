@@ -1,38 +1,53 @@
--- Adds a device row, or finds it. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit 32 characters.
+-- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit 32 characters.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- uses: clock routes log presence
 -- KEYS[1] devices
 -- KEYS[2] routes
 -- KEYS[3] log
 -- KEYS[4] presence
+-- KEYS[5] due
 -- ARGV[1] device id
 -- ARGV[2] wanted name
 -- ARGV[3] type
 -- ARGV[4] 32 random bits
 -- ARGV[5] devices per account
--- ARGV[6] '1' for a device that is new, '0' for one whose row was lost: nobody is told of an addition then
+-- ARGV[6] new: a missing device is added and told of | lost: its row is put back, nobody is told of an addition
+--         | minted: as new, and an existing device takes the name, type and session
+-- ARGV[7] session id, '' when it is not known
+-- ARGV[8] session end in ms, 0 when it is not known
 -- RETURNS OK, row, added ('1' | '0') | device_limit
 local keys, now = { routes = KEYS[2], log = KEYS[3], presence = KEYS[4] }, now_ms()
-local existing = redis.call('HGET', KEYS[1], ARGV[1])
-if existing then return answer({ 'OK', existing, '0' }) end
-local taken, count = {}, 0
-for _, row in ipairs(redis.call('HVALS', KEYS[1])) do
-  taken[string.match(row, '^[^\n]*')] = true
-  count = count + 1
+local device, wanted, mode = ARGV[1], ARGV[2], ARGV[6]
+local existing = redis.call('HGET', KEYS[1], device)
+if existing and mode == 'new' then return answer({ 'OK', existing, '0' }) end
+local old_name, kind, created = string.match(existing or '', '^([^\n]*)\n([^\n]*)\n([^\n]*)')
+local taken, count, flat = {}, 0, redis.call('HGETALL', KEYS[1])
+for i = 1, #flat, 2 do
+  if flat[i] ~= device then
+    taken[string.match(flat[i + 1], '^[^\n]*')] = true
+    count = count + 1
+  end
 end
-if count >= tonumber(ARGV[5]) then return answer({ 'device_limit' }) end
-local name, number = ARGV[2], 1
+if not existing and count >= tonumber(ARGV[5]) then return answer({ 'device_limit' }) end
+local name, number = wanted, 1
 while taken[name] do
   number = number + 1
   local suffix = ' ' .. number
-  name = string.gsub(string.sub(ARGV[2], 1, 32 - #suffix), '%s+$', '') .. suffix
+  name = string.gsub(string.sub(wanted, 1, 32 - #suffix), '%s+$', '') .. suffix
 end
-local row = table.concat({ name, ARGV[3], int(now), '', '0' }, '\n')
-redis.call('HSET', KEYS[1], ARGV[1], row)
+if existing and mode == 'lost' then name = old_name end
+if not existing or mode == 'minted' then kind = ARGV[3] end
+local row = table.concat({ name, kind, created or int(now), ARGV[7], ARGV[8] }, '\n')
+if row == existing then return answer({ 'OK', row, '0' }) end
+redis.call('HSET', KEYS[1], device, row)
+if ARGV[8] ~= '0' then redis.call('ZADD', KEYS[5], ARGV[8], 'session:' .. device) end
+if existing and name == old_name then return answer({ 'OK', row, '0' }) end
 local rows = read_routes(keys.routes, now)
-if ARGV[6] == '1' then
-  local device = '{"device":{"device_id":"' .. ARGV[1] .. '","name":' .. cjson.encode(name) .. ',"type":"' .. ARGV[3] .. '"}}'
-  append_and_ring(keys, rows, now, ARGV[4], 'device:added', '!' .. ARGV[1], device)
+local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
+if existing then
+  append_and_ring(keys, rows, now, ARGV[4], 'device:renamed', '*', data)
+elseif mode ~= 'lost' then
+  append_and_ring(keys, rows, now, ARGV[4], 'device:added', '!' .. device, data)
 end
 raise_version(keys, rows, now)
-return answer({ 'OK', row, '1' })
+return answer({ 'OK', row, existing and '0' or '1' })

@@ -5,7 +5,7 @@ import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { presenceView, rowsOf, stateOf } from './presence-view.ts';
-import { type DeviceRow, parseRow, refOf } from './row.ts';
+import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
 import type { DeviceStore } from './store.ts';
 
 function deviceOf(row: DeviceRow, state: string | undefined, caller: Caller): Device {
@@ -64,7 +64,37 @@ export function makeDevices(store: DeviceStore) {
 
     /** Writes the row of a device that has none; the others hear of it only when the device is new. */
     async ensureRow({ caller, name, type, isNew }: RowOfCaller): Promise<void> {
-      if (caller.deviceId !== null) await store.add(caller.account, { deviceId: caller.deviceId, name, type, isNew });
+      const { account, deviceId } = caller;
+      const mode = isNew ? 'new' : 'lost';
+      if (deviceId !== null) await store.add(account, { deviceId, name, type, mode, session: null });
+    },
+
+    /**
+     * Writes the row of a device whose session was minted or renewed, and resolves to the device under the name that was
+     * free. The same again changes nothing. Throws `device_limit`.
+     */
+    async admit(account: string, device: NewDevice): Promise<DeviceRef> {
+      return refOf(parseRow(device.deviceId, await store.add(account, device)));
+    },
+
+    /** Removes a device with all that waits for it. With `onlyIf` only while that is its row. False: there was no such row. */
+    remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
+      store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
+
+    /** Whether a device of the account is online, as it was last announced. */
+    async isOnline(account: string): Promise<(deviceId: string) => boolean> {
+      const { states } = await store.readPresence(account);
+      return (deviceId) => states.includes(deviceId) && stateOf(states[states.indexOf(deviceId) + 1]).online;
+    },
+
+    /** Whether the device's row names a session of the auth broker. */
+    async hasSession(account: string, deviceId: string): Promise<boolean> {
+      const row = await store.findRow(account, deviceId);
+      return row !== null && parseRow(deviceId, row).sessionId !== null;
+    },
+
+    async rows(account: string): Promise<DeviceRow[]> {
+      return rowsOf((await store.readPresence(account)).devices);
     },
   };
 }

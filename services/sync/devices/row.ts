@@ -6,12 +6,38 @@ export interface DeviceRow {
   name: string;
   type: DeviceType;
   createdAtMs: number;
+  /** Null where the row was not made by a sign-in that this service saw. */
+  sessionId: string | null;
+  /** When its session ends; null when that is not known. */
+  sessionEndsAtMs: number | null;
+}
+
+/** What a row is written from. */
+export interface NewDevice {
+  deviceId: string;
+  name: string;
+  type: DeviceType;
+  /**
+   * `new`: a missing device is added, the others are told; an existing one stays as it is. `lost`: a row that is put
+   * back, of which nobody is told; an existing one takes the session. `minted`: as `new`, but an existing one takes the
+   * name, type and session.
+   */
+  mode: 'new' | 'lost' | 'minted';
+  /** Its session at the broker, where it is known. */
+  session: { id: string; endsAtMs: number } | null;
 }
 
 /** Parses `name \n type \n created_ms \n session id \n session end_ms`; no name can hold a line end. */
 export function parseRow(deviceId: string, row: string): DeviceRow {
-  const [name = '', type = 'browser', created = '0'] = row.split('\n');
-  return { deviceId, name, type: type as DeviceType, createdAtMs: Number(created) };
+  const [name = '', type = 'browser', created = '0', session = '', end = '0'] = row.split('\n');
+  return {
+    ...{ deviceId, name, type: type as DeviceType, createdAtMs: Number(created) },
+    ...{ sessionId: session || null, sessionEndsAtMs: Number(end) || null },
+  };
 }
+
+/** What `parseRow` was given. */
+export const formatRow = ({ name, type, createdAtMs, sessionId, sessionEndsAtMs }: DeviceRow): string =>
+  [name, type, createdAtMs, sessionId ?? '', sessionEndsAtMs ?? 0].join('\n');
 
 export const refOf = (row: DeviceRow): DeviceRef => ({ device_id: row.deviceId, name: row.name, type: row.type });

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import type { DeviceType } from '../../../shared/contract/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';
@@ -8,19 +7,13 @@ import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { PresenceFields } from './presence-view.ts';
-
-interface NewDevice {
-  deviceId: string;
-  name: string;
-  type: DeviceType;
-  /** False for a row that was lost: the others are not told of an addition. */
-  isNew: boolean;
-}
+import type { NewDevice } from './row.ts';
 
 /** Device rows, and what was last announced of them. */
 export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {
   const readScript = scripts.load('presence-read.lua', import.meta.url);
   const addScript = scripts.load('device-add.lua', import.meta.url);
+  const removeScript = scripts.load('device-remove.lua', import.meta.url);
   const renameScript = scripts.load('device-rename.lua', import.meta.url);
 
   return {
@@ -38,13 +31,25 @@ export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; script
       });
     },
 
-    /** Adds the row unless there is one; a taken name gets a suffix. Throws `device_limit`. */
-    async add(account: string, { deviceId, name, type, isNew }: NewDevice): Promise<string> {
+    /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */
+    async add(account: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
       const [row] = await addScript(
-        [keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account)],
-        [deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount, isNew ? '1' : '0'],
+        [keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account), keys.due(account)],
+        [
+          ...[deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount, mode],
+          ...[session?.id ?? '', session?.endsAtMs ?? 0],
+        ],
       );
       return row as string;
+    },
+
+    /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */
+    async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
+      const [removed] = await removeScript(
+        [...[keys.devices(u), keys.routes(u), keys.log(u), keys.presence(u), keys.mail(u), keys.inbox(u)], keys.due(u)],
+        [deviceId, randomInt(0, 2 ** 32), row],
+      );
+      return removed === '1';
     },
 
     /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`. */

@@ -9,16 +9,21 @@ import type { Identity } from '../identity/identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type AddressGroup, isAddressGroup } from './address-limit.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
-import { makeJsonBody, NO_BODY } from './json-body.ts';
+import { makeBody, NO_BODY } from './body.ts';
 import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from './operation.ts';
 import { factsOf, isEventStream } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
+import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
 
 interface RouterDeps {
   handlers: Handlers;
   identity: Identity;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
+  /** Somebody was let in. Must not wait. */
+  onCaller: (caller: Caller) => void;
   sameOrigin: (req: IncomingMessage) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   metrics: Metrics;
@@ -41,7 +46,7 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
 
 /** Same origin, identity, guard: what a request must pass before anything of it is read. Refusals are counted. */
 async function admit(
-  { identity, sameOrigin, metrics }: RouterDeps,
+  { identity, isRevoked, onCaller, sameOrigin, metrics }: RouterDeps,
   route: Route,
   req: Request,
 ): Promise<Caller | null> {
@@ -49,6 +54,9 @@ async function admit(
     if (route.sameOrigin) sameOrigin(req);
     if (route.identity === 'public') return null;
     const caller = await identity.identify(req, route);
+    const { account, deviceId } = caller;
+    if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
+    onCaller(caller);
     guard(route, caller, req.params);
     return caller;
   } catch (error) {
@@ -58,8 +66,14 @@ async function admit(
   }
 }
 
+const needsLogin = (route: Route, error: unknown): boolean =>
+  route.loginRedirect && error instanceof BatonError && error.status === 401;
+
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
+
+/** Whoever could be asked who this is is away: the client has done nothing wrong. */
+const isOurFault = (error: unknown): error is BatonError => error instanceof BatonError && error.status >= 500;
 
 /** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
 function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
@@ -111,13 +125,24 @@ function closeAfterRefusal(req: Request, res: Response): void {
 }
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
-  const readBody = route.body === null ? null : makeJsonBody(route.bodyLimitBytes);
+  const readBody = route.body === null ? null : makeBody(route);
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;
     // Express lets HEAD in wherever GET is served; a stream has no length to ask for.
     if (req.method === 'HEAD' && isEventStream(route)) throw methodNotAllowed(['GET']);
-    const caller = await admit(deps, route, req);
+    let caller: Caller | null;
+    try {
+      caller = await admit(deps, route, req);
+    } catch (error) {
+      if (needsLogin(route, error)) {
+        return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
+      }
+      if (!isEventStream(route) || !isOurFault(error)) throw error;
+      deps.metrics.problems_total.inc({ code: error.code });
+      sendAway(res);
+      return noteStreamOpen(deps.metrics, req, res);
+    }
     validator.params(req.params);
     const query = validator.query(req.query);
     const body = readBody === null ? NO_BODY : await readBody(req, res);

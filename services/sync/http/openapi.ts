@@ -71,7 +71,14 @@ const operationOf = (name: string, route: Route): Json => ({
   summary: route.summary,
   ...(route.identity === 'public' && { security: [] }),
   parameters: parametersOf(route),
-  ...(route.body && { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+  ...(route.body && {
+    requestBody: {
+      required: !route.bodyOptional,
+      content: {
+        [route.bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json']: { schema: route.body },
+      },
+    },
+  }),
   responses: responsesOf(route),
   'x-baton-identity': route.identity,
   'x-baton-device': route.device,

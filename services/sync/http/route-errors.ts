@@ -7,7 +7,7 @@ const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
   [() => true, ['internal']],
   [(route) => route.identity === 'caller', ['unauthenticated', 'untrusted_edge', 'invalid_request']],
   // Load and a missing store are told inside the stream: a native EventSource gives up after a non-200 answer.
-  [(route) => route.identity === 'caller' && !isEventStream(route), ['store_unavailable']],
+  [(route) => route.identity === 'caller' && !isEventStream(route), ['store_unavailable', 'broker_unavailable']],
   [({ scope }) => scope !== 'any', ['guest_forbidden']],
   [({ device }) => device === 'required', ['device_required']],
   [({ sameOrigin }) => sameOrigin, ['cross_site']],

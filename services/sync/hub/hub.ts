@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
+import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Presence } from '../../../shared/contract/presence.ts';
 import { presenceView } from '../devices/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -8,6 +9,7 @@ import type { BusEvent, BusListener } from '../redis/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CatchUp, makeCatchUp, type OwedEvent } from './catch-up.ts';
 import { addressed, frame } from './frames.ts';
+import { endEvenly } from './drain.ts';
 import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
 import type { LeaseStore } from './lease-store.ts';
@@ -29,6 +31,8 @@ export interface HubRooms {
   owed: (stream: Stream, position: string) => AsyncIterable<OwedEvent[]>;
   /** Recreates a missing device row; false when there is none to be had. */
   restoreRow: (caller: Caller) => Promise<boolean>;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
   /** Makes sure the account is in the index of due things. */
   noteDue: (account: string, atMs: number) => Promise<void>;
 }
@@ -60,7 +64,7 @@ const OPENING_AT_ONCE = 200;
 const POSITION = /^\d{1,15}-\d{1,10}$/;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
-export class Hub implements Omit<BusListener, 'relay'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
   readonly #parts: HubParts;
@@ -99,6 +103,7 @@ export class Hub implements Omit<BusListener, 'relay'> {
       streams: this.streams.all,
       sweepMs: timing.sweepMs,
       attach: (stream) => this.#attach(stream),
+      onAttachFailed: (stream) => stream.noteFailedAttach(),
       detach: (stream) => store.detach(stream, replica.channel),
       look: (account) => this.#look(account),
       liveReplicas: () => replica.live,
@@ -129,7 +134,10 @@ export class Hub implements Omit<BusListener, 'relay'> {
    * and a `reconnect` event, because a native EventSource gives up on any other status.
    */
   async open({ res, caller, device, lastEventId }: OpenRequest): Promise<void> {
-    const { maxStreams, leases, replica, timing, onFailure } = this.#parts;
+    const { maxStreams, leases, replica, rooms, timing, onFailure } = this.#parts;
+    const { account, deviceId } = caller;
+    // In the tick that places the stream: a revocation comes before this, or finds the stream.
+    if (deviceId !== null && rooms.isRevoked(account, deviceId)) throw new BatonError('session_revoked');
     const stream = new Stream(res, caller, device);
     if (this.#draining || this.streams.size >= maxStreams) {
       return stream.end(this.#draining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));
@@ -184,13 +192,16 @@ export class Hub implements Omit<BusListener, 'relay'> {
     this.streams.all.get(streamId)?.end('superseded', SUPERSEDED_RETRY_MS);
   }
 
+  /** Ends the streams of a device that was signed out; of all streams without a device when `deviceId` is null. */
+  endRevoked(account: string, deviceId: string | null, reason: RevokedReason): void {
+    for (const stream of this.streams.find(account)?.streams ?? []) {
+      if (stream.caller.deviceId === deviceId) stream.endRevoked(reason);
+    }
+  }
+
   /** The store is away: streams stay, and say so. */
   degrade(): void {
-    for (const stream of this.streams.all.values()) {
-      if (!stream.greeted || stream.degraded) continue;
-      stream.degraded = true;
-      stream.write(frame('degraded', '{"reason":"store"}'), Date.now());
-    }
+    for (const stream of this.streams.all.values()) stream.degrade();
   }
 
   /** Attaches every stream again: announcements may have been missed. */
@@ -202,18 +213,7 @@ export class Hub implements Omit<BusListener, 'relay'> {
   /** Ends all streams in random order, evenly over `spreadMs`, and refuses new ones. Resolves when the store knows. */
   async drain(spreadMs: number): Promise<void> {
     this.#draining = true;
-    const order = [...this.streams.all.values()].sort(() => Math.random() - 0.5);
-    const started = performance.now();
-    for (const [index, stream] of order.entries()) {
-      const waitMs = started + (spreadMs * index) / order.length - performance.now();
-      if (waitMs > 5) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      stream.end('draining', spreadRetryMs(500, 3_000));
-    }
-    const deadline = performance.now() + 5_000;
-    while (!(this.sweeper.settled && this.streams.size === 0) && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    for (const stream of this.streams.all.values()) stream.destroy();
+    await endEvenly(this.streams.all, spreadMs, () => this.sweeper.settled);
   }
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
@@ -281,10 +281,7 @@ export class Hub implements Omit<BusListener, 'relay'> {
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueAtMs !== null) await rooms.noteDue(stream.account, attached.nextDueAtMs);
-    if (stream.degraded) {
-      stream.degraded = false;
-      stream.write(frame('restored', '{"reason":"store"}'), Date.now());
-    }
+    stream.restore();
     const isBehind = attached.top !== stream.position && !stream.saw(attached.top);
     if (stream.state === 'live' && isBehind) this.#fallBehind(stream, 'sweep');
     else if (stream.state === 'behind') this.#catchUp(stream);

@@ -7,6 +7,8 @@ export interface LeaseTable {
   renewed: boolean;
   counters: Map<string, string>;
   reaping: Map<string, string>;
+  /** Version of the list of revocations; '' when there is none. */
+  revocations: string;
 }
 
 const mapOf = (flat: string[]): Map<string, string> => {
@@ -34,6 +36,7 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
   const reap = scripts.load('lease-reap.lua', import.meta.url);
   const addToSet = scripts.load('account-add.lua', import.meta.url);
   const table = [keys.replicas, keys.reaping];
+  const withRevocations = [...table, keys.revokedVersion];
 
   /** Accounts that could not be added to a replica's set; added again with the beats. */
   const owed = new Map<string, Set<string>>();
@@ -58,9 +61,14 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
     },
 
     async renew(replicaId: string): Promise<LeaseTable> {
-      const [renewed, counters, reaping] = (await renew(table, [replicaId])) as [string, string[], string[]];
+      const [renewed, counters, reaping, revocations] = (await renew(withRevocations, [replicaId])) as [
+        string,
+        string[],
+        string[],
+        string,
+      ];
       addOwed(replicaId);
-      return { renewed: renewed === '1', counters: mapOf(counters), reaping: mapOf(reaping) };
+      return { renewed: renewed === '1', counters: mapOf(counters), reaping: mapOf(reaping), revocations };
     },
 
     /** Claims a dead replica whose counter still is `counter`. */

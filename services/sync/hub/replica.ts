@@ -5,6 +5,9 @@ import type { LeaseStore, LeaseTable } from './lease-store.ts';
 
 const BEAT_MS = 2_000;
 
+/** A start that failed is tried again so long after. */
+const START_AGAIN_MS = 500;
+
 /** Counter unchanged for three beats; a little less, because a timer may fire a moment early. */
 const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
 
@@ -15,15 +18,22 @@ const READ_GAP_MS = 3_000;
 /** So many nonces in a row that the store took and that did not come back, 6 s: the subscriber is deaf. */
 const DEAF_AFTER_NONCES = 3;
 
+/** So many nonces in a row that the store did not take: nobody can be heard on this channel (Redis Cluster). */
+const MUTE_AFTER_NONCES = 3;
+
 interface ReplicaParts {
   leases: LeaseStore;
   bus: Bus;
   keys: Keys;
   /** The lease was lost: this replica has a new id and channel, and every stream must be attached anew. */
   onNewId: (oldId: string) => void;
+  /** The version of the revocations, with every renewal. */
+  onRevocations: (version: string) => void;
   /** The lease was renewed, or could not be. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
+  /** Whether any part of the store answers. */
+  isUp: () => boolean;
 }
 
 interface Observation {
@@ -52,6 +62,8 @@ export class Replica {
   /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
   #nonceTaken = false;
   #unheard = 0;
+  #untaken = 0;
+  #moving = false;
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
@@ -59,6 +71,11 @@ export class Replica {
 
   get channel(): string {
     return this.#parts.keys.bus(this.id);
+  }
+
+  /** Channels of all replicas that hold a lease as far as we know, our own included. */
+  channels(): string[] {
+    return [...new Set([this.id, ...(this.#table?.counters.keys() ?? [])])].map(this.#parts.keys.bus);
   }
 
   /** Channels of replicas that are being reaped, joined by line ends; in scripts their routes count as gone. */
@@ -79,8 +96,20 @@ export class Replica {
     await this.beat();
     this.#timer = setInterval(() => {
       this.#proveHearing();
+      this.#leaveMuteChannel();
       void this.beat();
     }, BEAT_MS);
+  }
+
+  /** Tries until it has started, or is no longer wanted. Never rejects. */
+  async startWhenItCan(isUnwanted: () => boolean): Promise<void> {
+    while (!isUnwanted()) {
+      try {
+        return await this.start();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
+      }
+    }
   }
 
   /** One beat at a time; a beat asked for during one that runs is that one. Never rejects. */
@@ -118,11 +147,12 @@ export class Replica {
   }
 
   async #beat(): Promise<void> {
-    const { leases, onBeat } = this.#parts;
+    const { leases, onBeat, onRevocations } = this.#parts;
     const sentMs = performance.now();
     try {
       const table = await leases.renew(this.id);
       this.#observe(table, sentMs);
+      onRevocations(table.revocations);
       if (!table.renewed) await this.#takeNewId();
       onBeat(true);
     } catch (error) {
@@ -147,10 +177,40 @@ export class Replica {
     leases.nonce(this.id, (this.#nonces += 1)).then(
       () => {
         this.#nonceTaken = true;
+        this.#untaken = 0;
       },
       // The number is missing then, and the next one heard tells.
-      () => undefined,
+      () => {
+        this.#untaken += 1;
+      },
     );
+  }
+
+  /**
+   * In a cluster the channel may lie where no primary is left while all others are well: a new id has its channel
+   * elsewhere, with some luck, and else the next one. Without a lease for it, when that is out of reach as well: the
+   * next renewal will say so. The old id is left to the reapers.
+   */
+  #leaveMuteChannel(): void {
+    if (this.#untaken < MUTE_AFTER_NONCES || this.#moving || !this.#parts.isUp()) return;
+    this.#moving = true;
+    const { leases, bus, keys, onNewId } = this.#parts;
+    const move = async () => {
+      // Not while a beat may be taking another id.
+      await this.#beating;
+      const [old, id] = [this.id, newId()];
+      await bus.listen(keys.bus(id));
+      this.id = id;
+      this.#untaken = 0;
+      await leases.start(id).catch(() => undefined);
+      onNewId(old);
+    };
+    move()
+      // Nobody can be heard there either; the next nonce that is not taken tries again.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#moving = false;
+      });
   }
 
   #observe(table: LeaseTable, sentMs: number): void {

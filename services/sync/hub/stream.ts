@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { ReconnectReason } from '../../../shared/contract/stream.ts';
 import type { Caller } from '../identity/caller.ts';
-import { reconnectFrame } from './frames.ts';
+import { frame, reconnectFrame } from './frames.ts';
 
 /** How many positions a stream remembers: an announcement may come this late and still be known as seen. */
 const RING = 64;
@@ -10,6 +11,9 @@ const RING = 64;
 /** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
 const MAX_STALLED_MS = 30_000;
+
+/** Attaches in vain, one after the other: some seconds. */
+const FAILED_ATTACHES_TO_DEGRADE = 4;
 
 /** How long a client may take to receive the last frame. */
 const FAREWELL_MS = 5_000;
@@ -42,7 +46,6 @@ export class Stream {
   /** `ready` was written; before that nothing else may be. */
   greeted = false;
   presenceVersion = 0;
-  degraded = false;
   rotateAtMs = Number.POSITIVE_INFINITY;
   lastWriteMs = 0;
   closeReason = 'client';
@@ -52,6 +55,8 @@ export class Stream {
   #stalledAtMs = 0;
   #blocked = false;
   #endedAtMs = 0;
+  #degraded = false;
+  #failedAttaches = 0;
 
   constructor(res: ServerResponse, caller: Caller, device: string) {
     this.#res = res;
@@ -116,6 +121,27 @@ export class Stream {
     return false;
   }
 
+  /** The store is away: the stream stays, and says so once. */
+  degrade(): void {
+    if (!this.greeted || this.#degraded) return;
+    this.#degraded = true;
+    this.write(frame('degraded', '{"reason":"store"}'), Date.now());
+  }
+
+  /** In a cluster the primary of this account may be away for itself, which only this tells. */
+  noteFailedAttach(): void {
+    this.#failedAttaches += 1;
+    if (this.#failedAttaches >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
+  }
+
+  /** The store has answered for this stream. */
+  restore(): void {
+    this.#failedAttaches = 0;
+    if (!this.#degraded) return;
+    this.#degraded = false;
+    this.write(frame('restored', '{"reason":"store"}'), Date.now());
+  }
+
   /** Resolves when the socket takes more, to false when it has closed instead: a sleeping laptop sends neither for long. */
   async whenWritable(): Promise<boolean> {
     if (this.isOver || !this.#blocked) return !this.isOver;
@@ -151,6 +177,15 @@ export class Stream {
     this.#res.end(reconnectFrame(reason, retryMs));
     // A socket that does not drain would keep its buffer for as long as the client sleeps.
     if (reason === 'slow') this.#res.destroy();
+  }
+
+  /** Tells the client that its session is over, then ends the stream. */
+  endRevoked(reason: RevokedReason): void {
+    if (this.isOver) return;
+    this.closeReason = 'revoked';
+    this.start();
+    this.#endedAtMs = Date.now();
+    this.#res.end(frame('session:revoked', JSON.stringify({ reason })));
   }
 
   destroy(): void {

@@ -23,6 +23,8 @@ interface SweeperParts {
   streams: ReadonlyMap<string, Stream>;
   sweepMs: number;
   attach: (stream: Stream) => Promise<void>;
+  /** It did not succeed, and will be tried again. */
+  onAttachFailed: (stream: Stream) => void;
   detach: (stream: Stream) => Promise<void>;
   /** Resolves to the ms after which to look again, 0 when settled. */
   look: (account: string) => Promise<number>;
@@ -133,7 +135,9 @@ export class Sweeper {
         this.#settle(stream);
       },
       () => {
-        if (this.#parts.streams.has(stream.id)) this.#urgent.set(stream, this.#againAt());
+        if (!this.#parts.streams.has(stream.id)) return;
+        this.#urgent.set(stream, this.#againAt());
+        this.#parts.onAttachFailed(stream);
       },
     );
   }

@@ -1,16 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Scope } from '../../../shared/contract/fields.ts';
-import { accountOf, type Caller } from './caller.ts';
-import { isDeviceId } from './device-id.ts';
+import { type Asserted, callerOf } from './asserted.ts';
 import { carriesAny, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';
 import type { Identity } from './identity.ts';
 
 const PROOF = 'x-edge-secret';
-const IDENTITY_HEADERS = ['x-auth-subject', 'x-auth-scope', 'x-auth-meta', 'x-auth-name', 'x-auth-roles'];
-
-const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+export const IDENTITY_HEADERS = ['x-auth-subject', 'x-auth-scope', 'x-auth-meta', 'x-auth-name', 'x-auth-roles'];
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -24,20 +20,6 @@ function makeProofCheck(secrets: readonly string[]): (sent: string) => boolean {
   };
 }
 
-const unauthenticated = (detail: string): BatonError => new BatonError('unauthenticated', detail);
-
-function scopeOf(text: string | null): Scope {
-  if (text === 'full' || text === 'guest') return text;
-  throw unauthenticated('The identity has no valid scope');
-}
-
-/** Empty or absent: a session without a device. */
-function deviceIdOf(meta: string | null): string | null {
-  if (meta === null || meta === '') return null;
-  if (isDeviceId(meta)) return meta;
-  throw unauthenticated('The identity has no valid device id');
-}
-
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
@@ -46,30 +28,17 @@ const decoded = (text: string): string => {
   }
 };
 
-/** The display name; what is not percent-encoded UTF-8 is taken as it came. Without controls, for logs and screens. */
-function nameOf(header: string | null, userId: string): string {
-  const name = decoded(utf8Of(header ?? '') ?? header ?? '')
-    .replace(/\p{Cc}/gu, '')
-    .trim();
-  return name === '' ? userId : name;
-}
+/** What is not percent-encoded UTF-8 is taken as it came. */
+const nameOf = (header: string): string => decoded(utf8Of(header) ?? header);
 
-const rolesOf = (header: string | null): string[] =>
-  (header ?? '')
-    .split(',')
-    .map((role) => role.trim())
-    .filter((role) => role !== '');
-
-function callerOf(req: IncomingMessage): Caller {
-  const userId = headerOf(req, 'x-auth-subject') ?? '';
-  if (!SUBJECT.test(userId)) throw unauthenticated('The identity has no valid subject');
+function assertedBy(req: IncomingMessage): Asserted {
+  const field = (name: string): string => headerOf(req, name) ?? '';
   return {
-    userId,
-    account: accountOf(userId),
-    scope: scopeOf(headerOf(req, 'x-auth-scope')),
-    name: nameOf(headerOf(req, 'x-auth-name'), userId),
-    roles: rolesOf(headerOf(req, 'x-auth-roles')),
-    deviceId: deviceIdOf(headerOf(req, 'x-auth-meta')),
+    subject: field('x-auth-subject'),
+    scope: field('x-auth-scope'),
+    meta: field('x-auth-meta'),
+    name: nameOf(field('x-auth-name')),
+    roles: field('x-auth-roles').split(','),
   };
 }
 
@@ -86,7 +55,7 @@ export function makeEdgeIdentity({ secrets }: { secrets: readonly string[] }): I
         throw new BatonError(carriesAny(req, IDENTITY_HEADERS) ? 'untrusted_edge' : 'unauthenticated');
       }
       refuseAmbiguous(req, [PROOF, ...IDENTITY_HEADERS]);
-      return callerOf(req);
+      return callerOf(assertedBy(req));
     },
     // The rows come from sign-in; without a broker to ask, a missing one stays missing.
     restoreRow: () => Promise.resolve(false),

@@ -7,11 +7,14 @@ import type { Caller } from './caller.ts';
 interface IdentityHandlerParts {
   ownDevice: (caller: Caller) => Promise<DeviceRef | null>;
   clipboardSeconds: number;
+  /** Whether a new device can be signed in by QR. */
+  qr: boolean;
 }
 
 export const makeIdentityHandlers = ({
   ownDevice,
   clipboardSeconds,
+  qr,
 }: IdentityHandlerParts): HandlersOf<typeof identityRoutes> => ({
   getMe: async ({ caller }) => ({
     status: 200,
@@ -28,7 +31,7 @@ export const makeIdentityHandlers = ({
         relay_window_bytes: LIMITS.relayWindowBytes,
       },
       // Each is true once the feature is served.
-      features: { qr: false, web_push: false, native_push: false },
+      features: { qr, web_push: false, native_push: false },
     },
   }),
 });

@@ -2,6 +2,7 @@
 interface Seen {
   has(key: string): boolean;
   add(key: string): void;
+  delete(key: string): void;
 }
 
 export function makeSeen(capacity: number): Seen {
@@ -22,5 +23,6 @@ export function makeSeen(capacity: number): Seen {
       return true;
     },
     add,
+    delete: (key) => void keys.delete(key),
   };
 }

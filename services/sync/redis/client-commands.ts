@@ -7,7 +7,8 @@ export const CLIENT_COMMANDS = [
   ...['hello', 'auth', 'client|setname', 'info', 'ping', 'subscribe', 'unsubscribe', 'quit'],
   ...['cluster|slots', 'asking', 'readonly', 'readwrite', 'spublish', 'ssubscribe', 'sunsubscribe'],
   ...['eval', 'evalsha', 'publish'],
-  ...['get', 'hget', 'hset', 'hdel', 'del', 'srem', 'srandmember'],
+  ...['get', 'hget', 'hset', 'hdel', 'hvals', 'del', 'srem', 'srandmember', 'time'],
+  ...['zadd', 'zrem', 'zscore', 'zrangebyscore'],
   // The relay's bytes.
   ...['select', 'xadd', 'xrange'],
   // express-rate-limit's store.

@@ -19,6 +19,8 @@ interface GateParts {
   partOf: (key: string) => string | null;
   /** False while the whole store is known to be away. */
   isUp: () => boolean;
+  /** A part does not answer any more. */
+  onClosed?: () => void;
   now?: () => number;
 }
 
@@ -29,7 +31,7 @@ export type Leave = (answered: boolean) => void;
  * Decides before each command whether it is worth sending, so that nothing queues up behind a stall. Where the store
  * has several primaries, one that does not answer closes only its own accounts. Refuses with `store_unavailable`.
  */
-export function makeGate({ partOf, isUp, now = () => performance.now() }: GateParts) {
+export function makeGate({ partOf, isUp, onClosed, now = () => performance.now() }: GateParts) {
   const failing = new Map<string, Failing>();
   let unanswered = 0;
 
@@ -42,6 +44,7 @@ export function makeGate({ partOf, isUp, now = () => performance.now() }: GatePa
     known.count += 1;
     if (known.count >= FAILURES_TO_CLOSE) known.tryAtMs = now() + TRY_AGAIN_MS;
     failing.set(part, known);
+    if (known.count === FAILURES_TO_CLOSE) onClosed?.();
   }
 
   function isClosed(part: string): boolean {

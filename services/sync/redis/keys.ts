@@ -70,6 +70,10 @@ export const KEYS = {
     'relay',
     'chunks by the offset of their end',
   ),
+  revoked: key('{sys}:revoked', 'zset', '24 h an entry', 'sessions', 'account and device of each revocation, by time'),
+  revokedVersion: key('{sys}:revoked:version', 'string', 'none', 'sessions', 'changes with every revocation'),
+  login: key('login:{<request_id>}', 'hash', 'APP_QR_REQUEST_TTL_SECONDS + 600 s', 'signin', 'login request'),
+  wrongCodes: key('{u}:wrong-codes', 'string', '300 s', 'signin', 'wrong approval codes that the account tried'),
   bus: key('bus:{<id>}', 'channel', '', 'redis', 'one channel per replica'),
 } as const satisfies Record<string, KeySpec>;
 
@@ -107,8 +111,12 @@ export function makeKeys(prefix: string) {
     relayState: (transferId: string, index: number) => `${prefix}:relay:{${transferId}}:${index}:state`,
     relayBytes: (transferId: string, index: number, generation: number) =>
       `${prefix}:relay:{${transferId}}:${index}:${generation}`,
+    login: (requestId: string) => `${prefix}:login:{${requestId}}`,
+    wrongCodes: ofAccount('wrong-codes'),
     replicas: `${prefix}:{sys}:replicas`,
     reaping: `${prefix}:{sys}:reaping`,
+    revoked: `${prefix}:{sys}:revoked`,
+    revokedVersion: `${prefix}:{sys}:revoked:version`,
     accounts: (replicaId: string) => `${prefix}:replica:{${replicaId}}:accounts`,
     addressRatePrefix: (group: string) => `${prefix}:rate:${group}:`,
     bus: (replicaId: string) => `${prefix}:bus:{${replicaId}}`,

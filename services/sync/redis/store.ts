@@ -17,8 +17,10 @@ interface StoreParts {
   metrics: Metrics;
   /** True for the channel of a replica that is known to be dead. */
   isDeadChannel: (channel: string) => boolean;
-  /** Slots of the cluster went to another primary, which may lack what the old one had. */
+  /** A node was lost, or slots went to another primary: it may lack what the old one had. */
   onTopology: () => void;
+  /** A primary of the cluster does not answer any more, whereas the others may. */
+  onPartLost: () => void;
 }
 
 /** The store as the rooms see it: keys, scripts, and whether it is there. */
@@ -39,7 +41,7 @@ export class Store {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { address, keyPrefix, metrics, isDeadChannel } = parts;
+    const { address, keyPrefix, metrics, isDeadChannel, onPartLost } = parts;
     this.keys = makeKeys(keyPrefix);
     const onError = (error: Error) => this.#logError('commands', error);
     this.#connection = connectCommands({ address, name: 'baton:commands', onError });
@@ -47,7 +49,7 @@ export class Store {
     this.redis = this.#connection as Redis;
     this.#watch(this.#connection);
     const partOf = (key: string) => this.#primaryOf(key);
-    const gate = makeGate({ partOf, isUp: () => this.#isReachable() });
+    const gate = makeGate({ partOf, isUp: () => this.#isReachable(), onClosed: onPartLost });
     const shared = {
       connection: this.#connection,
       announcer: () => this.#announcer,
@@ -128,6 +130,8 @@ export class Store {
     connection.on('-node', () => {
       this.#losses += 1;
       metrics.redis_reconnects_total.inc();
+      // It may come back as what it was, but without what it held; the subscriber need not have noticed.
+      onTopology();
     });
     connection.on('refresh', () => {
       const primaries = connection.slots.map((nodes) => nodes[0]);

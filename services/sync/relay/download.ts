@@ -173,7 +173,7 @@ export class Download {
     const { store, file, size, windowBytes, holder, ring } = this.#parts;
     const keepFrom = size <= windowBytes ? 0 : Math.max(0, this.#flushed - LIMITS.relayTailBytes);
     try {
-      const taken = await store.take(file, this.#generation, holder.token, this.#flushed, keepFrom, ms);
+      const taken = await store.take(file, this.#generation, holder.token, { position: this.#flushed, keepFrom, ms });
       if (!taken.held) this.#bell.ring();
       if (taken.ring !== '') ring(taken.ring, file);
     } catch {

@@ -3,7 +3,8 @@ import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { attachment, readAppendHeaders, readRange } from './headers.ts';
-import type { Asker, Relay } from './relay.ts';
+import type { Relay } from './relay.ts';
+import type { Asker } from './requests.ts';
 import type { FileRef } from './store.ts';
 import { SenderGone } from './upload.ts';
 
@@ -57,18 +58,27 @@ export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> 
       const known = await relay.readable(asker, file);
       const range = readRange(req, known.size);
       const { start, stop } = range ?? { start: 0, stop: known.size };
-      await relay.download(asker, file, known, { start, stop }, res, () => {
-        res.statusCode = range === null ? 200 : 206;
-        res.setHeader('Content-Type', 'application/octet-stream');
-        res.setHeader('Content-Length', stop - start);
-        res.setHeader('Accept-Ranges', 'bytes');
-        if (range !== null) res.setHeader('Content-Range', `bytes ${start}-${stop - 1}/${known.size}`);
-        res.setHeader('Content-Disposition', attachment(known.name));
-        res.setHeader('X-Content-Type-Options', 'nosniff');
-        res.setHeader('Content-Security-Policy', 'sandbox');
-        res.setHeader('X-Accel-Buffering', 'no');
-        res.flushHeaders();
-      });
+      await relay.download(
+        asker,
+        file,
+        known,
+        { start, stop },
+        {
+          res,
+          begin: () => {
+            res.statusCode = range === null ? 200 : 206;
+            res.setHeader('Content-Type', 'application/octet-stream');
+            res.setHeader('Content-Length', stop - start);
+            res.setHeader('Accept-Ranges', 'bytes');
+            if (range !== null) res.setHeader('Content-Range', `bytes ${start}-${stop - 1}/${known.size}`);
+            res.setHeader('Content-Disposition', attachment(known.name));
+            res.setHeader('X-Content-Type-Options', 'nosniff');
+            res.setHeader('Content-Security-Policy', 'sandbox');
+            res.setHeader('X-Accel-Buffering', 'no');
+            res.flushHeaders();
+          },
+        },
+      );
       return null;
     },
     ackDownload: async ({ caller, params, body }) => {

@@ -46,6 +46,14 @@ export interface Noted {
   readonly waiting: string;
 }
 
+/** What a receiver has, and what is to be kept of it. */
+interface Taken {
+  position: number;
+  keepFrom: number;
+  /** To live; the usual time when absent. */
+  ms?: number | undefined;
+}
+
 interface RelayStoreParts {
   bulk: BulkStore;
   /** Of the store that holds the accounts. */
@@ -125,8 +133,8 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       ]);
       noted?.catch(() => undefined);
       if ((await added) === null) return { taken: null, ring: '', waiting: '' };
-      const reply = (await noted?.catch((error: Error) => {
-        if (!error.message.startsWith('NOSCRIPT')) throw error;
+      const reply = (await noted?.catch((error: unknown) => {
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
         return link.command(['EVAL', note.text, 2, ...both(file, generation), token, end, urgent ? 1 : 0, idleMs]);
       })) as string[];
       return {
@@ -143,7 +151,7 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       return Array.isArray(reply) ? reply.length : 0;
     },
 
-    async take(file: FileRef, generation: number, token: string, position: number, keepFrom: number, ms = idleMs) {
+    async take(file: FileRef, generation: number, token: string, { position, keepFrom, ms = idleMs }: Taken) {
       const args = [token, position, keepFrom, ms];
       const [held, ring] = (await take(both(file, generation), args)) as string[];
       return { held: held === '1', ring: ring as string };

@@ -85,7 +85,7 @@ export class Upload {
       this.#pump();
     };
     const onClose = () => {
-      if (!this.#isEnded) this.#stop(new SenderGone());
+      if (!this.#isEnded) this.stop(new SenderGone());
     };
     const onData = (part: Buffer) => this.#take(part);
     try {
@@ -108,7 +108,12 @@ export class Upload {
 
   /** Ends it with this error; what has come is still stored. */
   stop(error: Error): void {
-    this.#stop(error);
+    if (this.#failure === null) {
+      this.#failure = error;
+      this.#parts.req.pause();
+      this.#bell.ring();
+    }
+    this.#pump();
   }
 
   #take(part: Buffer): void {
@@ -118,7 +123,7 @@ export class Upload {
     const room = size - this.#sent - this.#pieces.bytes;
     if (part.length > room) {
       this.#pieces.add(part.subarray(0, room));
-      return this.#stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
+      return this.stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
     }
     onBytes(part.length);
     this.#pieces.add(part);
@@ -156,17 +161,17 @@ export class Upload {
     store.append(this.#link as BulkLink, file, generation, { end, pieces, token: holder.token, urgent }).then(
       ({ taken, ring: channel, waiting }) => {
         this.#inFlight -= 1;
-        if (taken === null) return this.#stop(replaced());
+        if (taken === null) return this.stop(replaced());
         this.#end = Math.max(this.#end, end);
         this.#taken = Math.max(this.#taken, taken);
         this.#waiting = waiting;
         if (channel !== '') ring(channel, file);
         this.#pump();
       },
-      (error: Error) => {
+      (error: unknown) => {
         this.#inFlight -= 1;
         this.#pieces.cut(this.#pieces.bytes);
-        this.#stop(meaningOf(error, store));
+        this.stop(meaningOf(error, store));
       },
     );
   }
@@ -179,19 +184,19 @@ export class Upload {
     try {
       while (this.#failure === null) {
         const { taken, ring: reader } = await store.waitWrite(file, generation, holder, wanted);
-        if (taken === null) return this.#stop(replaced());
+        if (taken === null) return this.stop(replaced());
         if (reader !== '') ring(reader, file);
         if (taken > this.#taken) this.#roomSinceMs = performance.now();
         this.#taken = taken;
         if (taken >= wanted) break;
         if (performance.now() - this.#roomSinceMs > stallMs) {
           this.#pieces.cut(this.#pieces.bytes);
-          return this.#stop(new BatonError('window_full', undefined, { retryAfterSeconds: 5 }));
+          return this.stop(new BatonError('window_full', undefined, { retryAfterSeconds: 5 }));
         }
         await this.#bell.wait(LOOK_AGAIN_MS);
       }
     } catch (error) {
-      this.#stop(error as Error);
+      this.stop(error as Error);
     } finally {
       this.#roomSinceMs = null;
     }
@@ -209,16 +214,7 @@ export class Upload {
       this.#waiting = '';
     }
     const waitsForSender = !this.#isEnded && this.#roomSinceMs === null && this.#inFlight === 0;
-    if (this.#pace.isTooSlow(waitsForSender, size - this.#sent)) this.#stop(new SenderGone());
-  }
-
-  #stop(error: Error): void {
-    if (this.#failure === null) {
-      this.#failure = error;
-      this.#parts.req.pause();
-      this.#bell.ring();
-    }
-    this.#pump();
+    if (this.#pace.isTooSlow(waitsForSender, size - this.#sent)) this.stop(new SenderGone());
   }
 }
 
@@ -226,8 +222,10 @@ const replaced = (): BatonError =>
   new BatonError('upload_gone', 'Another request sends this file now, or it has ended');
 
 /** A chunk that the store refused: another sender was faster, there is no memory, or there is no store. */
-function meaningOf(error: Error, store: RelayStore): Error {
-  if (/^ERR The ID specified in XADD/.test(error.message)) return replaced();
-  if (error.message.startsWith('OOM')) return new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
-  return store.fault(/^(MOVED|ASK) /.test(error.message) ? new Error(error.message) : error);
+function meaningOf(error: unknown, store: RelayStore): Error {
+  const text = error instanceof Error ? error.message : '';
+  if (text.startsWith('ERR The ID specified in XADD')) return replaced();
+  if (text.startsWith('OOM')) return new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
+  // Of a cluster that is just moving the slot: not an error of ours.
+  return store.fault(/^(MOVED|ASK) /.test(text) ? new Error(text) : error);
 }

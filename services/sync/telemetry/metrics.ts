@@ -67,6 +67,9 @@ const METRICS = {
   relay_bytes_total: counter('Bytes of files that came from senders and went to receivers', ['direction']),
   relay_rewinds_total: counter('Uploads that had to go back, by why', ['cause']),
   relay_outcomes_total: counter('Relay requests that ended, by how', ['direction', 'outcome']),
+  login_requests_total: counter('Login requests by QR, by what became of them', ['outcome']),
+  broker_requests_total: counter('Calls to the auth broker, by how they ended', ['operation', 'outcome']),
+  broker_breaker_open: gauge('1 while the auth broker is spared a kind of call that failed too often', ['operation']),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 

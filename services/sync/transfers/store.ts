@@ -59,6 +59,12 @@ function checkAllowed(refusingState: string | undefined): void {
   throw new BatonError('invalid_transition', `The transfer is ${refusingState}`, { members: { state: refusingState } });
 }
 
+/** One file of a transfer. */
+export interface FileOf {
+  readonly transferId: string;
+  readonly index: number;
+}
+
 interface TransferStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
@@ -149,7 +155,7 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: Tr
     },
 
     /** Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`. */
-    async setGeneration(u: string, transferId: string, index: number, from: number | null, to: number, offset: number) {
+    async setGeneration(u: string, { transferId, index }: FileOf, from: number | null, to: number, offset: number) {
       const [now] = (await generation(
         [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
         [index, from ?? '', to, offset, random()],

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { InitTransfer, Transfer } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
 import { findFileFlaws } from './file-names.ts';
-import type { PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
+import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
 
 /** A device of an account, acting on its transfers. */
 export interface Actor {
@@ -162,7 +162,7 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /** For the relay. Throws `not_found`, `not_a_party`. */
-    async relayFile({ account, deviceId }: Actor, { transferId, index }: { transferId: string; index: number }) {
+    async relayFile({ account, deviceId }: Actor, { transferId, index }: FileOf) {
       const stored = await store.read(account, deviceId, transferId);
       const { sender, state } = JSON.parse(`${stored.openJson}}`) as Transfer;
       const file = (JSON.parse(stored.files) as { name: string; size: number }[])[index];
@@ -180,11 +180,7 @@ export function makeTransfers(parts: TransfersParts) {
       } as RelayedFile;
     },
 
-    setGeneration: (
-      account: string,
-      { transferId, index }: { transferId: string; index: number },
-      ...rest: [from: number | null, to: number, offset: number]
-    ) => store.setGeneration(account, transferId, index, ...rest),
+    setGeneration: store.setGeneration,
 
     /** Newest first. Reads on until `limit` match or there are no more. */
     async list(
@@ -217,6 +213,16 @@ export function makeTransfers(parts: TransfersParts) {
         .map((transfer) => JSON.stringify({ transfer: briefly(transfer as Transfer), redelivered: true }));
     },
 
+    /** Ends everything live that a device takes part in: it was signed out. May be repeated. */
+    async cancelAllOf(account: string, deviceId: string): Promise<void> {
+      for (let after = ''; ; ) {
+        const page = await store.list(account, deviceId, after, PAGE);
+        for (const entry of page) await cancelListed({ account, deviceId }, entry);
+        if (page.length < PAGE) return;
+        after = page.at(-1) as string;
+      }
+    },
+
     /** What the due mechanism runs when a transfer's time is over. */
     expire: (account: string, fact: string) => store.expire(account, fact.slice('transfer:'.length)),
 
@@ -225,6 +231,19 @@ export function makeTransfers(parts: TransfersParts) {
       waiting.clear();
     },
   };
+
+  async function cancelListed({ account, deviceId }: Actor, entry: string): Promise<void> {
+    const transferId = entry.slice(entry.indexOf('-') + 1);
+    const error = { code: 'device_removed', detail: null };
+    try {
+      const stored = await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
+      onEnded(account, transferId, generationsOf(stored));
+      onState('CANCELLED');
+    } catch (refusal) {
+      // It has ended, or is gone.
+      if (!(refusal instanceof BatonError && refusal.status < 500)) throw refusal;
+    }
+  }
 
   /** Null when it expired between the list and the read. */
   async function readListed({ account, deviceId }: Actor, entry: string): Promise<Transfer | null> {

@@ -46,7 +46,11 @@ async function download(name, size, response) {
         if (!response.write(data)) await new Promise((resolve) => response.once('drain', resolve));
       }
     }
-    await redis.pipeline().set(taken, at, 'EX', 600).xtrim(key, 'MINID', `${at + 1}`).exec();
+    await redis
+      .pipeline()
+      .set(taken, at, 'EX', 600)
+      .xtrim(key, 'MINID', `${at + 1}`)
+      .exec();
   }
   response.end();
   reader.disconnect();

@@ -45,7 +45,11 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 function start(script, args = [], env = {}, execArgv = []) {
-  const child = fork(script, args, { env: { PATH: process.env.PATH, ...env }, execArgv, stdio: ['ignore', 2, 2, 'ipc'] });
+  const child = fork(script, args, {
+    env: { PATH: process.env.PATH, ...env },
+    execArgv,
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
   children.push(child);
   return child;
 }
@@ -79,7 +83,12 @@ async function startReplica(prefix, execArgv) {
     },
     execArgv,
   );
-  while (!(await fetch(`http://127.0.0.1:${admin}/readyz`).then((answer) => answer.ok, () => false))) {
+  while (
+    !(await fetch(`http://127.0.0.1:${admin}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    ))
+  ) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return { child, port };
@@ -190,14 +199,20 @@ async function run(server, count, size) {
 
 const cases = [
   { name: `one of ${values.mib} MiB`, count: 1, size: Number(values.mib) * MIB },
-  { name: `${values.many} of ${Math.floor(Number(values.mib) / 10)} MiB`, count: Number(values.many), size: Math.floor((Number(values.mib) * MIB) / 10) },
+  {
+    name: `${values.many} of ${Math.floor(Number(values.mib) / 10)} MiB`,
+    count: Number(values.many),
+    size: Math.floor((Number(values.mib) * MIB) / 10),
+  },
 ];
 const servers = {};
 for (const kind of kinds) {
   servers[kind] = await SERVERS[kind]();
   await run(servers[kind], 2, 64 * MIB);
 }
-process.stdout.write(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, median of ${rounds}\n`);
+process.stdout.write(
+  `${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, median of ${rounds}\n`,
+);
 for (const { name, count, size } of cases) {
   const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
   for (let round = 0; round < rounds; round++) {
@@ -208,7 +223,8 @@ for (const { name, count, size } of cases) {
   for (const kind of kinds) {
     const of = (figure) => median(found[kind].map((round) => round[figure]));
     const cpu = (round) => round.servers_cpu_per_gb + round.redis_cpu_per_gb * (kind === 'pipe' ? 0 : 1);
-    const ratio = (figure) => (floor ? median(found[kind].map((round, i) => figure(round) / figure(floor[i]))) : Number.NaN);
+    const ratio = (figure) =>
+      floor ? median(found[kind].map((round, i) => figure(round) / figure(floor[i]))) : Number.NaN;
     process.stdout.write(
       `  ${kind.padEnd(6)} ${of('mb_per_second').toFixed(0).padStart(5)} MB/s (${ratio((r) => r.mb_per_second).toFixed(2)})` +
         `  CPU s/GB: servers ${of('servers_cpu_per_gb').toFixed(2)} redis ${of('redis_cpu_per_gb').toFixed(2)}` +

@@ -1,51 +1,54 @@
-import { startRedisSentinel } from '../../support/redis-sentinel.ts';
 import { until } from '../../support/redis-processes.ts';
+import { startRedisSentinel } from '../../support/redis-sentinel.ts';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
-import type { ChaosStore, Harm } from './store.ts';
+import { DURABLE, harmsOfPrimaries, LAG_MS, type Primary, untilFollowing } from './primaries.ts';
+import type { ChaosStore } from './store.ts';
+import { startWays, type Ways } from './ways.ts';
 
-/** What a primary had accepted this long before its death, and no replica had yet, may be lost. */
-const LAG_MS = 2_000;
+/** A server is taken for dead after 1 s of silence; then another one is agreed upon. */
+const DECIDED_WITHIN_MS = 3_000;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A primary with two replicas and three sentinels. */
+/** A primary with two replicas and three sentinels; each replica of ours reaches each through a proxy of its own. */
 export async function startSentinel(): Promise<ChaosStore> {
-  const site = await startRedisSentinel();
-  const looks = site.servers.map(({ port }) => lookInto(port));
+  const site = await startRedisSentinel({ settings: DURABLE });
+  const ports = site.servers.map(({ port }) => port);
+  const looks = ports.map(lookInto);
+  const allWays: Ways[] = [];
 
-  type Server = (typeof site.servers)[number];
-  const untilFollowing = (server: Server) =>
-    until(
-      () => server.cli('info', 'replication'),
-      (text) => text.includes('master_link_status:up'),
-      `the server on ${server.port} to follow its successor`,
-    );
-  const replacing =
-    (lose: (server: Server) => Promise<void>, regain: (server: Server) => Promise<void>): Harm =>
-    async ({ holdMs, now }) => {
-      const server = await site.primary();
-      const lostSince = now() - LAG_MS;
-      await lose(server);
-      await site.promotedInsteadOf(server);
-      await wait(holdMs);
-      await regain(server);
-      await untilFollowing(server);
-      return { target: `primary ${server.port}`, loss: { lostSince }, movedClock: false };
+  async function choose(): Promise<Primary> {
+    const server = await site.primary();
+    return {
+      server,
+      replaced: () => site.promotedInsteadOf(server),
+      async returned() {
+        // What the sentinels decided while it was away they carry out in their own time.
+        await wait(DECIDED_WITHIN_MS);
+        const { isPrimary } = await until(
+          async () => ({
+            isPrimary: (await site.primary()) === server,
+            info: await server.cli('info', 'replication'),
+          }),
+          ({ isPrimary, info }) => (isPrimary ? /connected_slaves:[1-9]/ : /master_link_status:up/).test(info),
+          `the server on ${server.port} to have its place`,
+        );
+        return isPrimary;
+      },
     };
+  }
 
   return {
     mode: 'sentinel',
-    openDoor: async () => ({ url: site.url, env: {}, proxy: null }),
-    harms: {
+    async openDoor() {
+      const ways = await startWays([...ports, ...site.sentinels.map(({ port }) => port)]);
+      allWays.push(ways);
+      const sentinels = site.sentinels.map(({ port }) => `127.0.0.1:${ways.to(port).port}`);
+      const url = `redis+sentinel://${sentinels.join(',')}/${site.master}`;
+      return { url, env: {}, proxies: ports.map((port) => ways.to(port)) };
+    },
+    harms: harmsOfPrimaries(choose, {
       ...harmsOfAnyStore(looks),
-      'primary-kill': replacing(
-        (server) => server.kill(),
-        (server) => server.start(),
-      ),
-      'primary-pause': replacing(
-        async (server) => server.pause(),
-        async (server) => server.resume(),
-      ),
       /** By order: the old primary goes on accepting what is lost until it is told. */
       failover: async ({ now }) => {
         const lostSince = now() - LAG_MS;
@@ -54,11 +57,12 @@ export async function startSentinel(): Promise<ChaosStore> {
         await untilFollowing(old);
         return { target: `primary ${old.port}`, loss: { lostSince }, movedClock: false };
       },
-    },
+    }),
     peek: (account) => peekInto(looks, account),
-    skipped: { 'hole-to-replica, hole-to-store, latency, cut-mid-frame': 'sentinels name the address of the primary' },
+    skipped: {},
     async stop() {
       for (const look of looks) look.disconnect();
+      await Promise.all(allWays.map((ways) => ways.stop()));
       for (const server of site.servers) server.resume();
       await site.stop();
     },

@@ -1,38 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../deploy/local/redis.mjs';
-import { startProxy } from '../proxy.ts';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
+import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { ChaosStore, Harm } from './store.ts';
+import { startWays, type Ways } from './ways.ts';
 
-const MEMORY_DISK = '/dev/shm';
 const AOF = 'appendonlydir';
 
-/** jemalloc asks for the time while it starts, and libfaketime for memory: with the C library's malloc neither waits. */
-const OWN_MALLOC = 'libc.so.6';
 const STARTS_WITHIN_MS = 20_000;
 const UNHARMED = { loss: null, movedClock: false };
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The library that shows a process another clock; null where it is not installed. */
-function findFakeTime(): string | null {
-  const candidates = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
-    .filter(existsSync)
-    .flatMap((folder) => [
-      join(folder, 'faketime/libfaketimeMT.so.1'),
-      ...readdirSync(folder).map((part) => join(folder, part, 'faketime/libfaketimeMT.so.1')),
-    ]);
-  return candidates.find(existsSync) ?? null;
-}
-
 /** One redis-server on a port that it keeps, with every write on disk before it is answered: a kill loses nothing. */
 class RedisProcess {
   readonly port: number;
-  readonly folder = mkdtempSync(join(existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir(), 'baton-chaos-'));
+  readonly folder = mkdtempSync(join(tmpdir(), 'baton-chaos-'));
   clockOffsetSeconds = 0;
   readonly #path: string;
   readonly #fakeTime: string | null;
@@ -55,21 +42,12 @@ class RedisProcess {
       ...{ appendonly: 'yes', appendfsync: 'always', 'auto-aof-rewrite-percentage': '0' },
       'maxmemory-policy': 'noeviction',
     };
-    const clock = `${this.clockOffsetSeconds < 0 ? '' : '+'}${this.clockOffsetSeconds}s`;
     const child = spawn(
       this.#path,
       Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]),
       {
         stdio: ['ignore', 'pipe', 'inherit'],
-        env: {
-          PATH: process.env.PATH,
-          ...(this.#fakeTime !== null &&
-            this.clockOffsetSeconds !== 0 && {
-              LD_PRELOAD: `${this.#fakeTime}:${OWN_MALLOC}`,
-              FAKETIME: clock,
-              DONT_FAKE_MONOTONIC: '1',
-            }),
-        },
+        env: { PATH: process.env.PATH, ...fakeTimeEnv(this.#fakeTime, this.clockOffsetSeconds) },
       },
     );
     this.#child = child;
@@ -157,22 +135,22 @@ export async function startStandalone({ redisServer }: { redisServer: string }):
   const fakeTime = findFakeTime();
   const redis = new RedisProcess(redisServer, await freePort(), fakeTime);
   await redis.start();
-  const url = `redis://127.0.0.1:${redis.port}`;
   const look = lookInto(redis.port);
-  const proxies: { stop(): Promise<void> }[] = [];
+  const allWays: Ways[] = [];
   return {
     mode: 'standalone',
     async openDoor() {
-      const proxy = await startProxy(url);
-      proxies.push(proxy);
-      return { url: proxy.url, env: {}, proxy };
+      const ways = await startWays([redis.port]);
+      allWays.push(ways);
+      const proxy = ways.to(redis.port);
+      return { url: proxy.url, env: {}, proxies: [proxy] };
     },
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
     peek: (account) => peekInto([look], account),
     skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},
     async stop() {
       look.disconnect();
-      await Promise.all(proxies.map((proxy) => proxy.stop()));
+      await Promise.all(allWays.map((ways) => ways.stop()));
       redis.signal('SIGCONT');
       await redis.kill();
       rmSync(redis.folder, { recursive: true, force: true });

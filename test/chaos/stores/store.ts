@@ -6,8 +6,8 @@ export interface Door {
   url: string;
   /** Further settings of the replica. */
   env: Record<string, string>;
-  /** Null where nothing stands between. */
-  proxy: Proxy | null;
+  /** What stands between, one for each node of the store. */
+  proxies: readonly Proxy[];
 }
 
 /** What a fault of the store did, for the history. */

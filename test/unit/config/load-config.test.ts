@@ -86,9 +86,9 @@ describe('problems', () => {
   });
 
   test.each([
-    ['APP_IDENTITY', 'broker', 'is not available in this version'],
-    ['APP_IDENTITY', 'Dev', 'must be one of edge, dev'],
-    ['APP_EDGE_TRUST', 'jwt', 'is not available in this version'],
+    ['APP_IDENTITY', 'Dev', 'must be one of edge, broker, dev'],
+    ['APP_EDGE_TRUST', 'JWT', 'must be one of secret, jwt'],
+    ['APP_EDGE_JWKS_URL', 'broker/keys', 'must be an http:// or https:// URL'],
     ['APP_PORT', '65536', 'must be an integer from 0 to 65535, not "65536"'],
     ['APP_PORT', '8e3', 'must be an integer'],
     ['APP_ADMIN_PORT', '8080', 'must differ from APP_PORT'],
@@ -188,7 +188,7 @@ describe('the secret of the edge', () => {
 
   test('may be two values while it is rotated, not three', () => {
     const two = load({ ...EDGE, APP_EDGE_SECRET: `${SECRET}, ${SECRET}-next` });
-    expect(two.identity).toEqual({ mode: 'edge', edgeSecrets: [SECRET, `${SECRET}-next`] });
+    expect(two.identity).toEqual({ mode: 'edge', trust: 'secret', edgeSecrets: [SECRET, `${SECRET}-next`] });
     expect(keysOf({ ...EDGE, APP_EDGE_SECRET: [SECRET, SECRET, SECRET].join(',') })).toEqual(['APP_EDGE_SECRET']);
   });
 
@@ -197,11 +197,36 @@ describe('the secret of the edge', () => {
   });
 });
 
+describe('assertions of the edge', () => {
+  const JWT: Env = { ...DEV, APP_IDENTITY: 'edge', APP_EDGE_TRUST: 'jwt' };
+  const KEYS: Env = {
+    APP_EDGE_JWKS_URL: 'http://broker:8090/.well-known/jwks.json',
+    APP_EDGE_ISSUER: 'https://baton.example/',
+    APP_EDGE_AUDIENCE: 'baton',
+  };
+
+  test('need keys, an issuer and an audience, and no secret', () => {
+    expect(keysOf(JWT)).toEqual(Object.keys(KEYS));
+    expect(load({ ...JWT, ...KEYS }).identity).toEqual({
+      mode: 'edge',
+      trust: 'jwt',
+      jwksUrl: KEYS['APP_EDGE_JWKS_URL'],
+      issuer: 'https://baton.example/',
+      audience: 'baton',
+    });
+  });
+});
+
 describe('production', () => {
   test('starts with everything it needs', () => {
     expect(load(PRODUCTION)).toMatchObject({
       production: true,
-      brokerUrl: 'https://broker.internal',
+      broker: {
+        url: 'https://broker.internal',
+        token: '',
+        app: 'baton',
+        loginUrl: 'https://broker.internal/login',
+      },
       http: { publicUrl: 'https://baton.example' },
     });
   });
@@ -236,7 +261,7 @@ describe('values in files', () => {
   test('a key can be read from a file, whose last line break does not belong to it', () => {
     const { APP_EDGE_SECRET: _, ...rest } = EDGE;
     const config = load({ ...rest, APP_EDGE_SECRET_FILE: fileWith(`${SECRET}\n`) });
-    expect(config.identity).toEqual({ mode: 'edge', edgeSecrets: [SECRET] });
+    expect(config.identity).toEqual({ mode: 'edge', trust: 'secret', edgeSecrets: [SECRET] });
   });
 
   test('a key and its file together are a problem', () => {

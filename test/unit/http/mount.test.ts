@@ -36,7 +36,13 @@ describe('starting', () => {
       handlers: handlers as Handlers,
       identity: { identify: () => Promise.reject(new Error()), restoreRow: () => Promise.resolve(false) },
       sameOrigin: () => undefined,
-      addressLimits: { auth: (_req, _res, next) => next() },
+      addressLimits: {
+        auth: (_req, _res, next) => next(),
+        device_session: (_req, _res, next) => next(),
+        qr_start: (_req, _res, next) => next(),
+      },
+      isRevoked: () => false,
+      onCaller: () => undefined,
       metrics: makeMetrics({ version: 'test' }),
     });
   const all = Object.fromEntries(Object.keys(ROUTES).map((name) => [name, () => null])) as unknown as Handlers;
@@ -73,7 +79,7 @@ describe('methods', () => {
     ['options', '/api/clipboard', 'GET, HEAD, PUT, DELETE'],
     ['get', '/api/message/ack', 'POST'],
     ['head', '/api/message/ack', 'POST'],
-    ['get', '/api/devices/laptop-01', 'PATCH'],
+    ['get', '/api/devices/laptop-01', 'DELETE, PATCH'],
     ['head', '/api/hub/events', 'GET'],
     ['post', '/api/hub/events', 'GET'],
   ] as const)('%s %s is refused with the methods that there are', async (method, path, allow) => {

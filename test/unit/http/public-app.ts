@@ -56,7 +56,9 @@ export function publicApp(parts: Parts = {}) {
     handlers: handlersWith(parts),
     identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve() }),
     sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
-    addressLimits: { auth: parts.auth ?? pass },
+    addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
+    isRevoked: () => false,
+    onCaller: () => undefined,
     metrics,
   });
   const app = makeExpress();

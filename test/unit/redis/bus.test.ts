@@ -31,6 +31,8 @@ async function setUp() {
       event: (event) => events.push(event),
       unlogged: (account, name, to, data) => told.push(`unlogged ${account} ${name} ${to} ${data}`),
       presence: (account, version) => told.push(`presence ${account} ${version}`),
+      revoked: (account, deviceId, reason) => told.push(`revoked ${account} ${deviceId} ${reason}`),
+      login: (pollId, word) => told.push(`login ${pollId} ${word}`),
       superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
       relay: (file) => told.push(`relay ${file}`),
     },

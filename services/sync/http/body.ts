@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import express, { type Request, type Response } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Route } from '../../../shared/contract/route.ts';
 
 /** For a whole JSON body to arrive. */
 const BODY_MS = 30_000;
@@ -34,6 +35,18 @@ function parse(bytes: Buffer): unknown {
 const announcesBody = ({ headers }: Request): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+const isForm = (contentType: string | undefined): boolean =>
+  /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
+
+/** Fields of a form; of one that is there twice the last. */
+const parseForm = (bytes: Buffer): unknown => {
+  if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
+  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+};
+
+/** What stands for an absent body where it is optional. */
+const emptyBody = (): JsonBody => ({ value: {}, fingerprint: fingerprintOf(new Uint8Array()) });
+
 const required = (): BatonError => new BatonError('invalid_request', 'A JSON body is required');
 
 /**
@@ -41,11 +54,20 @@ const required = (): BatonError => new BatonError('invalid_request', 'A JSON bod
  * @throws invalid_request without a body or with malformed JSON, unsupported_media_type, and the errors of the parser,
  * which the error exit knows.
  */
-export function makeJsonBody(limitBytes: number): (req: Request, res: Response) => Promise<JsonBody> {
+export function makeBody({
+  bodyLimitBytes: limitBytes,
+  bodyOptional: isOptional,
+  bodyKind,
+}: Pick<Route, 'bodyLimitBytes' | 'bodyOptional' | 'bodyKind'>): (req: Request, res: Response) => Promise<JsonBody> {
   const readBytes = express.raw({ type: () => true, limit: limitBytes, inflate: false });
   return async (req, res) => {
-    if (!announcesBody(req)) throw required();
-    if (!isJson(req.headers['content-type'])) {
+    if (!announcesBody(req)) {
+      if (isOptional) return emptyBody();
+      throw required();
+    }
+    const type = req.headers['content-type'];
+    if (bodyKind === 'form' && !isForm(type)) throw new BatonError('unsupported_media_type', 'Send the body as a form');
+    if (bodyKind === 'json' && !isJson(type)) {
       throw new BatonError('unsupported_media_type', 'Send the body as application/json');
     }
     // Whoever is so slow is not waited for, and not answered either.
@@ -55,6 +77,6 @@ export function makeJsonBody(limitBytes: number): (req: Request, res: Response) 
     }).finally(() => clearTimeout(timer));
     const bytes: unknown = req.body;
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw required();
-    return { value: parse(bytes), fingerprint: fingerprintOf(bytes) };
+    return { value: bodyKind === 'form' ? parseForm(bytes) : parse(bytes), fingerprint: fingerprintOf(bytes) };
   };
 }

@@ -4,14 +4,13 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { ROOT } from './tree.mjs';
 
-const MAIN = join(ROOT, 'dist/services/sync/main.js');
 const READY_WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 100;
 
-/** One question to `/readyz`: null when it answers 200, else what it said. */
-function whyNotReady({ host, adminPort }) {
+/** One question: null when it is answered with 200, else what it said. */
+function whyNotReady(readyUrl) {
   return new Promise((resolve) => {
-    const request = get({ host, port: adminPort, path: '/readyz', timeout: 1_000, agent: false }, (answer) => {
+    const request = get(readyUrl, { timeout: 1_000, agent: false }, (answer) => {
       let said = '';
       answer.setEncoding('utf8').on('data', (text) => (said += text));
       answer.on('close', () => resolve(answer.statusCode === 200 ? null : said));
@@ -22,15 +21,16 @@ function whyNotReady({ host, adminPort }) {
 }
 
 /**
- * Starts one replica as a child of its own process group, so that a Ctrl-C of the terminal reaches only its owner.
+ * Starts one service of the build (`main` is its entry there) as a child of its own process group, so that a Ctrl-C of
+ * the terminal reaches only its owner.
  * Its log goes to stderr, each line with its name in front. It holds one end of a channel to us and ends itself when
  * we are gone, however hard we died.
  *
- * `ended` resolves with words for how it ended; `ready` with null once it serves, or with why it does not when it
+ * `ended` resolves with words for how it ended; `ready` with null once `readyUrl` answers 200, or with why it does not when it
  * ended or took too long; `stop` asks it to end and kills it when it has not done so after `patienceMs`.
  */
-export function startReplica({ name, host, adminPort, env }) {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+export function startService({ name, main, readyUrl, env }) {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist/services', main)], {
     cwd: ROOT,
     env,
     detached: true,
@@ -57,7 +57,7 @@ export function startReplica({ name, host, adminPort, env }) {
     const giveUpAt = Date.now() + READY_WITHIN_MS;
     let why = 'it ended';
     while (!over && Date.now() < giveUpAt) {
-      why = await whyNotReady({ host, adminPort });
+      why = await whyNotReady(readyUrl);
       if (why === null) return null;
       await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
     }

@@ -1,0 +1,127 @@
+/*
+ * Whether a client can bring an identity of its own, or take one away. Each probe is compared with the same request
+ * without the forgery: whatever changes the answer got through.
+ */
+
+const FORGER = 'doctor-forged-subject';
+
+const FORGED = {
+  'X-Auth-Subject': FORGER,
+  'X-Auth-Scope': 'full',
+  'X-Auth-Meta': 'doctor-forged-device',
+  'X-Auth-Name': 'Doctor',
+  'X-Auth-Roles': 'admin',
+};
+
+const twice = Object.fromEntries(Object.entries(FORGED).map(([name, value]) => [name, [value, value]]));
+const spelled = (how) => Object.fromEntries(Object.entries(FORGED).map(([name, value]) => [how(name), value]));
+
+/** What is smuggled in, in the order in which the worst is said first. */
+const SMUGGLED = [
+  ['identity headers', FORGED],
+  ['identity headers in capitals', spelled((name) => name.toUpperCase())],
+  ['identity headers sent twice', twice],
+  ['underscore twins of identity headers', spelled((name) => name.replaceAll('-', '_'))],
+  ['half underscore twins of identity headers', spelled((name) => name.replace(/-(\w+)$/, '_$1'))],
+  ['an assertion', { 'X-Auth-Assertion': 'eyJhbGciOiJub25lIn0.e30.' }],
+  ['an assertion as its twin', { X_Auth_Assertion: 'eyJhbGciOiJub25lIn0.e30.' }],
+  ['a proof of the edge', { 'X-Edge-Secret': 'x'.repeat(32), X_Edge_Secret: 'x'.repeat(32) }],
+  ['development headers', { 'X-Dev-User': FORGER, 'X-Dev-Scope': 'full', 'X-Dev-Device': 'doctor-forged-device' }],
+];
+
+/** Hop-by-hop headers (RFC 9110, section 7.6.1): a proxy that obeys drops what the client names. */
+const DROPPED = ['X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Subject', 'X-Edge-Secret', 'X-Auth-Assertion'];
+
+/** One path of each class that an edge may treat apart, and other spellings of the first. */
+const PATHS = [
+  '/api/me',
+  '/api/devices',
+  '/api/hub/presence',
+  '/api/hub/events',
+  '/api/message',
+  '/api/transfer',
+  '/api/clipboard',
+  '/api/relay/01920000-0000-7000-8000-000000000001/0/1',
+  '/api/docs/../me',
+  '/api/docs/%2e%2e/me',
+  '//api/me',
+];
+
+/**
+ * Under the strict limit of sign-in: tried with a few forgeries alone. They name no request, so that nobody is locked
+ * out for having tried codes.
+ */
+const SCARCE_PATHS = ['/api/auth/qr/request', '/link'];
+const SCARCE_TRIES = ['identity headers', 'identity headers sent twice', 'underscore twins of identity headers'];
+
+/** What of an answer depends on who asked. */
+const essence = ({ status, body, failure }) => {
+  if (status === 0) return failure;
+  const { code, user_id: user, scope, device, errors = [] } = body ?? {};
+  const who = user === undefined ? '' : ` as ${user}, ${scope}, device ${device?.device_id ?? 'none'}`;
+  const about = errors.map(({ path }) => ` ${path}`).join('');
+  return `${status}${code === undefined ? '' : ` ${code}`}${about}${who}`;
+};
+
+const believed = ({ text }) => text.includes(FORGER);
+
+const adviceFor = (answer) => {
+  if (believed(answer)) return 'the forged identity was believed: anybody is anybody';
+  if (answer.body?.code === 'untrusted_edge') return 'the edge hands identity headers of clients on';
+  if (answer.body?.code === 'invalid_request') return 'the edge adds its identity beside the one of the client';
+  return 'the edge must remove every identity header of a client, on every path';
+};
+
+/** One forgery on each of these paths: what got through, in words; and whether a rate limit stood in the way. */
+async function forge({ ask, own, usual, headers, paths }) {
+  const answers = await Promise.all(paths.map((path) => ask({ path, headers: { ...own, ...headers } })));
+  const isLimited = (i) => answers[i].status === 429 || usual.get(paths[i]).status === 429;
+  const limited = paths.some((_, i) => isLimited(i));
+  const wrong = paths.map((path, i) => {
+    const answer = answers[i];
+    const [before, after] = [essence(usual.get(path)), essence(answer)];
+    // A forgery that the replica saw and refused is a hole in the edge, too.
+    const seen = answer.body?.code === 'untrusted_edge' || believed(answer);
+    if (isLimited(i) || (before === after && !seen)) return null;
+    return `${path}: ${before} became ${after}; ${adviceFor(answer)}`;
+  });
+  return { wrong: wrong.filter((text) => text !== null), limited };
+}
+
+/** `session` is the headers of somebody signed in; null: only what can be seen without. */
+export async function probeHeaders({ ask, session, report }) {
+  const credentials =
+    session === null
+      ? [['without session', {}]]
+      : [
+          ['without session', {}],
+          ['signed in', session],
+        ];
+  for (const [who, own] of credentials) {
+    const usual = new Map();
+    for (const path of [...PATHS, ...SCARCE_PATHS]) usual.set(path, await ask({ path, headers: own }));
+    const me = essence(usual.get('/api/me'));
+    // What differs from nothing cannot be seen where nothing is wrong already.
+    if (who !== 'signed in') {
+      report(me === '401 unauthenticated', 'without session nobody is let in', [`/api/me answered ${me}`]);
+    }
+    for (const [what, headers] of SMUGGLED) {
+      const paths = SCARCE_TRIES.includes(what) ? [...PATHS, ...SCARCE_PATHS] : PATHS;
+      const { wrong, limited } = await forge({ ask, own, usual, headers, paths });
+      if (wrong.length === 0 && limited)
+        report('warn', `${what}, ${who}`, ['a rate limit was reached: ask again in a minute']);
+      else report(wrong.length === 0, `${what}, ${who}`, wrong);
+    }
+  }
+  if (session === null) {
+    report(null, 'headers named in Connection', ['needs a session']);
+    return;
+  }
+  const me = essence(await ask({ path: '/api/me', headers: session }));
+  for (const name of DROPPED) {
+    const after = essence(await ask({ path: '/api/me', headers: { ...session, Connection: `close, ${name}` } }));
+    const wrong =
+      after === me ? [] : [`/api/me: ${me} became ${after}; the edge must not pass on a client's Connection`];
+    report(wrong.length === 0, `Connection: ${name}`, wrong);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Hub } from '../hub/hub.ts';
+import type { Replica } from '../hub/replica.ts';
+import type { Bus } from '../redis/bus.ts';
+import { bindGauges } from '../telemetry/gauges.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { makeAdminApp } from './admin.ts';
+
+interface HealthParts {
+  config: Config;
+  store: { readonly isUp: boolean; readonly wasSeen: boolean };
+  hub: Hub;
+  replica: Replica;
+  bus: Bus;
+  metrics: Metrics;
+  logger: Logger;
+  isDraining: () => boolean;
+}
+
+/** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
+export function makeHealth({ config, store, hub, replica, bus, metrics, logger, isDraining }: HealthParts): Express {
+  const isReady = () => ({
+    ready: store.wasSeen && !isDraining(),
+    reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(isDraining() ? ['draining'] : [])],
+  });
+  const status = async () => ({
+    replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining: isDraining() },
+    store: { up: store.isUp },
+    bus: { silent_for_ms: Math.round(bus.silentForMs) },
+  });
+  bindGauges(metrics, {
+    streams: () => hub.streams.size,
+    streamsLimit: config.hub.maxStreams,
+    bufferedBytes: () => hub.bufferedBytes,
+    busSilentForMs: () => bus.silentForMs,
+    liveReplicas: () => replica.live,
+    isDraining,
+  });
+  return makeAdminApp({ isReady, status, registry: metrics.registry, logger });
+}

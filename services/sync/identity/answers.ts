@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Caller } from './caller.ts';
+
+/** Contract section 3. A revocation that this replica did not hear of works after this long. */
+const KEEP_MS = 10_000;
+/** Of each kind. A forgotten answer costs one more question. */
+const MOST = 10_000;
+
+export interface Vouched {
+  readonly caller: Caller;
+  /** Unix ms: when what was shown is over, as far as is known. */
+  readonly endsAtMs: number;
+}
+
+interface Kept<T> {
+  readonly value: T;
+  readonly untilMs: number;
+}
+
+interface Parts {
+  keepMs?: number;
+  most?: number;
+  /** For tests. Unix ms. */
+  now?: () => number;
+}
+
+/** Refused for what was shown, and not because nobody could say. */
+const isRefusal = (error: unknown): error is BatonError => error instanceof BatonError && error.status < 500;
+
+/** Keeps the newest `most`; the oldest goes first. */
+function keep<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, most: number): void {
+  kept.delete(key);
+  kept.set(key, entry);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(oldest);
+  }
+}
+
+/**
+ * What the broker said of credentials, for ten seconds: good ones and refused ones apart, so that a flood of invented
+ * ones does not push out those of real users. A question that is on its way is asked once. Credentials themselves are
+ * not kept, only their SHA-256.
+ */
+export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: Parts = {}) {
+  const good = new Map<string, Kept<Caller>>();
+  const refused = new Map<string, Kept<BatonError>>();
+  const asked = new Map<string, Promise<Caller>>();
+  /** Rises with each revocation: what was asked before it may be answered by what was true before it. */
+  let generation = 0;
+
+  const find = <T>(kept: Map<string, Kept<T>>, key: string): T | null => {
+    const entry = kept.get(key);
+    if (entry === undefined) return null;
+    if (now() < entry.untilMs) return entry.value;
+    kept.delete(key);
+    return null;
+  };
+
+  const settle = async (key: string, ask: () => Promise<Vouched>): Promise<Caller> => {
+    const askedIn = generation;
+    try {
+      const { caller, endsAtMs } = await ask();
+      const untilMs = Math.min(now() + keepMs, endsAtMs);
+      if (askedIn === generation) keep(good, key, { value: caller, untilMs }, most);
+      return caller;
+    } catch (error) {
+      if (isRefusal(error)) keep(refused, key, { value: error, untilMs: now() + keepMs }, most);
+      throw error;
+    }
+  };
+
+  return {
+    /** The caller whom `ask` vouches for, or the answer of less than ten seconds ago. Throws what it threw. */
+    async get(shown: string, ask: () => Promise<Vouched>): Promise<Caller> {
+      const key = createHash('sha256').update(shown).digest('base64');
+      const known = find(good, key);
+      if (known !== null) return known;
+      const refusal = find(refused, key);
+      if (refusal !== null) throw new BatonError(refusal.code, refusal.message);
+      const running = asked.get(key);
+      if (running !== undefined) return running;
+      const question = settle(key, ask).finally(() => {
+        if (asked.get(key) === question) asked.delete(key);
+      });
+      asked.set(key, question);
+      return question;
+    },
+
+    /** Drops what was said of the account's device, or of all its sessions when that is null. */
+    forget(account: string, deviceId: string | null): void {
+      generation++;
+      asked.clear();
+      for (const [key, { value }] of good) {
+        if (value.account === account && (deviceId === null || value.deviceId === deviceId)) good.delete(key);
+      }
+    },
+  };
+}

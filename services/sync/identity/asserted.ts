@@ -1,0 +1,49 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Scope } from '../../../shared/contract/fields.ts';
+import { accountOf, type Caller } from './caller.ts';
+import { isDeviceId } from './device-id.ts';
+
+/** What an edge or the broker says about a caller, before any of it is looked at. Absent: empty. */
+export interface Asserted {
+  readonly subject: string;
+  readonly scope: string;
+  /** The device id; empty for a session without device. */
+  readonly meta: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+}
+
+const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+
+const unauthenticated = (detail: string): BatonError => new BatonError('unauthenticated', detail);
+
+function scopeOf(text: string): Scope {
+  if (text === 'full' || text === 'guest') return text;
+  throw unauthenticated('The identity has no valid scope');
+}
+
+function deviceIdOf(meta: string): string | null {
+  if (meta === '') return null;
+  if (isDeviceId(meta)) return meta;
+  throw unauthenticated('The identity has no valid device id');
+}
+
+/** Without controls, for logs and screens. */
+const nameOf = (name: string, userId: string): string => name.replace(/\p{Cc}/gu, '').trim() || userId;
+
+/**
+ * The caller that somebody trusted vouches for (contract section 3). What is missing never means more: no scope, no
+ * caller.
+ * @throws unauthenticated
+ */
+export function callerOf({ subject, scope, meta, name, roles }: Asserted): Caller {
+  if (!SUBJECT.test(subject)) throw unauthenticated('The identity has no valid subject');
+  return {
+    userId: subject,
+    account: accountOf(subject),
+    scope: scopeOf(scope),
+    name: nameOf(name, subject),
+    roles: roles.map((role) => role.trim()).filter((role) => role !== ''),
+    deviceId: deviceIdOf(meta),
+  };
+}

@@ -1,0 +1,83 @@
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { makeAnswers, type Vouched } from './answers.ts';
+import { callerOf } from './asserted.ts';
+import { ALGORITHMS } from './assertion.ts';
+import { type Shown, shownBy } from './credentials.ts';
+import type { Identity } from './identity.ts';
+
+/** The broker's clock is the store's, and it has the last word; this only keeps what is long over from asking. */
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+interface BrokerIdentityParts {
+  /** `POST /v1/verify`. Throws the broker's refusals, `broker_unavailable` and `broker_contract`. */
+  verify: (shown: Shown) => Promise<VerifiedIdentity>;
+  /** The broker's public keys. */
+  keySet: JWTVerifyGetKey;
+  /** The app's name at the broker: `aud` of its access tokens. */
+  app: string;
+  cookieName: string;
+}
+
+export interface BrokerIdentity extends Identity {
+  /** What the broker said of this device's session is asked again; of all the account's sessions when null. */
+  forget(account: string, deviceId: string | null): void;
+}
+
+/** What the refusal of a credential means to a request that shows it. After `unauthenticated` a client refreshes. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof BatonError) || error.status >= 500) return error;
+  if (error.code === 'session_revoked' || error.code === 'reuse_detected') return new BatonError('session_revoked');
+  if (error.code === 'account_refused') return new BatonError('account_refused');
+  return new BatonError('unauthenticated');
+}
+
+/**
+ * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
+ * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too.
+ */
+export function makeBrokerIdentity({ verify, keySet, app, cookieName }: BrokerIdentityParts): BrokerIdentity {
+  const answers = makeAnswers();
+
+  /** Whatever anybody can make up never reaches the broker. */
+  const checkToken = async (token: string): Promise<JWTPayload> => {
+    try {
+      const { payload } = await jwtVerify(token, keySet, {
+        algorithms: ALGORITHMS,
+        // RFC 9068, section 2.1.
+        typ: 'at+jwt',
+        audience: app,
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError) throw new BatonError('unauthenticated');
+      throw error;
+    }
+  };
+
+  const vouch = async (shown: Shown): Promise<Vouched> => {
+    const claims = 'access_token' in shown ? await checkToken(shown.access_token) : {};
+    const identity = await verify(shown).catch((error: unknown) => {
+      throw refusalOf(error);
+    });
+    if (claims.sub !== undefined && claims.sub !== identity.subject) {
+      throw new BatonError('broker_contract', 'The auth broker told of another user than the token');
+    }
+    const tokenEndsAtMs = claims.exp === undefined ? Number.POSITIVE_INFINITY : claims.exp * 1000;
+    return { caller: callerOf(identity), endsAtMs: Math.min(identity.expires_at, tokenEndsAtMs) };
+  };
+
+  return {
+    async identify(req) {
+      const shown = shownBy(req, cookieName);
+      if (shown === null) throw new BatonError('unauthenticated');
+      // A token and a credential cannot have the same text: only one of them begins with `v1.`.
+      return answers.get('access_token' in shown ? shown.access_token : shown.credential, () => vouch(shown));
+    },
+    restoreRow: () => Promise.resolve(false),
+    forget: answers.forget,
+  };
+}

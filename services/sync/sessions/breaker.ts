@@ -1,0 +1,54 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+
+/** So many failures in a row open it. */
+const FAILURES = 5;
+/** How long nobody is asked; then one call is let through to see. */
+const OPEN_MS = 2_000;
+
+interface BreakerParts {
+  onChange: (isOpen: boolean) => void;
+  /** For tests. ms. */
+  now?: () => number;
+}
+
+/**
+ * Spares a broker that does not answer, and the requests that would wait for it.
+ *
+ *   closed --5 failures in a row--> open --2 s--> half open --success--> closed
+ *                                    ^               |
+ *                                    +----failure----+
+ */
+export function makeBreaker({ onChange, now = () => performance.now() }: BreakerParts) {
+  let failures = 0;
+  let openUntil = 0;
+  let probing = false;
+
+  return {
+    /** Throws `broker_unavailable` without a call while it is open. `isFailure` tells which errors count. */
+    async call<T>(work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
+      const isOpen = failures >= FAILURES;
+      if (isOpen && (now() < openUntil || probing)) {
+        throw new BatonError('broker_unavailable', 'The auth broker did not answer lately');
+      }
+      probing = isOpen;
+      try {
+        const result = await work();
+        if (isOpen) onChange(false);
+        failures = 0;
+        return result;
+      } catch (error) {
+        if (isFailure(error)) {
+          failures += 1;
+          openUntil = now() + OPEN_MS;
+          if (failures === FAILURES) onChange(true);
+        } else {
+          if (isOpen) onChange(false);
+          failures = 0;
+        }
+        throw error;
+      } finally {
+        if (isOpen) probing = false;
+      }
+    },
+  };
+}

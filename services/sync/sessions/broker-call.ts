@@ -1,0 +1,100 @@
+import { Agent, request } from 'undici';
+import { BatonError } from '../../../shared/contract/errors.ts';
+
+/** Contract section 8. */
+const CONNECT_MS = 500;
+const RETRIES = 2;
+/** Before the first and before the second retry, times a random 0.5 to 1. */
+const WAIT_MS = [50, 200] as const;
+/** A listing page has 100 sessions of less than 1 KB. */
+const MOST_BYTES = 1_048_576;
+
+export interface BrokerCall {
+  method: 'GET' | 'POST';
+  /** With the query. */
+  path: string;
+  body?: object;
+  idempotencyKey?: string;
+  /** All tries and the waiting between them. */
+  budgetMs: number;
+  /** Whether to ask again when nobody knows whether the first try took effect. */
+  repeatable: boolean;
+}
+
+export interface BrokerReply {
+  status: number;
+  /** Null for an empty body; undefined when it is no JSON. */
+  body: unknown;
+}
+
+interface BrokerCallParts {
+  url: string;
+  token: string;
+  app: string;
+}
+
+const unavailable = (cause?: unknown): BatonError => new BatonError('broker_unavailable', undefined, { cause });
+
+/** True when the request cannot have reached the broker. */
+const neverSent = (error: unknown): boolean =>
+  ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(
+    String((error as { code?: unknown } | null)?.code),
+  );
+
+/** The broker, or a proxy before it, could not do it now. */
+const isTransient = (status: number): boolean => status === 429 || status === 502 || status === 503 || status === 504;
+
+function parsed(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Calls the auth broker within a budget: tries again, at most twice, what is safe to repeat. No redirect is followed and
+ * no proxy variable heard. Resolves to any answer but a transient one.
+ */
+export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
+  const agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: 64, maxResponseSize: MOST_BYTES });
+
+  /** `leftMs` is whole: Node refuses to wait for parts of a millisecond. */
+  async function attempt({ method, path, body, idempotencyKey }: BrokerCall, leftMs: number): Promise<BrokerReply> {
+    const answer = await request(url + path, {
+      dispatcher: agent,
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-broker-app': app,
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(leftMs),
+    });
+    return { status: answer.statusCode, body: parsed(await answer.body.text()) };
+  }
+
+  return {
+    /** Throws `broker_unavailable`. */
+    async call(wanted: BrokerCall): Promise<BrokerReply> {
+      const deadline = performance.now() + wanted.budgetMs;
+      for (let retry = 0; ; retry++) {
+        const failure = await attempt(wanted, Math.max(1, Math.ceil(deadline - performance.now()))).then(
+          (reply) => (isTransient(reply.status) ? { cause: reply.status, repeatable: wanted.repeatable } : reply),
+          (error: unknown) => ({ cause: error, repeatable: wanted.repeatable || neverSent(error) }),
+        );
+        if ('status' in failure) return failure;
+        const waitMs = (WAIT_MS[retry] ?? 0) * (0.5 + 0.5 * Math.random());
+        const hasTime = performance.now() + waitMs < deadline;
+        if (!failure.repeatable || retry === RETRIES || !hasTime) throw unavailable(failure.cause);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    },
+
+    close: (): Promise<void> => agent.close(),
+  };
+}

@@ -1,0 +1,162 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  type BrokerSession,
+  BrokerSessions,
+  IssuedSession,
+  type MintSession,
+  type RevokeSession,
+  VerifiedIdentity,
+} from '../../../shared/contract/broker.ts';
+import { BatonError, type ErrorCode, isErrorCode } from '../../../shared/contract/errors.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { makeBreaker } from './breaker.ts';
+import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
+
+/** Contract section 8. */
+const MINT_BUDGET_MS = 3_000;
+const BUDGET_MS = 2_000;
+/** An account has far fewer sessions; a listing that never ends must. */
+const MOST_PAGES = 20;
+
+const OPERATIONS = ['mint', 'rotate', 'revoke', 'list', 'verify'] as const;
+type Operation = (typeof OPERATIONS)[number];
+
+/** What a broker may refuse, by operation; any other refusal is a breach of the contract between us. */
+const REFUSALS: Readonly<Record<Operation, readonly ErrorCode[]>> = {
+  mint: ['tier_exceeded', 'account_refused', 'already_decided', 'idempotency_key_reused'],
+  rotate: ['session_expired', 'session_revoked', 'reuse_detected', 'account_refused'],
+  revoke: ['not_found'],
+  list: [],
+  verify: ['session_expired', 'session_revoked', 'reuse_detected', 'account_refused'],
+};
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false });
+const isIssued = ajv.compile<IssuedSession>(IssuedSession);
+const isListing = ajv.compile<BrokerSessions>(BrokerSessions);
+const isIdentity = ajv.compile<VerifiedIdentity>(VerifiedIdentity);
+
+const breach = (detail: string): BatonError => new BatonError('broker_contract', detail);
+
+/** The body, when it is what was asked for. */
+function checked<T>({ body }: BrokerReply, isValid: ValidateFunction<T>, fits: (answer: T) => boolean): T {
+  if (!isValid(body)) throw breach('The auth broker gave an answer that is not in its contract');
+  if (!fits(body)) throw breach('The auth broker answered about something else');
+  return body;
+}
+
+function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonError {
+  const code = (body as { code?: unknown } | null | undefined)?.code;
+  if (typeof code === 'string' && isErrorCode(code) && REFUSALS[operation].includes(code)) return new BatonError(code);
+  if (status >= 500) return new BatonError('broker_unavailable');
+  return breach(`The auth broker refused with ${status}`);
+}
+
+const countsAsFailure = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
+
+interface BrokerClientParts {
+  url: string;
+  token: string;
+  app: string;
+  metrics: Pick<Metrics, 'broker_requests_total' | 'broker_breaker_open'>;
+}
+
+/**
+ * The auth broker as contract section 8 has it. Every answer is checked, against the schema and against what was asked.
+ * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
+ */
+export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts) {
+  const broker = makeBrokerCall({ url, token, app });
+  const breakers = Object.fromEntries(
+    OPERATIONS.map((operation) => {
+      metrics.broker_breaker_open.set({ operation }, 0);
+      const onChange = (isOpen: boolean) => metrics.broker_breaker_open.set({ operation }, isOpen ? 1 : 0);
+      return [operation, makeBreaker({ onChange })];
+    }),
+  ) as Record<Operation, ReturnType<typeof makeBreaker>>;
+
+  async function ask<T>(operation: Operation, call: BrokerCall, read: (reply: BrokerReply) => T): Promise<T> {
+    const work = async (): Promise<T> => {
+      const reply = await broker.call(call);
+      if (reply.status >= 300) throw refusalOf(operation, reply);
+      return read(reply);
+    };
+    try {
+      const result = await breakers[operation].call(work, countsAsFailure);
+      metrics.broker_requests_total.inc({ operation, outcome: 'ok' });
+      return result;
+    } catch (error) {
+      metrics.broker_requests_total.inc({ operation, outcome: error instanceof BatonError ? error.code : 'internal' });
+      throw error;
+    }
+  }
+
+  return {
+    /**
+     * A session of a device: new, or the one it has with a new secret. The same key gives the same session and secret.
+     * Throws `tier_exceeded`, `account_refused`, `already_decided` (the key's session has moved on),
+     * `idempotency_key_reused`.
+     */
+    mint(body: MintSession, idempotencyKey: string): Promise<IssuedSession> {
+      const fits = (issued: IssuedSession) =>
+        issued.subject === body.subject &&
+        issued.meta === body.meta &&
+        issued.scope === body.scope &&
+        issued.persist === body.persist &&
+        issued.user.user_id === body.subject;
+      return ask(
+        'mint',
+        { method: 'POST', path: '/v1/sessions', body, idempotencyKey, budgetMs: MINT_BUDGET_MS, repeatable: true },
+        (reply) => checked(reply, isIssued, fits),
+      );
+    },
+
+    /** The next secret of a session. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    rotate(credential: string): Promise<IssuedSession> {
+      const body = { credential };
+      return ask(
+        'rotate',
+        { method: 'POST', path: '/v1/sessions/rotate', body, budgetMs: BUDGET_MS, repeatable: false },
+        (reply) => checked(reply, isIssued, ({ session_id: id }) => credential.split('.')[1] === id),
+      );
+    },
+
+    /** Also when it is revoked already, or never was. */
+    async revoke(body: RevokeSession): Promise<void> {
+      const call = {
+        method: 'POST',
+        path: '/v1/sessions/revoke',
+        body,
+        budgetMs: BUDGET_MS,
+        repeatable: true,
+      } as const;
+      await ask('revoke', call, () => undefined).catch((error: unknown) => {
+        if (!(error instanceof BatonError && error.code === 'not_found')) throw error;
+      });
+    },
+
+    /** All sessions of a user at this app, those without device too. */
+    async list(subject: string): Promise<BrokerSession[]> {
+      const sessions: BrokerSession[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const query = new URLSearchParams({ subject, ...(cursor !== null && { cursor }) });
+        const call = { method: 'GET', path: `/v1/sessions?${query}`, budgetMs: BUDGET_MS, repeatable: true } as const;
+        const listing: BrokerSessions = await ask('list', call, (reply) => checked(reply, isListing, () => true));
+        sessions.push(...listing.sessions);
+        cursor = listing.next_cursor;
+        if (cursor === null) return sessions;
+      }
+      throw breach('The auth broker lists sessions without end');
+    },
+
+    /** Whose it is. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    verify(shown: { credential: string } | { access_token: string }): Promise<VerifiedIdentity> {
+      const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
+      return ask('verify', call, (reply) => checked(reply, isIdentity, () => true));
+    },
+
+    close: broker.close,
+  };
+}
+
+export type BrokerClient = ReturnType<typeof makeBrokerClient>;

@@ -1,0 +1,119 @@
+import { REVOKED_REASONS, type RevokedReason } from '../../../shared/contract/sessions.ts';
+import { type SessionStore, TOMBSTONE_MS, type Tombstone } from './store.ts';
+
+/** A change of the list is read from so long before the newest tombstone that is known: clocks move at a failover. */
+const OVERLAP_MS = 600_000;
+
+interface RevocationsParts {
+  store: SessionStore;
+  /** Channels of all replicas. */
+  channels: () => string[];
+  publish: (channel: string, payload: string) => Promise<number>;
+  /** A device was signed out, heard of for the first time: its streams end. */
+  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/**
+ * Which devices were signed out during the last day: in memory, asked on every request. A revocation is announced to
+ * every replica; one that missed it sees with its next lease renewal, at most 2 s later, that the list has a new version,
+ * and reads it. What is known is never forgotten because the store lost it: then it is written back.
+ */
+export class Revocations {
+  readonly #parts: RevocationsParts;
+  /** account -> device -> when. */
+  readonly #known = new Map<string, Map<string, number>>();
+  #version = '';
+  #newestMs = 0;
+  #isReading = false;
+
+  constructor(parts: RevocationsParts) {
+    this.#parts = parts;
+  }
+
+  isRevoked(account: string, deviceId: string): boolean {
+    return this.#known.get(account)?.has(deviceId) ?? false;
+  }
+
+  /** Also of one that no announcement has reached this replica about yet. */
+  async isBuried(account: string, deviceId: string): Promise<boolean> {
+    return this.isRevoked(account, deviceId) || (await this.#parts.store.isBuried(account, deviceId));
+  }
+
+  /** Signs a device out everywhere: tombstone, then the streams of every replica. Throws `store_unavailable`. */
+  async revoke(account: string, deviceId: string, reason: RevokedReason): Promise<void> {
+    const { nowMs } = await this.#parts.store.bury([{ account, deviceId, atMs: 0 }]);
+    this.#merge({ account, deviceId, atMs: nowMs }, reason);
+    await this.tell(account, deviceId, reason);
+  }
+
+  /** Ends the streams of a device, or of all sessions without one when it is null, on every replica. */
+  async tell(account: string, deviceId: string | null, reason: RevokedReason): Promise<void> {
+    const { store, channels, publish, onRevoked, onFailure } = this.#parts;
+    onRevoked(account, deviceId, reason);
+    const payload = `r\n${account}\n${deviceId ?? ''}\n${reason}`;
+    const failed = (error: unknown) => onFailure('announce revocation', error);
+    const routed = await store.channelsOf(account).catch((error: unknown): string[] => {
+      failed(error);
+      return [];
+    });
+    const all = new Set([...channels(), ...routed]);
+    await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
+  }
+
+  /** What another replica announced. An expired session leaves no tombstone: it may be renewed. */
+  heard(account: string, deviceId: string, word: string): void {
+    const reason = REVOKED_REASONS.find((known) => known === word) ?? 'revoked';
+    if (deviceId === '' || reason === 'expired') this.#parts.onRevoked(account, deviceId || null, reason);
+    else this.#merge({ account, deviceId, atMs: Date.now() }, reason);
+  }
+
+  /** With every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
+  note(version: string): void {
+    if (version === this.#version && version !== '') return;
+    if (version === '' && this.#known.size === 0) return;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#read(version)
+      .catch((error: unknown) => this.#parts.onFailure('read revocations', error))
+      .finally(() => {
+        this.#isReading = false;
+      });
+  }
+
+  async #read(version: string): Promise<void> {
+    const { store } = this.#parts;
+    const isFirst = this.#version === '';
+    const sinceMs = isFirst ? 0 : this.#newestMs - OVERLAP_MS;
+    const there = await store.tombstones(sinceMs);
+    for (const tombstone of there) this.#merge(tombstone, 'revoked');
+    const members = new Set(there.map(({ account, deviceId }) => `${account} ${deviceId}`));
+    const lost = this.#since(sinceMs).filter(({ account, deviceId }) => !members.has(`${account} ${deviceId}`));
+    // Whoever reads next, and a replica that starts, must find them.
+    this.#version = lost.length > 0 ? (await store.bury(lost)).version : version;
+    this.#forgetOver();
+  }
+
+  #merge({ account, deviceId, atMs }: Tombstone, reason: RevokedReason): void {
+    const devices = this.#known.get(account) ?? new Map<string, number>();
+    if (devices.has(deviceId)) return;
+    this.#known.set(account, devices.set(deviceId, atMs));
+    this.#newestMs = Math.max(this.#newestMs, atMs);
+    this.#parts.onRevoked(account, deviceId, reason);
+  }
+
+  #since(sinceMs: number): Tombstone[] {
+    return [...this.#known].flatMap(([account, devices]) =>
+      [...devices].filter(([, atMs]) => atMs >= sinceMs).map(([deviceId, atMs]) => ({ account, deviceId, atMs })),
+    );
+  }
+
+  #forgetOver(): void {
+    const before = this.#newestMs - TOMBSTONE_MS;
+    for (const { account, deviceId, atMs } of this.#since(0)) {
+      if (atMs >= before) continue;
+      this.#known.get(account)?.delete(deviceId);
+      if (this.#known.get(account)?.size === 0) this.#known.delete(account);
+    }
+  }
+}

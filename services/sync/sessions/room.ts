@@ -1,0 +1,56 @@
+import type { RevokedReason } from '../../../shared/contract/sessions.ts';
+import type { Redis } from '../redis/connections.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { BrokerClient } from './broker-client.ts';
+import { makeRemoval } from './removal.ts';
+import { Revocations } from './revocations.ts';
+import { makeSessionHandlers } from './routes.ts';
+import { type DeviceRows, makeSessionRows } from './rows.ts';
+import { makeSessionCookie } from './session-answer.ts';
+import { makeSessions } from './sessions.ts';
+import { makeSessionStore } from './store.ts';
+
+interface SessionsRoomParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  /** Null where nobody signs in. */
+  broker: BrokerClient | null;
+  devices: DeviceRows & { isOnline: (account: string) => Promise<(deviceId: string) => boolean> };
+  settings: { onceSeconds: number; persistSeconds: number; publicUrl: string; loginUrl: string | null };
+  /** Channels of all replicas, and how to be heard there. */
+  bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
+  /** Ends the streams of a device that was signed out (of all sessions without one: null), and what was believed of it. */
+  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
+  /** What other rooms do about a removed device. Each may be repeated. */
+  onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
+  noteDue: (account: string, delayMs: number) => Promise<void>;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makeSessionsRoom(parts: SessionsRoomParts) {
+  const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
+  const store = makeSessionStore(db);
+  const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
+  const rows = makeSessionRows({ devices, revocations, broker, noteDue });
+  const removal = makeRemoval({
+    ...{ store, revocations, broker, noteDue },
+    onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
+  });
+  const sessions = makeSessions({
+    ...{ broker, devices, rows, removal, revocations, erase: store.erase, isOnline: devices.isOnline },
+    ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
+  });
+  const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });
+  const { publicUrl, loginUrl } = settings;
+  return {
+    store,
+    revocations,
+    rows,
+    cookie,
+    removal,
+    handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
+  };
+}
+
+export type SessionsRoom = ReturnType<typeof makeSessionsRoom>;

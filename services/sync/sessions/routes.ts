@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { sessionRoutes } from '../../../shared/contract/sessions.ts';
+import type { Call, HandlersOf } from '../http/handler.ts';
+import { sessionCookieName, shownBy } from '../identity/credentials.ts';
+import { localPath } from './return-to.ts';
+import { type SessionCookie, sessionAnswer } from './session-answer.ts';
+import type { Issued, Sessions } from './sessions.ts';
+
+interface SessionHandlerParts {
+  sessions: Sessions;
+  cookie: SessionCookie;
+  /** Origin of the service. */
+  publicUrl: string;
+  /** Where a browser logs in; null without an auth broker. */
+  loginUrl: string | null;
+}
+
+type SessionHandlers = HandlersOf<typeof sessionRoutes>;
+
+export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: SessionHandlerParts): SessionHandlers {
+  const cookieName = sessionCookieName(publicUrl);
+
+  const given = ({ issued, device }: Issued, { res }: Pick<Call<typeof sessionRoutes.logOut>, 'res'>) => {
+    cookie.give(res, issued.cookie);
+    return { status: 200 as const, body: sessionAnswer(issued, device) };
+  };
+
+  const removing = async ({ caller, params }: Call<typeof sessionRoutes.removeSession>) => ({
+    status: (await sessions.remove(caller, params.device_id)) ? (204 as const) : (202 as const),
+  });
+
+  return {
+    logIn: ({ query, res }) => {
+      if (loginUrl === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
+      const target = new URL(loginUrl);
+      target.searchParams.set('return_to', publicUrl + localPath(query.return_to ?? '/', publicUrl));
+      res.setHeader('Location', target.href);
+      return { status: 302 };
+    },
+
+    startDeviceSession: async ({ caller, body, res }) =>
+      given(await sessions.start(caller, body, randomUUID()), { res }),
+
+    refreshSession: async ({ body, req, res }) => {
+      const shown = shownBy(req, cookieName);
+      const credential = body.credential ?? (shown !== null && 'credential' in shown ? shown.credential : null);
+      if (credential === null) throw new BatonError('unauthenticated');
+      return given(await sessions.refresh(credential), { res });
+    },
+
+    logOut: async ({ caller, req, res }) => {
+      await sessions.logOut(caller, shownBy(req, cookieName));
+      cookie.clear(res);
+      return { status: 204 };
+    },
+
+    listSessions: async ({ caller }) => ({ status: 200, body: await sessions.list(caller) }),
+    removeSession: removing,
+    removeDevice: removing,
+    removeOtherSessions: async ({ caller }) => ({
+      status: 200,
+      body: { revoked: await sessions.removeOthers(caller) },
+    }),
+
+    eraseAccount: async ({ caller }) => {
+      await sessions.erase(caller);
+      return { status: 204 };
+    },
+  };
+}

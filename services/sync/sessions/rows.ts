@@ -1,0 +1,105 @@
+import type { BrokerSession } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
+import { parseDeviceName } from '../../../shared/contract/fields.ts';
+import type { DeviceRow, NewDevice } from '../devices/row.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { BrokerClient } from './broker-client.ts';
+import type { Revocations } from './revocations.ts';
+
+/** A row younger than this is not removed because a listing lacks it: the listing may have been made before it. */
+const YOUNG_MS = 60_000;
+/** A device without a session at the broker is not asked about again for so long. */
+const ASK_AGAIN_MS = 10_000;
+const MOST_REFUSED = 10_000;
+
+/** What the sessions room needs of the devices room. */
+export interface DeviceRows {
+  admit(account: string, device: NewDevice): Promise<DeviceRef>;
+  rows(account: string): Promise<DeviceRow[]>;
+  remove(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean>;
+}
+
+interface RowsParts {
+  devices: DeviceRows;
+  revocations: Revocations;
+  broker: Pick<BrokerClient, 'list'> | null;
+  noteDue: (account: string, delayMs: number) => Promise<void>;
+}
+
+/** A label that is no device name (of another service's making) becomes one. */
+const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
+
+/**
+ * Device rows as what they are: a cache of the auth broker's sessions. They are written with each session, put back when
+ * they were lost, and removed when the broker has no such session any more.
+ */
+export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsParts) {
+  const refused = new Map<string, number>();
+
+  /** Writes the row of a device with its session. Throws `device_limit`. */
+  async function write(
+    account: string,
+    session: Pick<BrokerSession, 'session_id' | 'meta' | 'label' | 'expires_at'>,
+    mode: NewDevice['mode'],
+    type: DeviceType = 'browser',
+  ): Promise<DeviceRef> {
+    const { session_id: id, meta: deviceId, label, expires_at: endsAtMs } = session;
+    await noteDue(account, Math.max(0, endsAtMs - Date.now()));
+    const name = nameOf(label, deviceId);
+    return devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
+  }
+
+  /** Puts back what is missing, and removes what has no session any more. */
+  async function reconcile(account: string, listed: BrokerSession[], rows: DeviceRow[]): Promise<void> {
+    const known = new Set(rows.map(({ deviceId }) => deviceId));
+    for (const session of listed) {
+      if (session.meta === '' || known.has(session.meta)) continue;
+      if (!(await revocations.isBuried(account, session.meta))) await write(account, session, 'lost');
+    }
+    const alive = new Set(listed.map(({ meta }) => meta));
+    const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < Date.now() - YOUNG_MS);
+    for (const row of over) await devices.remove(account, row.deviceId, row);
+  }
+
+  return {
+    write,
+    reconcile,
+
+    /** Whether the caller's device has a row again. Throws `broker_unavailable`, `broker_contract`. */
+    async restore({ account, userId, deviceId }: Caller): Promise<boolean> {
+      if (broker === null || deviceId === null) return false;
+      const key = `${account} ${deviceId}`;
+      if ((refused.get(key) ?? 0) > performance.now()) return false;
+      const session = (await broker.list(userId)).find(({ meta }) => meta === deviceId);
+      if (session && !(await revocations.isBuried(account, deviceId))) {
+        await write(account, session, 'lost');
+        return true;
+      }
+      if (refused.size >= MOST_REFUSED) refused.clear();
+      refused.set(key, performance.now() + ASK_AGAIN_MS);
+      return false;
+    },
+
+    /** Run by the due mechanism when a row's session should be over. False: it lives on. */
+    async expire(account: string, fact: string): Promise<boolean> {
+      const deviceId = fact.slice('session:'.length);
+      const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+      const listed = broker === null ? [] : await broker.list(decodeURIComponent(account));
+      const session = listed.find(({ meta }) => meta === deviceId);
+      if (row && session && session.expires_at > Date.now()) {
+        await write(account, session, 'lost');
+        return false;
+      }
+      await revocations.tell(account, deviceId, 'expired');
+      await devices.remove(account, deviceId, row);
+      return true;
+    },
+  };
+}
+
+export type SessionRows = ReturnType<typeof makeSessionRows>;
+
+/** True for what the broker, and not the caller, is to blame for. */
+export const isBrokerFault = (error: unknown): boolean =>
+  error instanceof BatonError && (error.code === 'broker_unavailable' || error.code === 'broker_contract');

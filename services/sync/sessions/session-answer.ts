@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http';
+import type { IssuedSession } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import type { SessionAnswer } from '../../../shared/contract/sessions.ts';
+
+/** What a cookie's name and value may hold (RFC 6265, section 4.1.1): nothing that ends a header or an attribute. */
+const NAME = /^[\w!#$%&'*+.^`|~-]{1,64}$/;
+const VALUE = /^[\w!#$%&'()*+./:<=>?@[\]^`{|}~-]{1,4096}$/;
+
+/** Contract section 8: over https only over https. `SameSite=Lax`, so that a link from elsewhere finds one signed in. */
+const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+
+interface SessionCookieParts {
+  /** Whether browsers reach the service over https. */
+  isSecure: boolean;
+}
+
+/** The session cookie, as the broker names it. */
+export function makeSessionCookie({ isSecure }: SessionCookieParts) {
+  const set = (res: ServerResponse, name: string, value: string, lifetime: string): void => {
+    res.appendHeader('Set-Cookie', `${name}=${value}; ${attributesOf(isSecure)}${lifetime}`);
+  };
+  return {
+    /** Throws `broker_contract` for what is no cookie. */
+    give(res: ServerResponse, { name, value, max_age_seconds: maxAge }: IssuedSession['cookie']): void {
+      if (!NAME.test(name) || !VALUE.test(value)) {
+        throw new BatonError('broker_contract', 'The auth broker gave a cookie that is none');
+      }
+      set(res, name, value, maxAge === null ? '' : `; Max-Age=${maxAge}`);
+    },
+
+    clear(res: ServerResponse): void {
+      set(res, isSecure ? '__Host-baton' : 'baton', '', '; Max-Age=0');
+    },
+  };
+}
+
+export type SessionCookie = ReturnType<typeof makeSessionCookie>;
+
+/** What a device gets when its session was minted or renewed. `device` is null for a session without one. */
+export const sessionAnswer = (issued: IssuedSession, device: DeviceRef | null): SessionAnswer => ({
+  access_token: issued.access_token,
+  token_type: 'Bearer',
+  expires_in: issued.expires_in,
+  scope: issued.scope,
+  persist: issued.persist,
+  session_expires_at: issued.expires_at,
+  device,
+  user: issued.user,
+});

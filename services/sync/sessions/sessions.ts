@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import type { BrokerSession, IssuedSession, MintSession, Persist } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { type DeviceRef, type DeviceType, parseDeviceName, type Scope } from '../../../shared/contract/fields.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { DeviceSession, RevokedReason, StartDeviceSession } from '../../../shared/contract/sessions.ts';
+import type { DeviceRow } from '../devices/row.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { BrokerClient } from './broker-client.ts';
+import type { RemoveDevice } from './removal.ts';
+import type { Revocations } from './revocations.ts';
+import { type DeviceRows, isBrokerFault, type SessionRows } from './rows.ts';
+
+/** What the native types are: only with full scope (specification, "Login request", rule 3). */
+export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];
+
+export const newDeviceId = (): string => randomBytes(15).toString('base64url');
+
+/** What a credential's holder is, as the broker verified it. */
+type Shown = { credential: string } | { access_token: string };
+
+export interface Issued {
+  issued: IssuedSession;
+  device: DeviceRef | null;
+}
+
+interface SessionsParts {
+  broker: BrokerClient | null;
+  devices: DeviceRows;
+  rows: SessionRows;
+  removal: RemoveDevice;
+  revocations: Revocations;
+  isOnline: (account: string) => Promise<(deviceId: string) => boolean>;
+  erase: (account: string) => Promise<void>;
+  onceSeconds: number;
+  persistSeconds: number;
+}
+
+/** Throws `scope_not_allowed`, `tier_exceeded`. */
+export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
+  if (asked === 'full' && tier !== 'full') throw new BatonError('tier_exceeded');
+  if (asked === 'guest' && NATIVE.includes(type)) throw new BatonError('scope_not_allowed');
+}
+
+/** The sessions of the account's devices: the auth broker holds them, this room asks for them and passes them on. */
+export function makeSessions(parts: SessionsParts) {
+  const { devices, rows, removal, revocations, isOnline, erase, onceSeconds, persistSeconds } = parts;
+  const broker = (): BrokerClient => {
+    if (parts.broker === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
+    return parts.broker;
+  };
+
+  const lifetimeOf = (persist: Persist): Pick<MintSession, 'persist' | 'ttl_seconds' | 'sliding'> =>
+    persist === 'once'
+      ? { persist, ttl_seconds: onceSeconds, sliding: false }
+      : { persist, ttl_seconds: persistSeconds, sliding: true };
+
+  /** What a device that renews itself keeps: its scope, and the end of a session that is not renewed. */
+  async function kept(caller: Caller): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
+    const own = (await broker().list(caller.userId)).find(({ meta }) => meta === caller.deviceId);
+    if (!own) throw new BatonError('session_expired');
+    const leftSeconds = Math.ceil((own.expires_at - Date.now()) / 1000);
+    if (own.persist === 'persist') return { scope: own.scope, ...lifetimeOf('persist') };
+    return { scope: own.scope, persist: 'once', ttl_seconds: Math.max(1, leftSeconds), sliding: false };
+  }
+
+  async function checkRoom(account: string, deviceId: string): Promise<void> {
+    const there = await devices.rows(account);
+    if (there.length < LIMITS.devicesPerAccount || there.some((row) => row.deviceId === deviceId)) return;
+    throw new BatonError('device_limit');
+  }
+
+  async function mint(caller: Caller, body: MintSession, idempotencyKey: string): Promise<Issued> {
+    await checkRoom(caller.account, body.meta);
+    const issued = await broker().mint(body, idempotencyKey);
+    const device = await rows.write(caller.account, issued, 'minted', body.device_type);
+    return { issued, device };
+  }
+
+  async function describe(
+    caller: Caller,
+    listed: BrokerSession[] | null,
+    there: DeviceRow[],
+  ): Promise<DeviceSession[]> {
+    const online = await isOnline(caller.account);
+    const ofRow = new Map(there.map((row) => [row.deviceId, row]));
+    const known = (deviceId: string) => ({
+      device_id: deviceId,
+      online: online(deviceId),
+      current: deviceId === caller.deviceId,
+    });
+    if (listed === null) {
+      return there.map(({ deviceId, name, type, sessionId, sessionEndsAtMs }) => ({
+        ...known(deviceId),
+        ...{ session_id: sessionId, name, type, scope: null, persist: null },
+        ...{ created_at: null, last_active_at: null, expires_at: sessionEndsAtMs },
+      }));
+    }
+    return listed
+      .filter(({ meta }) => meta !== '' && !revocations.isRevoked(caller.account, meta))
+      .map(({ session_id, meta, label, scope, persist, created_at, last_active_at, expires_at }) => ({
+        ...known(meta),
+        ...{ session_id, name: ofRow.get(meta)?.name ?? label, type: ofRow.get(meta)?.type ?? null, scope, persist },
+        ...{ created_at, last_active_at, expires_at },
+      }));
+  }
+
+  async function remove(caller: Caller, deviceId: string, reason: RevokedReason): Promise<boolean> {
+    const row = (await devices.rows(caller.account)).find((each) => each.deviceId === deviceId);
+    if (!row && !(await hasSession(caller, deviceId))) return true;
+    return removal.remove({ account: caller.account, deviceId, sessionId: row?.sessionId ?? null, reason });
+  }
+
+  /** Whether the account has such a session; also when nobody can be asked: then it is revoked in any case. */
+  async function hasSession(caller: Caller, deviceId: string): Promise<boolean> {
+    if (caller.deviceId === deviceId) return true;
+    if (parts.broker === null) return false;
+    try {
+      return (await parts.broker.list(caller.userId)).some(({ meta }) => meta === deviceId);
+    } catch (error) {
+      if (isBrokerFault(error)) return true;
+      throw error;
+    }
+  }
+
+  return {
+    /**
+     * Throws `invalid_device_name`, `scope_not_allowed`, `tier_exceeded`, `device_mismatch`, `guest_forbidden`,
+     * `device_limit`, and what the broker refuses.
+     */
+    async start(caller: Caller, wanted: StartDeviceSession, idempotencyKey: string): Promise<Issued> {
+      const name = parseDeviceName(wanted.device_name);
+      if (name === null) throw new BatonError('invalid_device_name');
+      checkScope(wanted.scope ?? caller.scope, caller.scope, wanted.device_type);
+      const asked = { subject: caller.userId, label: name, device_type: wanted.device_type };
+      const origin = { caller_tier: caller.scope, origin: 'login' as const };
+      if (caller.deviceId !== null) {
+        if (wanted.device_id !== caller.deviceId) throw new BatonError('device_mismatch');
+        return mint(caller, { ...asked, ...origin, meta: caller.deviceId, ...(await kept(caller)) }, idempotencyKey);
+      }
+      // A guest would make itself a session that outlives its own.
+      if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
+      const isBuried = await revocations.isBuried(caller.account, wanted.device_id);
+      const meta = isBuried ? newDeviceId() : wanted.device_id;
+      const scope = wanted.scope ?? caller.scope;
+      const lifetime = lifetimeOf(wanted.persist ?? 'persist');
+      return mint(caller, { ...asked, ...origin, meta, scope, ...lifetime }, idempotencyKey);
+    },
+
+    /** Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    async refresh(credential: string): Promise<Issued> {
+      const issued = await broker().rotate(credential);
+      const account = encodeURIComponent(issued.subject);
+      if (issued.meta === '') return { issued, device: null };
+      if (await revocations.isBuried(account, issued.meta)) throw new BatonError('session_revoked');
+      return { issued, device: await rows.write(account, issued, 'lost') };
+    },
+
+    /** Resolves to whether the broker knows of it now. A session without device is found by what the request shows. */
+    async logOut(caller: Caller, shown: Shown | null): Promise<boolean> {
+      if (caller.deviceId !== null) return remove(caller, caller.deviceId, 'logout');
+      if (shown === null || parts.broker === null) return true;
+      const { subject, session_id } = await broker().verify(shown);
+      if (subject === caller.userId) await broker().revoke({ subject, session_id, reason: 'logout' });
+      return true;
+    },
+
+    /** `stale`: the broker could not be asked, and the rows answered. */
+    async list(caller: Caller): Promise<{ sessions: DeviceSession[]; stale: boolean }> {
+      const there = await devices.rows(caller.account);
+      const asked = parts.broker === null ? Promise.resolve(null) : parts.broker.list(caller.userId);
+      const listed = await asked.catch((error: unknown) => {
+        if (isBrokerFault(error)) return null;
+        throw error;
+      });
+      if (listed !== null) await rows.reconcile(caller.account, listed, there);
+      return { sessions: await describe(caller, listed, there), stale: listed === null };
+    },
+
+    /** An unknown device, or one of another account: nothing happens. Resolves to whether the broker knows of it. */
+    remove: (caller: Caller, deviceId: string): Promise<boolean> => remove(caller, deviceId, 'revoked'),
+
+    /** Throws `broker_unavailable` when not all sessions could be found; those of known devices are ended then. */
+    async removeOthers(caller: Caller): Promise<number> {
+      const { account, userId, deviceId: own } = caller;
+      const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch((error: unknown) => {
+        if (isBrokerFault(error)) return error as BatonError;
+        throw error;
+      });
+      const sessions = Array.isArray(listed) ? listed : [];
+      const ids = new Set([
+        ...(await devices.rows(account)).map(({ deviceId }) => deviceId),
+        ...sessions.map(({ meta }) => meta).filter((meta) => meta !== ''),
+      ]);
+      if (own !== null) ids.delete(own);
+      for (const deviceId of ids) await remove(caller, deviceId, 'revoked');
+      if (!Array.isArray(listed)) throw listed;
+      // Which of the sessions without device is the caller's own nobody here can tell.
+      const bare = own === null ? [] : sessions.filter(({ meta }) => meta === '');
+      for (const { session_id } of bare) await broker().revoke({ subject: userId, session_id, reason: 'revoked' });
+      if (bare.length > 0) await revocations.tell(account, null, 'revoked');
+      return ids.size + bare.length;
+    },
+
+    /** Removes everything that is kept of the account, and puts the rows of its sessions back. */
+    async erase({ account, userId }: Caller): Promise<void> {
+      await erase(account);
+      const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch(() => []);
+      if (listed.length > 0) await rows.reconcile(account, listed, []);
+    },
+  };
+}
+
+export type Sessions = ReturnType<typeof makeSessions>;

@@ -1,0 +1,93 @@
+import { randomInt } from 'node:crypto';
+import type { Redis } from '../redis/connections.ts';
+import { storeFault } from '../redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+
+/** A tombstone lasts longer than any token (contract section 4: an id is never given back before). */
+export const TOMBSTONE_MS = 86_400_000;
+
+export interface Tombstone {
+  account: string;
+  deviceId: string;
+  /** Unix ms of the store. */
+  atMs: number;
+}
+
+const memberOf = ({ account, deviceId }: Pick<Tombstone, 'account' | 'deviceId'>): string => `${account} ${deviceId}`;
+
+function tombstonesOf(flat: string[]): Tombstone[] {
+  const tombstones: Tombstone[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const [account = '', deviceId = ''] = (flat[i] as string).split(' ');
+    tombstones.push({ account, deviceId, atMs: Number(flat[i + 1]) });
+  }
+  return tombstones;
+}
+
+/** Tombstones, and what has still to be done for a removed device. */
+export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {
+  const addScript = scripts.load('revoked-add.lua', import.meta.url);
+  const eraseScript = scripts.load('account-erase.lua', import.meta.url);
+  const random = () => randomInt(0, 2 ** 32);
+  const orFault = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw storeFault(error);
+    });
+
+  return {
+    /** `atMs` 0: now. One that is there already keeps its time. Resolves to the new version of the list, and now. */
+    async bury(tombstones: Tombstone[]): Promise<{ version: string; nowMs: number }> {
+      const members = tombstones.flatMap((tombstone) => [memberOf(tombstone), tombstone.atMs]);
+      const [version, now] = (await addScript(
+        [keys.revoked, keys.revokedVersion],
+        [random(), TOMBSTONE_MS, ...members],
+      )) as [string, string];
+      return { version, nowMs: Number(now) };
+    },
+
+    async isBuried(account: string, deviceId: string): Promise<boolean> {
+      return (await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })))) !== null;
+    },
+
+    /** All since `sinceMs`. */
+    async tombstones(sinceMs: number): Promise<Tombstone[]> {
+      return tombstonesOf(await orFault(redis.zrangebyscore(keys.revoked, sinceMs, '+inf', 'WITHSCORES')));
+    },
+
+    /** Writes, or puts off, what has to be done. The account must have been noted as having something due. */
+    async owe(account: string, fact: string, atMs: number): Promise<void> {
+      await orFault(redis.zadd(keys.due(account), atMs, fact));
+    },
+
+    async settle(account: string, fact: string): Promise<void> {
+      await orFault(redis.zrem(keys.due(account), fact));
+    },
+
+    /** Channels of the replicas that hold a stream of the account, also of one that has only just started. */
+    async channelsOf(account: string): Promise<string[]> {
+      const rows = await orFault(redis.hvals(keys.routes(account)));
+      return rows.map((row) => row.split('\n', 1)[0] as string);
+    },
+
+    async nowMs(): Promise<number> {
+      const [seconds, micros] = await orFault(redis.time());
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    },
+
+    /** Removes everything of an account but its open routes. */
+    async erase(u: string): Promise<void> {
+      const [transfers] = await eraseScript(
+        [
+          ...[keys.routes(u), keys.log(u), keys.presence(u), keys.devices(u)],
+          ...[keys.mail(u), keys.inbox(u), keys.clipboard(u), keys.due(u)],
+        ],
+        [random()],
+      );
+      const records = (transfers as string[]).map((id) => keys.transfer(u, id));
+      if (records.length > 0) await orFault(redis.del(...records));
+    },
+  };
+}
+
+export type SessionStore = ReturnType<typeof makeSessionStore>;

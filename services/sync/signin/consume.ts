@@ -1,0 +1,79 @@
+import type { MintSession, Persist } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { DeviceRef, DeviceType, Scope } from '../../../shared/contract/fields.ts';
+import type { BrokerClient } from '../sessions/broker-client.ts';
+import type { Issued } from '../sessions/sessions.ts';
+import type { LoginFields, LoginStore } from './store.ts';
+
+interface ConsumeParts {
+  store: Pick<LoginStore, 'finish'>;
+  broker: BrokerClient;
+  /** Writes the row of a minted session. Throws `device_limit`. */
+  admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
+  isRevoked: (account: string, deviceId: string) => Promise<boolean>;
+  /** Notes that the session must be used within `claimSeconds`. */
+  expectClaim: (account: string, deviceId: string) => Promise<void>;
+  /** Whether the approver's device has a session that the broker made. */
+  hasSession: (account: string, deviceId: string) => Promise<boolean>;
+  lifetimes: Readonly<Record<Persist, number>>;
+}
+
+const isFault = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
+
+/**
+ * Turns an approved request into a session, under a lease. Every step may be repeated with the same outcome: the mint by
+ * the request's id as its key, the row by the device. A replica that dies in between leaves a lease that ends.
+ */
+export function makeConsume(parts: ConsumeParts) {
+  const { store, broker, admit, isRevoked, expectClaim, hasSession, lifetimes } = parts;
+
+  /** Whether the approver could still approve this. */
+  async function stillMay({ account = '', user = '', approver = '' }: LoginFields): Promise<boolean> {
+    // Which session without a device it was nobody knows; those live for ten minutes.
+    if (approver === '') return true;
+    if (await isRevoked(account, approver)) return false;
+    if (!(await hasSession(account, approver))) return true;
+    return (await broker.list(user)).some(({ meta, scope }) => meta === approver && scope === 'full');
+  }
+
+  async function mint(requestId: string, login: LoginFields): Promise<Issued> {
+    const { account = '', user = '', name = '', type, device = '', scope, persist } = login;
+    const body: MintSession = {
+      ...{ subject: user, meta: device, label: name, scope: scope as Scope, persist: persist as Persist },
+      ...{ ttl_seconds: lifetimes[persist as Persist], sliding: persist === 'persist' },
+      ...{ device_type: type as DeviceType, caller_tier: 'full', origin: 'qr' },
+    };
+    await expectClaim(account, device);
+    const issued = await broker.mint(body, requestId);
+    try {
+      return { issued, device: await admit(account, issued, type as DeviceType) };
+    } catch (error) {
+      if (!isFault(error)) await broker.revoke({ subject: user, session_id: issued.session_id, reason: 'refused' });
+      throw error;
+    }
+  }
+
+  /**
+   * Null: the lease was lost, and somebody else answers. Throws `access_denied`, `device_limit`, `login_consumed`, and
+   * what keeps the broker from answering: the request is approved as before then.
+   */
+  return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
+    try {
+      if (!(await stillMay(login))) throw new BatonError('access_denied');
+      const issued = await mint(requestId, login);
+      return (await store.finish(requestId, fence, 'consumed')) ? issued : null;
+    } catch (error) {
+      if (isFault(error)) {
+        await store.finish(requestId, fence, 'approved').catch(() => false);
+        throw error;
+      }
+      const isOver = error instanceof BatonError && error.code === 'already_decided';
+      await store.finish(requestId, fence, isOver ? 'consumed' : 'denied');
+      if (isOver) throw new BatonError('login_consumed');
+      if (error instanceof BatonError && error.code === 'device_limit') throw error;
+      throw new BatonError('access_denied', undefined, { cause: error });
+    }
+  };
+}
+
+export type Consume = ReturnType<typeof makeConsume>;

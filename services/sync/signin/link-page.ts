@@ -1,0 +1,68 @@
+import type { LoginRequestView } from '../../../shared/contract/signin.ts';
+import { escapeHtml as text, page } from '../http/page.ts';
+
+const KINDS: Readonly<Record<string, string>> = {
+  browser: 'a browser',
+  macos: 'an app on macOS',
+  windows: 'an app on Windows',
+  linux: 'an app on Linux',
+  ios: 'an app on iOS',
+  shortcut: 'a shortcut',
+};
+
+const ago = (seconds: number): string =>
+  seconds < 60 ? `${seconds} seconds ago` : `${Math.floor(seconds / 60)} min ago`;
+
+interface Asked {
+  view: LoginRequestView;
+  code: string;
+  /** Who is asked. */
+  userName: string;
+}
+
+const choice = (name: string, value: string, label: string, checked: boolean): string =>
+  `<p><label><input type="radio" name="${name}" value="${value}"${checked ? ' checked' : ''}> ${label}</label></p>`;
+
+function choices({ view }: Asked): string {
+  const scopes =
+    view.allowed_scopes.length > 1
+      ? [
+          choice('scope', 'guest', 'As a guest: clipboard, messages and files, nothing about other devices', true),
+          choice('scope', 'full', 'With everything that you may do', false),
+        ]
+      : [`<input type="hidden" name="scope" value="${text(view.allowed_scopes[0] ?? 'full')}">`];
+  return [
+    ...scopes,
+    choice('persist', 'once', 'For one hour', true),
+    choice('persist', 'persist', 'Until it is signed out, or a week without use', false),
+  ].join('\n');
+}
+
+/** Asks whether another device may come in. Deny stands first, so that Enter denies. */
+export function askPage(asked: Asked): string {
+  const { view, code, userName } = asked;
+  return page(
+    'Baton: sign in another device?',
+    `<h1>Sign in ANOTHER device?</h1>
+<p>Not this one: another device asks to be signed in as <strong>${text(userName)}</strong>. Whoever holds it will read your
+messages, your clipboard and your files.</p>
+<table>
+<tr><th>It calls itself</th><td>${text(view.device_name)}, ${text(KINDS[view.device_type] ?? view.device_type)}</td></tr>
+<tr><th>It asked from</th><td>${text(view.source.address)}, ${text(view.source.user_agent)}</td></tr>
+<tr><th>When</th><td>${ago(view.age_seconds)}</td></tr>
+</table>
+<p><strong>Approve only if you see this code on a device in front of you.</strong> Did somebody send you a link or a
+picture of the code? Then deny.</p>
+<form method="post" action="/link">
+<input type="hidden" name="request_id" value="${text(view.request_id)}">
+<input type="hidden" name="approval_code" value="${text(code)}">
+<p><button name="decision" value="deny">Deny</button></p>
+${choices(asked)}
+<p><button name="decision" value="approve">Approve the other device</button></p>
+</form>`,
+  );
+}
+
+/** How it ended, in a sentence. */
+export const outcomePage = (title: string, sentence: string): string =>
+  page(`Baton: ${title}`, `<h1>${text(title)}</h1>\n<p>${text(sentence)}</p>\n<p><a href="/">Baton</a></p>`);

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { BrokerClient } from '../sessions/broker-client.ts';
+import type { SessionsRoom } from '../sessions/room.ts';
+import { makeClaims } from './claims.ts';
+import { makeConsume } from './consume.ts';
+import { makePolls } from './polls.ts';
+import { makeSigninHandlers } from './routes.ts';
+import { makeSignin } from './signin.ts';
+import { makeLoginStore } from './store.ts';
+
+interface SigninRoomParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  /** Null without an auth broker, which alone makes sessions. */
+  broker: BrokerClient | null;
+  sessions: SessionsRoom;
+  settings: {
+    qrEnabled: boolean;
+    requestSeconds: number;
+    onceSeconds: number;
+    persistSeconds: number;
+    publicUrl: string;
+  };
+  bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
+  /** Whether the device's row names a session of the broker's. */
+  hasSession: (account: string, deviceId: string) => Promise<boolean>;
+  noteDue: (account: string, delayMs: number) => Promise<void>;
+  clientAddress: (req: IncomingMessage) => string;
+  metrics: Pick<Metrics, 'login_requests_total'>;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makeSigninRoom(parts: SigninRoomParts) {
+  const { db, broker, sessions, settings, bus, hasSession, noteDue, clientAddress, metrics, onFailure } = parts;
+  const store = makeLoginStore(db);
+  const polls = makePolls();
+  const { owe, settle, nowMs: storeNowMs } = sessions.store;
+  const claims = makeClaims({
+    ...{ owe, settle, noteDue, storeNowMs, onFailure },
+    remove: sessions.removal.remove,
+  });
+  const admit = (account: string, issued: Parameters<typeof sessions.rows.write>[1], type: DeviceRef['type']) =>
+    sessions.rows.write(account, issued, 'minted', type);
+  const consume =
+    broker &&
+    makeConsume({
+      ...{ store, broker, admit, hasSession },
+      isRevoked: (account, deviceId) => sessions.revocations.isBuried(account, deviceId),
+      expectClaim: claims.expect,
+      lifetimes: { once: settings.onceSeconds, persist: settings.persistSeconds },
+    });
+  const signin = makeSignin({
+    ...{ store, polls, consume, ...bus, onFailure },
+    ...{ publicUrl: settings.publicUrl, requestSeconds: settings.requestSeconds },
+    onOutcome: (outcome) => metrics.login_requests_total.inc({ outcome }),
+  });
+  return {
+    checkClaim: claims.check,
+    use: claims.use,
+    wake: polls.wake,
+    drain: polls.drain,
+    handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, isEnabled: settings.qrEnabled, clientAddress }),
+  };
+}

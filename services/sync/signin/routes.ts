@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
+import { BatonError, type ErrorCode } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { signinRoutes } from '../../../shared/contract/signin.ts';
+import type { Handler, HandlersOf } from '../http/handler.ts';
+import type { Route } from '../../../shared/contract/route.ts';
+import { type SessionCookie, sessionAnswer } from '../sessions/session-answer.ts';
+import { askPage, outcomePage } from './link-page.ts';
+import type { Signin } from './signin.ts';
+import { coarseAddress, describeAgent } from './source.ts';
+
+/** 256 random bits, base64url. */
+const POLL_SECRET = /^[\w-]{43}$/;
+
+/** What a person reads where a program reads a problem document. */
+const SENTENCES: Partial<Record<ErrorCode, string>> = {
+  not_found: 'This code is not known. Codes live for two minutes: show a new one on the other device.',
+  login_expired: 'The time of this code is over. Show a new one on the other device.',
+  login_consumed: 'This code was used already.',
+  already_decided: 'This was decided already.',
+  rate_limited: 'Too many wrong codes. Try again in a few minutes.',
+  guest_forbidden: 'You are here as a guest, and a guest cannot sign in other devices.',
+  scope_not_allowed: 'An app can only be signed in with everything that you may do.',
+};
+
+interface SigninHandlerParts {
+  signin: Signin;
+  cookie: SessionCookie;
+  isEnabled: boolean;
+  clientAddress: (req: IncomingMessage) => string;
+}
+
+function pollSecretOf(req: IncomingMessage): string {
+  const sent = req.headersDistinct['x-poll-secret'];
+  if (sent?.length === 1 && POLL_SECRET.test(sent[0] ?? '')) return sent[0] as string;
+  throw new BatonError('poll_secret_required');
+}
+
+function show(res: Response, status: number, html: string): null {
+  res.statusCode = status;
+  res.setHeader('Content-Type', 'text/html; charset=utf-8');
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Content-Length', Buffer.byteLength(html));
+  res.end(html);
+  return null;
+}
+
+/** A refusal as a page; what is nobody's fault here goes to the error exit. */
+async function orExplain(res: Response, work: () => Promise<null>): Promise<null> {
+  try {
+    return await work();
+  } catch (error) {
+    const sentence = error instanceof BatonError ? SENTENCES[error.code] : undefined;
+    if (!(error instanceof BatonError) || sentence === undefined) throw error;
+    return show(res, error.status, outcomePage(error.message, sentence));
+  }
+}
+
+export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
+  const { signin, cookie, isEnabled, clientAddress } = parts;
+
+  /** Switched off, the feature is not there. */
+  const enabled = <R extends Route>(handler: Handler<R>): Handler<R> =>
+    isEnabled
+      ? handler
+      : () => {
+          throw new BatonError('feature_disabled');
+        };
+
+  return {
+    startLogin: enabled(async ({ body, req }) => {
+      const source = {
+        address: coarseAddress(clientAddress(req)),
+        agent: describeAgent(req.headers['user-agent'] ?? ''),
+      };
+      return { status: 201, body: await signin.start(body, source) };
+    }),
+
+    pollLogin: enabled(async ({ query, req, res }) => {
+      const gone = new AbortController();
+      res.once('close', () => gone.abort());
+      const { request_id: requestId, wait_ms: waitMs = LIMITS.pollMs } = query;
+      const outcome = await signin.poll({ requestId, pollSecret: pollSecretOf(req), waitMs, signal: gone.signal });
+      if ('pending' in outcome)
+        return { status: 202, body: { status: 'pending', expires_at: outcome.pending.expiresAtMs } };
+      const { issued, device } = outcome.issued;
+      cookie.give(res, issued.cookie);
+      return { status: 200, body: { status: 'approved', ...sessionAnswer(issued, device) } };
+    }),
+
+    readLogin: enabled(async ({ caller, query }) => ({
+      status: 200,
+      body: await signin.read(caller, query.request_id, query.approval_code),
+    })),
+
+    approveLogin: enabled(async ({ caller, body, operation }) => {
+      await signin.approve(caller, body, operation);
+      return { status: 200, body: { status: 'approved' } };
+    }),
+
+    denyLogin: enabled(async ({ caller, body, operation }) => {
+      await signin.deny(caller, body.request_id, body.approval_code, operation);
+      return { status: 200, body: { status: 'denied' } };
+    }),
+
+    openLink: enabled(({ caller, query, res }) =>
+      orExplain(res, async () => {
+        if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
+        const [requestId, code] = [query.r ?? '', query.c ?? ''];
+        const view = await signin.read(caller, requestId, code);
+        return show(res, 200, askPage({ view, code, userName: caller.name }));
+      }),
+    ),
+
+    decideLink: enabled(({ caller, body, operation, res }) =>
+      orExplain(res, async () => {
+        const { request_id, approval_code, decision, scope = 'guest', persist = 'once' } = body;
+        if (decision === 'deny') {
+          await signin.deny(caller, request_id, approval_code, operation);
+          return show(res, 200, outcomePage('Denied', 'The other device stays out.'));
+        }
+        if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
+        await signin.approve(caller, { request_id, approval_code, scope, persist }, operation);
+        return show(
+          res,
+          200,
+          outcomePage('Approved', 'The other device is being signed in. You find it among your devices.'),
+        );
+      }),
+    ),
+  };
+}

@@ -1,0 +1,154 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
+import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/signin.ts';
+import type { Operation } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
+import type { Consume } from './consume.ts';
+import type { Polls } from './polls.ts';
+import type { LoginStore } from './store.ts';
+
+const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
+/** Secrets of 128 and 256 random bits: nothing is gained by a slow hash. Digests are what is compared. */
+const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+
+const REQUEST_ID = /^[\w-]{22}$/;
+
+/** What cannot be the id of a request is as unknown as one that never was. */
+function known(requestId: string): string {
+  if (REQUEST_ID.test(requestId)) return requestId;
+  throw new BatonError('not_found');
+}
+
+export interface PollOptions {
+  requestId: string;
+  pollSecret: string;
+  waitMs: number;
+  signal: AbortSignal;
+}
+
+export type PollOutcome = { pending: { expiresAtMs: number } } | { issued: Issued };
+
+interface SigninParts {
+  store: LoginStore;
+  polls: Polls;
+  /** Null without an auth broker, which alone can make a session. */
+  consume: Consume | null;
+  publicUrl: string;
+  requestSeconds: number;
+  /** This replica's channel, where its polls are rung. */
+  channel: () => string;
+  publish: (channel: string, payload: string) => Promise<unknown>;
+  onOutcome: (outcome: string) => void;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** Signing in a new device by a code that it shows and that a device which is signed in reads. */
+export function makeSignin(parts: SigninParts) {
+  const { store, polls, consume, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
+
+  const ring = (waiter: string, word: 'look' | 'end'): void => {
+    const [to, pollId] = waiter.split('\n');
+    if (!to || !pollId) return;
+    if (to === channel()) return polls.wake(pollId, word);
+    publish(to, `l\n${pollId}\n${word}`).catch((error: unknown) => onFailure('ring poll', error));
+  };
+
+  /** Runs what needs the approval code. An account that guesses is refused, and costs nobody else anything. */
+  async function withCode<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    await store.takeTry(caller.account);
+    try {
+      const result = await work();
+      await store.giveBackTry(caller.account);
+      return result;
+    } catch (error) {
+      const wasWrong = error instanceof BatonError && error.code === 'not_found';
+      if (!wasWrong) await store.giveBackTry(caller.account);
+      throw error;
+    }
+  }
+
+  async function decide(
+    requestId: string,
+    code: string | undefined,
+    decision: { operation: Operation; state: 'approved' | 'denied'; fields: Record<string, string> },
+  ): Promise<void> {
+    const { operation, state, fields } = decision;
+    const waiter = await store.decide(known(requestId), code === undefined ? '' : digest(code), {
+      ...{ operationId: operation.id, state, fields },
+      waitMs: requestSeconds * 1000,
+    });
+    onOutcome(state);
+    ring(waiter, 'look');
+  }
+
+  return {
+    /** Throws `invalid_device_name`. */
+    async start(wanted: { device_name: string; device_type: DeviceType }, source: { address: string; agent: string }) {
+      const name = parseDeviceName(wanted.device_name);
+      if (name === null) throw new BatonError('invalid_device_name');
+      const [requestId, code, secret] = [random(16), random(16), random(32)];
+      const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, {
+        ...{ poll: digest(secret), code: digest(code), name, type: wanted.device_type, device: newDeviceId() },
+        ...source,
+      });
+      onOutcome('started');
+      return {
+        ...{ request_id: requestId, poll_secret: secret, expires_at: expiresAtMs },
+        qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
+      };
+    },
+
+    /** Throws `not_found` (also for a wrong secret), `access_denied`, `login_expired`, `login_consumed`, and as `consume`. */
+    async poll({ requestId, pollSecret, waitMs, signal }: PollOptions): Promise<PollOutcome> {
+      const [id, pollDigest, pollId] = [known(requestId), digest(pollSecret), polls.newId()];
+      const deadline = performance.now() + waitMs;
+      for (let isFirst = true; ; isFirst = false) {
+        const look = await store.look(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
+        if (look.state === 'leased') {
+          if (consume === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
+          const issued = await consume(id, look.fence, look.login);
+          if (issued !== null) onOutcome('consumed');
+          return issued === null ? { pending: look } : { issued };
+        }
+        if (look.replaced !== '') ring(look.replaced, 'end');
+        if (look.state === 'superseded') return { pending: look };
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0 || (await polls.wait(pollId, leftMs, signal)) === 'end') return { pending: look };
+      }
+    },
+
+    /** Throws `not_found` (also for a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
+    read: (caller: Caller, requestId: string, code: string): Promise<LoginRequestView> =>
+      withCode(caller, async () => {
+        const { nowMs, login } = await store.read(known(requestId), digest(code));
+        const type = login['type'] as DeviceType;
+        return {
+          ...{ request_id: requestId, device_name: login['name'] ?? '', device_type: type },
+          source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
+          age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
+          expires_at: Number(login['expires']),
+          allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
+        };
+      }),
+
+    /** Throws as `read`, and `scope_not_allowed`, `tier_exceeded`. */
+    approve: (caller: Caller, { request_id, approval_code, scope, persist }: ApproveLogin, operation: Operation) => {
+      checkScope(scope, caller.scope, 'browser');
+      const { userId: user, account, deviceId } = caller;
+      const fields = { user, account, approver: deviceId ?? '', scope, persist };
+      return withCode(caller, () => decide(request_id, approval_code, { operation, state: 'approved', fields }));
+    },
+
+    /** Without the code too: whoever names the request has seen it, and keeps somebody out at worst. Throws as `read`. */
+    deny(caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> {
+      const denied = () => decide(requestId, code, { operation, state: 'denied', fields: {} });
+      return code === undefined ? denied() : withCode(caller, denied);
+    },
+
+    drain: polls.drain,
+  };
+}
+
+export type Signin = ReturnType<typeof makeSignin>;

@@ -1,0 +1,147 @@
+import Type, { type Static } from 'typebox';
+import { Persist } from './broker.ts';
+import { event } from './event.ts';
+import { DeviceId, DeviceNameInput, DeviceRef, DeviceType, orNull, Scope, UnixMs } from './fields.ts';
+import { route } from './route.ts';
+
+export const SessionAnswer = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'Seconds that the access token lives.' }),
+  scope: Scope,
+  persist: Persist,
+  session_expires_at: UnixMs,
+  device: orNull(DeviceRef),
+  user: Type.Object({ user_id: Type.String(), name: Type.String() }),
+});
+export type SessionAnswer = Static<typeof SessionAnswer>;
+
+export const StartDeviceSession = Type.Object({
+  device_id: DeviceId,
+  device_name: DeviceNameInput,
+  device_type: DeviceType,
+  scope: Type.Optional(Scope),
+  persist: Type.Optional(Persist),
+});
+export type StartDeviceSession = Static<typeof StartDeviceSession>;
+
+const DeviceSession = Type.Object({
+  session_id: orNull(Type.String()),
+  device_id: DeviceId,
+  name: Type.String(),
+  type: orNull(DeviceType),
+  scope: orNull(Scope),
+  persist: orNull(Persist),
+  online: Type.Boolean(),
+  current: Type.Boolean({ description: "True for the caller's own device." }),
+  created_at: orNull(UnixMs),
+  last_active_at: orNull(UnixMs),
+  expires_at: orNull(UnixMs),
+});
+export type DeviceSession = Static<typeof DeviceSession>;
+
+const ofBroker = ['broker_unavailable', 'broker_contract'] as const;
+const params = Type.Object({ device_id: DeviceId });
+
+/** Removing a device by its id, under either of its two paths. */
+const removing = <const P extends string>(path: P) =>
+  route({
+    method: 'DELETE',
+    path,
+    summary: 'Sign a device out and remove it, with everything that waits for it',
+    scope: 'own',
+    params,
+    answers: { 204: null, 202: null },
+  });
+
+export const sessionRoutes = {
+  logIn: route({
+    method: 'GET',
+    path: '/api/auth/login',
+    summary: 'Go to the login of the auth broker',
+    identity: 'public',
+    rate: 'auth',
+    query: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'A local path.' })) }),
+    answers: { 302: null },
+    errors: ['broker_unavailable'],
+  }),
+  startDeviceSession: route({
+    method: 'POST',
+    path: '/api/auth/device-session',
+    summary: "Mint the session of a device, or renew the caller's own",
+    rate: 'device_session',
+    body: StartDeviceSession,
+    answers: { 200: SessionAnswer },
+    errors: [
+      ...ofBroker,
+      ...(['invalid_device_name', 'scope_not_allowed', 'tier_exceeded', 'device_mismatch', 'guest_forbidden'] as const),
+      ...(['account_refused', 'device_limit', 'session_expired'] as const),
+    ],
+  }),
+  refreshSession: route({
+    method: 'POST',
+    path: '/api/auth/refresh',
+    summary: 'Renew a session by its cookie, or by the credential in the body',
+    identity: 'public',
+    rate: 'auth',
+    body: Type.Object({ credential: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })) }),
+    bodyOptional: true,
+    answers: { 200: SessionAnswer },
+    errors: [
+      ...ofBroker,
+      ...(['unauthenticated', 'session_expired', 'session_revoked', 'reuse_detected', 'account_refused'] as const),
+      'device_limit',
+    ],
+  }),
+  logOut: route({
+    method: 'POST',
+    path: '/api/auth/logout',
+    summary: "End the caller's own session",
+    rate: 'auth',
+    answers: { 204: null },
+    errors: ofBroker,
+  }),
+  listSessions: route({
+    method: 'GET',
+    path: '/api/auth/sessions',
+    summary: 'The sessions of the account',
+    scope: 'full',
+    rate: 'auth',
+    answers: { 200: Type.Object({ sessions: Type.Array(DeviceSession), stale: Type.Boolean() }) },
+  }),
+  removeSession: removing('/api/auth/sessions/{device_id}'),
+  removeDevice: removing('/api/devices/{device_id}'),
+  removeOtherSessions: route({
+    method: 'DELETE',
+    path: '/api/auth/sessions',
+    summary: "Sign out everything but the caller's own session",
+    scope: 'full',
+    rate: 'auth',
+    answers: { 200: Type.Object({ revoked: Type.Integer({ minimum: 0 }) }) },
+    errors: ofBroker,
+  }),
+  eraseAccount: route({
+    method: 'DELETE',
+    path: '/api/me/data',
+    summary: 'Remove everything that is kept of the account; sessions stay',
+    scope: 'full',
+    answers: { 204: null },
+  }),
+};
+
+/** Why a session is over. */
+export const REVOKED_REASONS = ['revoked', 'logout', 'expired'] as const;
+export type RevokedReason = (typeof REVOKED_REASONS)[number];
+
+export const sessionEvents = {
+  'device:removed': event({
+    summary: 'A device was signed out and removed',
+    data: Type.Object({ device_id: DeviceId }),
+    id: 'always',
+  }),
+  'session:revoked': event({
+    summary: 'The session behind this stream has ended; the stream ends after it',
+    data: Type.Object({ reason: Type.Enum([...REVOKED_REASONS]) }),
+    id: 'never',
+  }),
+};

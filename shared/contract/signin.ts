@@ -1,0 +1,127 @@
+import Type, { type Static } from 'typebox';
+import { Persist } from './broker.ts';
+import { DeviceNameInput, DeviceType, Scope, UnixMs } from './fields.ts';
+import { LIMITS } from './limits.ts';
+import { route } from './route.ts';
+import { SessionAnswer } from './sessions.ts';
+
+/** 128 random bits, base64url. */
+const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{22}$' });
+
+/** Any text where an id or code is expected: what cannot be one is as unknown as what never was one. */
+const Named = Type.String({ minLength: 1, maxLength: 128 });
+
+export const ApproveLogin = Type.Object({
+  request_id: Named,
+  approval_code: Named,
+  scope: Scope,
+  persist: Persist,
+});
+export type ApproveLogin = Static<typeof ApproveLogin>;
+
+export const LoginRequestView = Type.Object({
+  request_id: RequestId,
+  device_name: Type.String(),
+  device_type: DeviceType,
+  source: Type.Object({
+    address: Type.String({ description: 'Coarse: a /24 of IPv4, a /48 of IPv6.' }),
+    user_agent: Type.String({ description: 'Such as `Firefox on Windows`.' }),
+  }),
+  age_seconds: Type.Integer({ minimum: 0 }),
+  expires_at: UnixMs,
+  allowed_scopes: Type.Array(Scope),
+});
+export type LoginRequestView = Static<typeof LoginRequestView>;
+
+const ended = ['not_found', 'access_denied', 'login_expired', 'login_consumed', 'already_decided'] as const;
+
+export const signinRoutes = {
+  startLogin: route({
+    method: 'POST',
+    path: '/api/auth/qr/start',
+    summary: 'Ask to be signed in: the answer has what to show as a QR code, and the secret to poll with',
+    identity: 'public',
+    rate: 'qr_start',
+    body: Type.Object({ device_name: DeviceNameInput, device_type: DeviceType }),
+    answers: {
+      201: Type.Object({
+        request_id: RequestId,
+        poll_secret: Type.String(),
+        qr_payload: Type.String(),
+        expires_at: UnixMs,
+      }),
+    },
+    errors: ['feature_disabled', 'invalid_device_name'],
+  }),
+  pollLogin: route({
+    method: 'GET',
+    path: '/api/auth/qr/status',
+    summary:
+      'Wait for the approval, with X-Poll-Secret. The first answer after it carries the session, and no later one',
+    identity: 'public',
+    rate: 'auth',
+    query: Type.Object({
+      request_id: Named,
+      wait_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.pollMs })),
+    }),
+    answers: {
+      200: Type.Intersect([Type.Object({ status: Type.Literal('approved') }), SessionAnswer]),
+      202: Type.Object({ status: Type.Literal('pending'), expires_at: UnixMs }),
+    },
+    errors: [
+      ...(['feature_disabled', 'poll_secret_required', 'not_found', 'access_denied', 'login_expired'] as const),
+      ...(['login_consumed', 'device_limit', 'broker_unavailable', 'broker_contract'] as const),
+    ],
+  }),
+  readLogin: route({
+    method: 'GET',
+    path: '/api/auth/qr/request',
+    summary: 'What is asked for, to be shown to whoever is to approve it',
+    scope: 'full',
+    rate: 'auth',
+    query: Type.Object({ request_id: Named, approval_code: Named }),
+    answers: { 200: LoginRequestView },
+    errors: ['feature_disabled', 'rate_limited', ...ended],
+  }),
+  approveLogin: route({
+    method: 'POST',
+    path: '/api/auth/qr/approve',
+    summary: 'Let the device in that asked',
+    scope: 'full',
+    rate: 'auth',
+    body: ApproveLogin,
+    answers: { 200: Type.Object({ status: Type.Literal('approved') }) },
+    errors: ['feature_disabled', 'rate_limited', 'scope_not_allowed', 'tier_exceeded', ...ended],
+  }),
+  denyLogin: route({
+    method: 'POST',
+    path: '/api/auth/qr/deny',
+    summary: 'Keep the device out that asked',
+    rate: 'auth',
+    body: Type.Object({ request_id: Named, approval_code: Type.Optional(Named) }),
+    answers: { 200: Type.Object({ status: Type.Literal('denied') }) },
+    errors: ['feature_disabled', 'rate_limited', ...ended],
+  }),
+  openLink: route({
+    method: 'GET',
+    path: '/link',
+    summary: 'What a QR code opens: a page that asks whether the other device may come in. It needs no script',
+    loginRedirect: true,
+    query: Type.Object({ r: Type.Optional(Named), c: Type.Optional(Named) }),
+    answers: { 200: 'text/html', 302: null },
+  }),
+  decideLink: route({
+    method: 'POST',
+    path: '/link',
+    summary: 'The form of that page',
+    body: Type.Object({
+      request_id: Named,
+      approval_code: Named,
+      decision: Type.Enum(['approve', 'deny']),
+      scope: Type.Optional(Scope),
+      persist: Type.Optional(Persist),
+    }),
+    bodyKind: 'form',
+    answers: { 200: 'text/html' },
+  }),
+};

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { skipUnless } from '../support/skips.ts';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+const executablePath = (process.env.PATH ?? '')
+  .split(delimiter)
+  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  .find((path) => existsSync(path));
+
+export const withChromium = skipUnless(executablePath !== undefined, 'needs Chromium');
+
+/** A headless browser with an empty profile, which reaches nothing but this machine. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: executablePath as string,
+    args: [
+      '--headless=new',
+      // For root, as whom containers run.
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost',
+      '--allow-loopback-in-peer-connection',
+    ],
+  });
+}
+
+/**
+ * A context like a browser of its own. With a microphone allowed, peer connections tell the addresses of all networks,
+ * loopback among them, and do not hide them behind mDNS names: there may be no other network, and nobody to ask.
+ */
+export const newContext = (browser: Browser): Promise<BrowserContext> =>
+  browser.newContext({ permissions: ['microphone'] });

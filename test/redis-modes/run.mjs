@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { register } from 'node:module';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildOrExit } from '../../deploy/local/build.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+import { ROOT } from '../../deploy/local/tree.mjs';
+
+/*
+ * `npm run test:integration -- --mode sentinel|cluster`: everything that is tested on the Redis that all test files
+ * share, on another kind of it. The replicas are the least-privileged user that deploy/redis ships; the tests look at
+ * what is stored as somebody who may. Further arguments, behind `--`, go to jest.
+ */
+const SUITES = ['test/rooms/', 'test/wire/', 'test/transfers/', 'test/streets/(main-job|leaving|resume|storm)'];
+
+const USER = 'baton';
+const PASSWORD = 'only-for-these-tests';
+
+const { values, positionals } = parseArgs({
+  options: { mode: { type: 'string', default: 'cluster' } },
+  allowPositionals: true,
+});
+
+requireNode();
+installPackages();
+process.env.APP_TEST_REDIS_SERVER = requireRedisServer('APP_TEST_REDIS_URL');
+await buildOrExit();
+register('../chaos/typescript-hooks.mjs', import.meta.url);
+
+/** Gives all servers the user, as the file that is shipped describes it. */
+async function addUser(servers) {
+  const text = readFileSync(join(ROOT, 'deploy/redis/users.acl'), 'utf8');
+  const rules = new RegExp(`^user ${USER} (.*)$`, 'm').exec(text)[1].replace(/#0{64}/, `>${PASSWORD}`);
+  await Promise.all(servers.map((server) => server.cli('acl', 'setuser', USER, ...rules.split(' '))));
+}
+
+const withUser = (url) => url.replace('://', `://${USER}:${PASSWORD}@`);
+
+const STORES = {
+  async cluster() {
+    const { startRedisCluster } = await import('../support/redis-cluster.ts');
+    const cluster = await startRedisCluster();
+    await addUser(cluster.nodes);
+    // The user of the first node holds for all.
+    const url = withUser(cluster.url).replaceAll(',redis://', ',');
+    return { url, look: cluster.url, stop: cluster.stop };
+  },
+  async sentinel() {
+    const { startRedisSentinel } = await import('../support/redis-sentinel.ts');
+    // Nobody is to fail over here, however busy the machine.
+    const site = await startRedisSentinel({ replicas: 1, downAfterMs: 60_000 });
+    await addUser(site.servers);
+    const { port } = await site.primary();
+    return { url: withUser(site.url), look: `redis://127.0.0.1:${port}`, stop: site.stop };
+  },
+};
+
+const startStore = STORES[values.mode];
+if (startStore === undefined) throw new Error(`--mode ${values.mode} is not one of ${Object.keys(STORES).join(', ')}`);
+const store = await startStore();
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([key]) => !key.startsWith('APP_') || key.startsWith('APP_TEST_')),
+);
+const jest = spawn(
+  process.execPath,
+  [
+    ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+    join(ROOT, 'node_modules/jest/bin/jest.js'),
+    ...(positionals.length > 0 ? positionals : SUITES),
+  ],
+  {
+    cwd: ROOT,
+    env: { ...env, APP_TEST_REDIS_URL: store.url, APP_TEST_REDIS_LOOK: store.look, APP_TEST_REDIS_MODE: values.mode },
+    stdio: 'inherit',
+  },
+);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => jest.kill(signal));
+jest.once('exit', async (code) => {
+  process.exitCode = code ?? 1;
+  await store.stop();
+});

@@ -1,0 +1,233 @@
+import { eventually } from '../broker/brokers.ts';
+import { serviceOf } from '../broker/service.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { keysHolding } from '../support/stored.ts';
+import { expectProblem } from '../support/wire.ts';
+
+interface Sessions {
+  stale: boolean;
+  sessions: { session_id: string | null; device_id: string; name: string; current: boolean; online: boolean }[];
+}
+
+let site: SignInSite;
+beforeAll(async () => {
+  site = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0' });
+});
+afterAll(() => site.stop());
+
+const remove = (deviceId: string, path = '/api/auth/sessions') => ({ method: 'DELETE', path: `${path}/${deviceId}` });
+const ME = { path: '/api/me' };
+
+const pair = async () => {
+  const laptop = await site.signIn();
+  return { laptop, phone: await site.signIn(laptop.user, { device_name: 'Phone' }) };
+};
+const listOf = async (device: Awaited<ReturnType<typeof site.signIn>>) =>
+  (await device.ask(site.one, { path: '/api/auth/sessions' })).body as Sessions;
+
+test('the listing has every device session with what is known of it here, and none without device', async () => {
+  const { laptop, phone } = await pair();
+  await site.logIn(laptop.user);
+  const stream = phone.listen(site.two);
+  await stream.next('ready');
+  const { sessions, stale } = await listOf(laptop);
+
+  expect(stale).toBe(false);
+  expect(sessions).toHaveLength(2);
+  expect(sessions).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        device_id: laptop.deviceId,
+        name: 'Laptop',
+        current: true,
+        online: false,
+        scope: 'full',
+      }),
+      expect.objectContaining({
+        device_id: phone.deviceId,
+        name: 'Phone',
+        current: false,
+        online: true,
+        persist: 'persist',
+      }),
+    ]),
+  );
+  await stream.stop();
+});
+
+test.each(['/api/auth/sessions', '/api/devices'])(
+  'a device removed by %s is out everywhere at once: its streams end, its requests are refused, the others are told',
+  async (path) => {
+    const { laptop, phone } = await pair();
+    const [onPhone, onLaptop] = [phone.listen(site.two), laptop.listen(site.one)];
+    await Promise.all([onPhone.next('ready'), onLaptop.next('ready')]);
+    await laptop.ask(site.one, {
+      method: 'POST',
+      path: '/api/message',
+      body: { to: 'Phone', content: 'a secret text' },
+    });
+
+    const removedAt = performance.now();
+    const answer = await laptop.ask(site.one, remove(phone.deviceId, path));
+    const ended = await onPhone.next('session:revoked');
+    const told = await onLaptop.next('device:removed');
+    process.stdout.write(
+      `revoked: the stream on the other replica ended after ${Math.round(ended.at - removedAt)} ms\n`,
+    );
+
+    expect(answer.status).toBe(204);
+    expect(ended.data).toEqual({ reason: 'revoked' });
+    expect(ended.at - removedAt).toBeLessThan(10_000);
+    expect(told.data).toEqual({ device_id: phone.deviceId });
+    for (const replica of [site.one, site.two]) {
+      expectProblem(await phone.ask(replica, ME), 'session_revoked');
+      expectProblem(await phone.ask(replica, { path: '/api/hub/events' }), 'session_revoked');
+    }
+    expectProblem(await phone.ask(site.two, { method: 'POST', path: '/api/auth/refresh' }), 'session_revoked');
+    expect((await listOf(laptop)).sessions.map(({ name }) => name)).toEqual(['Laptop']);
+    expect((await laptop.ask(site.two, { path: '/api/devices' })).body).toMatchObject({
+      devices: [{ name: 'Laptop' }],
+    });
+    const redis = connectTo(sharedRedisUrl());
+    expect(await keysHolding(redis, site.prefix, 'a secret text')).toEqual([]);
+    redis.disconnect();
+    await Promise.all([onPhone.stop(), onLaptop.stop()]);
+  },
+);
+
+test('its live transfers end, and the other party is told', async () => {
+  const { laptop, phone } = await pair();
+  const stream = laptop.listen(site.two);
+  await stream.next('ready');
+  await laptop.ask(site.one, {
+    ...{ method: 'POST', path: '/api/transfer/init' },
+    body: { to: 'Phone', files: [{ name: 'a.txt', size: 3 }] },
+  });
+  await laptop.ask(site.one, remove(phone.deviceId));
+  const { data } = await stream.next('transfer:updated');
+
+  expect(data.transfer).toMatchObject({ state: 'CANCELLED', error: { code: 'device_removed' } });
+  await stream.stop();
+});
+
+test('removing twice, a stranger’s device, or one that never was, is 204 and no more', async () => {
+  const { laptop, phone } = await pair();
+  const stranger = await site.signIn();
+  for (const id of [phone.deviceId, phone.deviceId, stranger.deviceId, 'never-was-there']) {
+    expect((await laptop.ask(site.one, remove(id))).status).toBe(204);
+  }
+  expect((await stranger.ask(site.two, ME)).status).toBe(200);
+});
+
+test('the id of a removed device is never given again', async () => {
+  const { laptop, phone } = await pair();
+  await laptop.ask(site.one, remove(phone.deviceId));
+  const again = await site.signIn(laptop.user, { device_id: phone.deviceId, device_name: 'Phone' });
+
+  expect(again.deviceId).not.toBe(phone.deviceId);
+  expect((await again.ask(site.two, ME)).body).toMatchObject({ device: { device_id: again.deviceId, name: 'Phone' } });
+});
+
+test('all others go, those without device too where that is not the caller’s own', async () => {
+  const { laptop, phone } = await pair();
+  const login = await site.logIn(laptop.user);
+  const answer = await login.ask(site.one, { method: 'DELETE', path: '/api/auth/sessions' });
+
+  expect(answer).toMatchObject({ status: 200, body: { revoked: 2 } });
+  for (const device of [laptop, phone]) expectProblem(await device.ask(site.two, ME), 'session_revoked');
+});
+
+test('a caller with a device signs out the sessions without device, and their streams end', async () => {
+  const laptop = await site.signIn();
+  const login = await site.logIn(laptop.user);
+  const answer = await laptop.ask(site.one, { method: 'DELETE', path: '/api/auth/sessions' });
+  expect((answer.body as { revoked: number }).revoked).toBeGreaterThanOrEqual(1);
+  expectProblem(await login.ask(site.two, ME), 'session_revoked');
+  expect((await laptop.ask(site.two, ME)).status).toBe(200);
+});
+
+test('log-out ends the own session, with its streams', async () => {
+  const { laptop, phone } = await pair();
+  const stream = phone.listen(site.two);
+  await stream.next('ready');
+  const answer = await phone.ask(site.one, { method: 'POST', path: '/api/auth/logout' });
+
+  expect(answer.status).toBe(204);
+  expect(String(answer.headers['set-cookie'])).toMatch(/^baton=; .*Max-Age=0/);
+  expect((await stream.next('session:revoked')).data).toEqual({ reason: 'logout' });
+  expectProblem(await phone.ask(site.two, ME), 'session_revoked');
+  expect((await listOf(laptop)).sessions.map(({ name }) => name)).toEqual(['Laptop']);
+  const login = await site.logIn();
+  expect((await login.ask(site.one, { method: 'POST', path: '/api/auth/logout' })).status).toBe(204);
+  expectProblem(await login.ask(site.two, ME), 'session_revoked');
+  await stream.stop();
+});
+
+test('a guest may remove itself and nobody else', async () => {
+  const laptop = await site.signIn();
+  const guest = await site.signIn(laptop.user, { scope: 'guest', device_name: 'Guest' });
+  for (const path of ['/api/auth/sessions', '/api/devices']) {
+    expectProblem(await guest.ask(site.one, remove(laptop.deviceId, path)), 'guest_forbidden');
+  }
+  expect((await guest.ask(site.one, remove(guest.deviceId))).status).toBe(204);
+  expectProblem(await guest.ask(site.two, ME), 'session_revoked');
+});
+
+test('with the broker away a device is out all the same, and the broker is told once it is back', async () => {
+  const { laptop, phone } = await pair();
+  const stream = phone.listen(site.two);
+  await stream.next('ready');
+  // Both are known to both replicas; what the broker said is believed for ten seconds.
+  await Promise.all([site.one, site.two].map((replica) => laptop.ask(replica, ME)));
+  await site.broker.kill();
+  const answer = await laptop.ask(site.one, remove(phone.deviceId));
+  await stream.next('session:revoked');
+  const stale = await laptop.ask(site.one, { path: '/api/auth/sessions' });
+
+  expect(answer.status).toBe(202);
+  expect(stale.body).toMatchObject({ stale: true, sessions: [{ name: 'Laptop', scope: null }] });
+  for (const replica of [site.one, site.two]) {
+    expect((await phone.ask(replica, ME)).status).toBeGreaterThanOrEqual(400);
+  }
+  await site.restartBroker();
+  await eventually('the broker has been told', async () => {
+    const sessions = await serviceOf(site.broker).list(laptop.user);
+    return sessions.some(({ meta }) => meta === phone.deviceId) ? null : true;
+  });
+  await stream.stop();
+});
+
+test('a replica that missed the announcement refuses the device within seconds', async () => {
+  const { laptop, phone } = await pair();
+  expect((await phone.ask(site.two, ME)).status).toBe(200);
+  const late = await site.startReplica();
+  await laptop.ask(site.one, remove(phone.deviceId));
+  const after = await site.startReplica();
+
+  expectProblem(await phone.ask(late, ME), 'session_revoked');
+  expectProblem(await phone.ask(after, ME), 'session_revoked');
+});
+
+test('erasing the account’s data keeps the sessions and tells the open streams to start anew', async () => {
+  const { laptop, phone } = await pair();
+  const stream = phone.listen(site.two);
+  await stream.next('ready');
+  await laptop.ask(site.one, {
+    ...{ method: 'PUT', path: '/api/clipboard' },
+    body: { content: 'text of mine', content_type: 'text/plain' },
+  });
+  await stream.next('clipboard');
+  const answer = await laptop.ask(site.one, { method: 'DELETE', path: '/api/me/data' });
+  const { data: ready } = await stream.next('ready');
+
+  expect(answer.status).toBe(204);
+  expect(ready).toMatchObject({ resumed: false, clipboard: null });
+  const redis = connectTo(sharedRedisUrl());
+  expect(await keysHolding(redis, site.prefix, 'text of mine')).toEqual([]);
+  redis.disconnect();
+  expect((await phone.ask(site.two, ME)).body).toMatchObject({ device: { name: 'Phone' } });
+  await laptop.ask(site.two, { method: 'POST', path: '/api/message', body: { to: 'Phone', content: 'after' } });
+  expect((await stream.next('message')).data.content).toBe('after');
+  await stream.stop();
+});

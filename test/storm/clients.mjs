@@ -1,0 +1,166 @@
+import { connect } from 'node:net';
+
+/*
+ * A process that holds thousands of streams, as bare sockets: the real client would cost more than what is measured.
+ * It behaves like one: full jitter from half a second, doubled with each failure, and its last id with each attempt.
+ * Does the tasks of its parent, one at a time.
+ */
+
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 30_000;
+const OPENING_AT_ONCE = 100;
+const PROBES_AT_ONCE = 10;
+
+/** Where a stream that lost its replica goes; set by the parent when it kills one. */
+let refuge = null;
+const streams = [];
+
+/** Runs `act(i)` for 0 to count - 1, at most `width` of them at once. */
+async function overlapped(count, width, act) {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await act(next++);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, count) }, worker));
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const headersOf = ({ user, device, name }) => ({
+  'X-Dev-User': user,
+  'X-Dev-Device': device,
+  'X-Dev-Name': name,
+  'X-Dev-Type': 'linux',
+});
+
+class Stream {
+  constructor({ user, device, name, url }) {
+    Object.assign(this, { user, device, name, url });
+    this.lastEventId = null;
+    this.readyAt = null;
+    this.lostAt = null;
+    this.failures = 0;
+    this.resets = 0;
+    this.waiting = new Map();
+  }
+
+  /** Resolves with the first `ready`; from then on it comes back by itself. */
+  open() {
+    return new Promise((resolve) => {
+      this.onReady = resolve;
+      this.#connect();
+    });
+  }
+
+  /** Resolves when a message with this content comes. */
+  receives(content) {
+    return new Promise((resolve) => this.waiting.set(content, resolve));
+  }
+
+  #connect() {
+    const { hostname, port } = new URL(this.url);
+    const socket = connect(Number(port), hostname);
+    const headers = {
+      Host: `${hostname}:${port}`,
+      Accept: 'text/event-stream',
+      ...headersOf(this),
+      ...(this.lastEventId !== null && { 'Last-Event-ID': this.lastEventId }),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`GET /api/hub/events HTTP/1.1\r\n${lines.join('')}\r\n`);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        this.#take(text.slice(0, end));
+        text = text.slice(end + 2);
+      }
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#lost());
+  }
+
+  #take(frame) {
+    const id = /^id: ?(\S+)$/m.exec(frame)?.[1];
+    if (id) this.lastEventId = id;
+    const event = /^event: ?(\S+)$/m.exec(frame)?.[1];
+    if (event === 'ready') {
+      if (this.lostAt !== null && frame.includes('"resumed":false')) this.resets += 1;
+      this.readyAt = Date.now();
+      this.failures = 0;
+      this.onReady?.();
+    }
+    if (event !== 'message') return;
+    for (const [content, resolve] of this.waiting) {
+      if (!frame.includes(`"content":"${content}"`)) continue;
+      this.waiting.delete(content);
+      resolve();
+    }
+  }
+
+  #lost() {
+    this.lostAt ??= Date.now();
+    this.readyAt = null;
+    if (refuge !== null) this.url = refuge;
+    const backoffMs = Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.failures);
+    this.failures += 1;
+    setTimeout(() => this.#connect(), backoffMs);
+  }
+}
+
+const TASKS = {
+  /** Two devices each account, one on each replica. */
+  async open({ count, urls, prefix }) {
+    for (let i = 0; i < count; i += 1) {
+      const user = `${prefix}-${Math.floor(i / 2)}`;
+      const number = i % 2;
+      streams.push(new Stream({ user, device: `${user}-d${number}`, name: `d${number}`, url: urls[number] }));
+    }
+    await overlapped(count, OPENING_AT_ONCE, (i) => streams[i].open());
+  },
+
+  expectLoss({ survivor }) {
+    refuge = survivor;
+  },
+
+  /** Resolves when all are open: when that was (Unix ms), and of those that were lost how long each took. */
+  async untilAllReady() {
+    while (!streams.every(({ readyAt }) => readyAt !== null)) await pause(5);
+    const lost = streams.filter(({ lostAt }) => lostAt !== null);
+    return {
+      allReadyAt: Math.max(...streams.map(({ readyAt }) => readyAt)),
+      backAfterMs: lost.map(({ readyAt, lostAt }) => readyAt - lostAt),
+      resets: lost.reduce((sum, { resets }) => sum + resets, 0),
+    };
+  },
+
+  /** Sends a message to each of so many streams; resolves to how many came, and how long the slowest took. */
+  async probe({ count, url }) {
+    const took = [];
+    await overlapped(Math.min(count, streams.length), PROBES_AT_ONCE, async (i) => {
+      const stream = streams[Math.floor((i * streams.length) / count)];
+      const sender = streams[streams.indexOf(stream) ^ 1] ?? stream;
+      const content = `probe ${i}`;
+      const startedAt = performance.now();
+      const arrived = stream.receives(content);
+      const response = await fetch(`${url}/api/message`, {
+        method: 'POST',
+        headers: { ...headersOf(sender), 'Content-Type': 'application/json' },
+        body: JSON.stringify({ to_device_id: stream.device, content }),
+      });
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+      await arrived;
+      took.push(performance.now() - startedAt);
+    });
+    return { arrived: took.length, slowestMs: Math.max(...took) };
+  },
+};
+
+process.on('message', async ({ task, given }) => {
+  try {
+    process.send({ result: (await TASKS[task](given)) ?? null });
+  } catch (error) {
+    process.send({ failed: error.stack });
+  }
+});
+process.on('disconnect', () => process.exit());
+process.send({ result: 'started' });

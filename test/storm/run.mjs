@@ -1,0 +1,38 @@
+import { register } from 'node:module';
+import { parseArgs } from 'node:util';
+import { buildOrExit } from '../../deploy/local/build.mjs';
+import { startRedis } from '../../deploy/local/redis.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+
+/*
+ * `npm run test:storm`: ten thousand streams over two replicas, one of which is killed. Prints how soon all are open on
+ * the other, and what that cost it. `--streams n`, `--processes n`, `--profile folder` (of the replicas, by Node).
+ */
+
+const { values } = parseArgs({
+  options: {
+    streams: { type: 'string', default: '10000' },
+    processes: { type: 'string', default: '3' },
+    profile: { type: 'string' },
+  },
+});
+
+requireNode();
+installPackages();
+const redis = await startRedis({ path: requireRedisServer('APP_REDIS_URL'), detached: true });
+process.on('exit', () => redis.kill());
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+await buildOrExit();
+register('../chaos/typescript-hooks.mjs', import.meta.url);
+const { runStorm } = await import('./storm.ts');
+const { stopReplicas } = await import('../support/replicas.ts');
+const figures = await runStorm({
+  streams: Number(values.streams),
+  processes: Number(values.processes),
+  redisUrl: redis.url,
+  keyPrefix: 'storm',
+  execArgv: values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : undefined,
+});
+await stopReplicas();
+await redis.stop();
+process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);

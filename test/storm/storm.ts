@@ -1,0 +1,144 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
+
+const CLIENTS = fileURLToPath(new URL('./clients.mjs', import.meta.url));
+const LOOK_EVERY_MS = 100;
+const PROBES = 200;
+
+interface StormParts {
+  streams: number;
+  /** Each process may hold so many files open: 20,000 here. */
+  processes: number;
+  redisUrl: string;
+  keyPrefix: string;
+  /** Further arguments of Node for the replicas, like a profile's. */
+  execArgv?: string[];
+}
+
+/** What became of the streams of a killed replica, and what it cost the one that took them. */
+export interface StormFigures {
+  streams: number;
+  lost: number;
+  /** From the kill until every stream is open again, on the survivor. */
+  allReadyMs: number;
+  /** Each client's own: from its loss, its backoff included. */
+  medianBackMs: number;
+  /** Streams that were told that they missed something. */
+  resets: number;
+  liveness: { looks: number; worstMs: number; medianMs: number };
+  rssMib: { before: number; highest: number; after: number };
+  probes: { sent: number; arrived: number; slowestMs: number };
+}
+
+interface Clients {
+  ask<T>(task: string, given?: object): Promise<T>;
+  process: ChildProcess;
+}
+
+async function startClients(): Promise<Clients> {
+  const child = fork(CLIENTS, { execArgv: [] });
+  const answer = async <T>(): Promise<T> => {
+    const [message] = (await once(child, 'message')) as [{ result: T; failed?: string }];
+    if (message.failed !== undefined) throw new Error(message.failed);
+    return message.result;
+  };
+  await answer();
+  return {
+    process: child,
+    ask(task, given = {}) {
+      const result = answer();
+      child.send({ task, given });
+      return result as never;
+    },
+  };
+}
+
+const rssMib = ({ process: { pid } }: ReplicaProcess): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+
+const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/** Looks at a replica again and again until it is told to stop: how soon it answers, and how much memory it holds. */
+function watch(replica: ReplicaProcess) {
+  const took: number[] = [];
+  let highest = 0;
+  let isOver = false;
+  const looking = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      const { ok } = await fetch(`${replica.adminUrl}/livez`);
+      if (!ok) throw new Error('not alive');
+      took.push(performance.now() - startedAt);
+      highest = Math.max(highest, rssMib(replica));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await looking;
+    return { liveness: { looks: took.length, worstMs: Math.max(...took), medianMs: middle(took) }, highest };
+  };
+}
+
+interface Back {
+  allReadyAt: number;
+  backAfterMs: number[];
+  resets: number;
+}
+
+/** Opens the streams over two replicas, kills one, and waits until all are on the other. Leaves the survivor running. */
+export async function runStorm({
+  streams,
+  processes,
+  redisUrl,
+  keyPrefix,
+  execArgv,
+}: StormParts): Promise<StormFigures> {
+  const env = { APP_HUB_MAX_STREAMS: String(streams + 100), ...(execArgv && { NODE_OPTIONS: execArgv.join(' ') }) };
+  const start = () => startReplica({ redisUrl, keyPrefix, env });
+  const [survivor, victim] = await Promise.all([start(), start()]);
+  const groups: Clients[] = await Promise.all(Array.from({ length: processes }, startClients));
+  const all = <T>(task: string, given: (i: number) => object = () => ({})) =>
+    Promise.all(groups.map((group, i) => group.ask<T>(task, given(i))));
+  try {
+    const count = Math.ceil(streams / processes / 2) * 2;
+    await all('open', (i) => ({ count, urls: [survivor.url, victim.url], prefix: `${keyPrefix}-${i}` }));
+    await all('expectLoss', () => ({ survivor: survivor.url }));
+    const before = rssMib(survivor);
+    const stopWatching = watch(survivor);
+    const killedAt = Date.now();
+    await victim.kill();
+    const backs = await all<Back>('untilAllReady');
+    const { liveness, highest } = await stopWatching();
+    const probed = await all<{ arrived: number; slowestMs: number }>('probe', () => ({
+      count: Math.ceil(PROBES / processes),
+      url: survivor.url,
+    }));
+    const backAfterMs = backs.flatMap((back) => back.backAfterMs);
+    return {
+      streams: count * processes,
+      lost: backAfterMs.length,
+      allReadyMs: Math.max(...backs.map(({ allReadyAt }) => allReadyAt)) - killedAt,
+      medianBackMs: middle(backAfterMs),
+      resets: backs.reduce((sum, { resets }) => sum + resets, 0),
+      liveness,
+      rssMib: { before, highest, after: rssMib(survivor) },
+      probes: {
+        sent: Math.ceil(PROBES / processes) * processes,
+        arrived: probed.reduce((sum, { arrived }) => sum + arrived, 0),
+        slowestMs: Math.max(...probed.map(({ slowestMs }) => slowestMs)),
+      },
+    };
+  } finally {
+    await Promise.all(
+      groups.map(async ({ process: child }) => {
+        const closed = once(child, 'close');
+        child.kill('SIGKILL');
+        await closed;
+      }),
+    );
+  }
+}
