@@ -6,15 +6,21 @@ import { join } from 'node:path';
 
 const STOP_WITHIN_MS = 5_000;
 
-/** A TCP port of the loopback address that nobody listens on now. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
+/** Below the ephemeral ports, so that no outgoing connection takes one between the look and its use. */
+const [FIRST_PORT, PORTS] = [26_000, 6_000];
+
+const isFree = (port) =>
+  new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
+
+/** A TCP port of the loopback address that nobody listens on now; a random one, because others look for one too. */
+export async function freePort() {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (await isFree(port)) return port;
+  }
 }
 
 /**

@@ -92,7 +92,7 @@ export async function startApp(config: Config): Promise<App> {
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
       relay: (file) => relay.requests.rung(file),
-      revoked: (u, d, reason) => revocations.heard(u, d, reason),
+      revoked: (u, d, reason, atMs) => revocations.heard(u, d, reason, atMs),
       login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
@@ -333,6 +333,7 @@ export async function startApp(config: Config): Promise<App> {
     await replica.stop();
     store.stop();
     relay.bulk.stop();
+    await broker?.close();
     metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);
     logger.info('stopped');

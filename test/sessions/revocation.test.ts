@@ -3,6 +3,7 @@ import { serviceOf } from '../broker/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
 import { keysHolding } from '../support/stored.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { expectProblem } from '../support/wire.ts';
 
 interface Sessions {
@@ -198,15 +199,41 @@ test('with the broker away a device is out all the same, and the broker is told 
   await stream.stop();
 });
 
-test('a replica that missed the announcement refuses the device within seconds', async () => {
+test('a replica that missed the announcement ends the streams of the device within seconds', async () => {
+  const proxy = await startTcpProxy(sharedRedisUrl());
+  const deaf = await site.startReplica({ APP_REDIS_URL: proxy.url });
   const { laptop, phone } = await pair();
-  expect((await phone.ask(site.two, ME)).status).toBe(200);
-  const late = await site.startReplica();
+  const stream = phone.listen(deaf);
+  await stream.next('ready');
+  proxy.silence('subscribe');
+  const removedAt = performance.now();
   await laptop.ask(site.one, remove(phone.deviceId));
+  const { at } = await stream.next('session:revoked');
+  process.stdout.write(`revoked: on a replica that heard nothing after ${Math.round(at - removedAt)} ms\n`);
+
+  expect(at - removedAt).toBeLessThan(10_000);
+  expectProblem(await phone.ask(deaf, ME), 'session_revoked');
+  await stream.stop();
+  await deaf.kill();
+  await proxy.stop();
+});
+
+test('a revocation outlives the store’s memory of it: replicas that know of it write it back', async () => {
+  const { laptop, phone } = await pair();
+  await laptop.ask(site.one, remove(phone.deviceId));
+  const redis = connectTo(sharedRedisUrl());
+  const list = `${site.prefix}:{sys}:revoked`;
+  await redis.del(list, `${list}:version`);
+  const member = `${phone.user} ${phone.deviceId}`;
+  await eventually('it is back', async () => ((await redis.zscore(list, member)) === null ? null : true));
+  redis.disconnect();
   const after = await site.startReplica();
 
-  expectProblem(await phone.ask(late, ME), 'session_revoked');
-  expectProblem(await phone.ask(after, ME), 'session_revoked');
+  await eventually('the new replica has read it', async () =>
+    (await phone.ask(after, ME)).status === 401 ? true : null,
+  );
+  const again = await site.signIn(laptop.user, { device_id: phone.deviceId });
+  expect(again.deviceId).not.toBe(phone.deviceId);
 });
 
 test('erasing the account’s data keeps the sessions and tells the open streams to start anew', async () => {

@@ -105,7 +105,7 @@ export async function runStorm({
     Promise.all(groups.map((group, i) => group.ask<T>(task, given(i))));
   try {
     const count = Math.ceil(streams / processes / 2) * 2;
-    await all('open', (i) => ({ count, urls: [survivor.url, victim.url], prefix: `${keyPrefix}-${i}` }));
+    await all('open', (i) => ({ count, urls: [survivor.url, victim.url], prefix: `storm-${i}` }));
     await all('expectLoss', () => ({ survivor: survivor.url }));
     const before = rssMib(survivor);
     const stopWatching = watch(survivor);

@@ -84,6 +84,32 @@ test('when the store loses everything, open streams are told and delivery goes o
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 }, 60_000);
 
+test('a store that stalls and wakes up empty, while a replica stalls as well, leaves no stream deaf and no presence wrong', async () => {
+  await startAll();
+  const { laptop, onLaptop, onPhone, send } = await startPair();
+  await send('before');
+  await onPhone.next('message', ({ data }) => data.content === 'before');
+  const look = connectTo(redis.url);
+
+  redis.pause();
+  await Promise.all([onLaptop.next('degraded'), onPhone.next('degraded')]);
+  two.process.kill('SIGSTOP');
+  redis.resume();
+  await look.flushall();
+  const { data: onOne } = await onLaptop.next('ready');
+  two.process.kill('SIGCONT');
+  const { data: onTwo } = await onPhone.next('ready');
+  await send('after');
+  await onPhone.next('message', ({ data }) => data.content === 'after');
+  const { body: presence } = await laptop.on(one).call('getPresence');
+
+  expect(onOne).toMatchObject({ resumed: false, reason: 'store_lost' });
+  expect(onTwo).toMatchObject({ resumed: false, reason: 'store_lost' });
+  expect(presence.devices.map(({ name, online }) => `${name} ${online}`).sort()).toEqual(['Laptop true', 'Phone true']);
+  await look.quit();
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+}, 90_000);
+
 test('a message whose answer from the store was cut off is accepted once', async () => {
   await startAll();
   const proxy = await startTcpProxy(redis.url);

@@ -52,7 +52,7 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /** Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. */
-const [FIRST_PORT, PORTS] = [12_000, 10_000];
+const [FIRST_PORT, PORTS] = [10_000, 6_000];
 
 /** A cluster node also listens on its port + 10,000. */
 const BUS_OFFSET = 10_000;
@@ -70,13 +70,15 @@ export type Settings = Record<string, string | number>;
 interface ProcessOptions {
   /** Beside port, bind and folder. */
   settings?: Settings;
-  /** Lines of a configuration file, which this process rewrites (sentinels). */
+  /** Lines of a configuration file, which this process rewrites: sentinels do, and have those do whom they promote. */
   file?: string[];
+  isSentinel?: boolean;
   /** What its log says once it serves. */
   readyWhen?: string;
 }
 
-export async function startRedisProcess({ settings = {}, file, readyWhen = 'Ready to accept' }: ProcessOptions = {}) {
+export async function startRedisProcess(options: ProcessOptions = {}) {
+  const { settings = {}, file, isSentinel = false, readyWhen = 'Ready to accept' } = options;
   const port = await freeRedisPort();
   const folder = mkdtempSync(join(tmpdir(), 'baton-test-redis-'));
   const configFile = join(folder, 'redis.conf');
@@ -106,7 +108,7 @@ export async function startRedisProcess({ settings = {}, file, readyWhen = 'Read
     kill: end,
     forget: () => rmSync(join(folder, 'appendonlydir'), { recursive: true, force: true }),
     async start(env = {}) {
-      const words = file ? [configFile, '--sentinel', ...args] : args;
+      const words = [...(file ? [configFile] : []), ...(isSentinel ? ['--sentinel'] : []), ...args];
       const started = spawn(SERVER, words, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } });
       child = started;
       started.stdout.setEncoding('utf8');

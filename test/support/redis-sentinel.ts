@@ -34,9 +34,11 @@ interface SentinelOptions {
 export async function startRedisSentinel(options: SentinelOptions = {}): Promise<SentinelSite> {
   const { replicas = 2, downAfterMs = 1_000 } = options;
   const settings = { ...SERVER_SETTINGS, ...options.settings };
-  const first = await startRedisProcess({ settings });
-  const replicaOf = { ...settings, replicaof: `127.0.0.1 ${first.port}` };
-  const others = await Promise.all(Array.from({ length: replicas }, () => startRedisProcess({ settings: replicaOf })));
+  const first = await startRedisProcess({ settings, file: [] });
+  const replicaOf = [`replicaof 127.0.0.1 ${first.port}`];
+  const others = await Promise.all(
+    Array.from({ length: replicas }, () => startRedisProcess({ settings, file: replicaOf })),
+  );
   const servers = [first, ...others];
   for (const server of others) {
     await until(
@@ -52,7 +54,7 @@ export async function startRedisSentinel(options: SentinelOptions = {}): Promise
     `sentinel parallel-syncs ${MASTER} 1`,
   ];
   const sentinels = await Promise.all(
-    Array.from({ length: 3 }, () => startRedisProcess({ file, readyWhen: '+monitor' })),
+    Array.from({ length: 3 }, () => startRedisProcess({ file, isSentinel: true, readyWhen: '+monitor' })),
   );
   for (const sentinel of sentinels) {
     await until(

@@ -62,13 +62,17 @@ export function signedIn(user: string, cookie: string, answer: SessionAnswer | n
   };
 }
 
-export async function startSignInSite(env: Record<string, string> = {}): Promise<SignInSite> {
+export async function startSignInSite(
+  env: Record<string, string> = {},
+  brokerEnv: Record<string, string> = {},
+): Promise<SignInSite> {
   const [prefix, brokerPrefix, redisUrl, port] = [randomPrefix(), randomPrefix(), sharedRedisUrl(), await freePort()];
   const start = () =>
     spawnBroker(
       {
         ...{ BROKER_REDIS_URL: redisUrl, BROKER_KEY_PREFIX: brokerPrefix },
         ...{ BROKER_DEV_LOGIN: 'true', BROKER_RETURN_ORIGINS: ORIGIN },
+        ...brokerEnv,
       },
       port,
     );

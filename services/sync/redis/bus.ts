@@ -20,8 +20,8 @@ export interface BusListener {
   unlogged(account: string, name: string, to: string, data: string): void;
   /** The account's presence has this version now. */
   presence(account: string, version: number): void;
-  /** A device was signed out; '' for the sessions of the account that have none. */
-  revoked(account: string, deviceId: string, reason: string): void;
+  /** A device was signed out, at a time of the store; '' for the sessions of the account that have none. */
+  revoked(account: string, deviceId: string, reason: string, atMs: number): void;
   /** A login request changed: this poll is to look again, or was replaced. */
   login(pollId: string, word: string): void;
   /** A newer stream of the same device took this one's place. */
@@ -191,7 +191,7 @@ export class Bus {
     if (kind === 'n') this.#hearNonce(Number(account));
     if (kind === 't') listener.event(topOnly(account, rest));
     if (kind === 'u') listener.unlogged(account, rest, to, data);
-    if (kind === 'r') listener.revoked(account, rest, to);
+    if (kind === 'r') listener.revoked(account, rest, to, Number(data));
     if (kind === 'l') listener.login(account, rest);
     if (kind === 'p') listener.presence(account, Number(rest));
     if (kind === 'b') listener.relay(account);

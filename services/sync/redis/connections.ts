@@ -114,6 +114,9 @@ export function close(connection: Connection): void {
   closed.add(connection);
   clearTimeout(revivals.get(connection));
   connection.disconnect();
+  // A refresh of the cluster's map that is under way would plan the next one also now, and so for ever: the process would
+  // not end (seen in two of three stops under load).
+  if (connection instanceof Cluster) Reflect.set(connection, 'refreshSlotsCache', () => undefined);
 }
 
 /**

@@ -95,6 +95,7 @@ export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
       }
     },
 
-    close: (): Promise<void> => agent.close(),
+    /** Ends the connections; calls that still run fail. */
+    close: (): Promise<void> => agent.destroy(),
   };
 }

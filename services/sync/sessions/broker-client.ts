@@ -51,7 +51,9 @@ function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonEr
   return breach(`The auth broker refused with ${status}`);
 }
 
-const countsAsFailure = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
+/** A broker that answers wrongly does answer: what is odd about one account must not stop the others. */
+const countsAsFailure = (error: unknown): boolean =>
+  !(error instanceof BatonError) || error.code === 'broker_unavailable';
 
 interface BrokerClientParts {
   url: string;
@@ -152,7 +154,10 @@ export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts
     /** Whose it is. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     verify(shown: { credential: string } | { access_token: string }): Promise<VerifiedIdentity> {
       const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
-      return ask('verify', call, (reply) => checked(reply, isIdentity, () => true));
+      // Whose token it is its reader knows, from its signature.
+      const fits = ({ session_id: id }: VerifiedIdentity) =>
+        !('credential' in shown) || shown.credential.split('.')[1] === id;
+      return ask('verify', call, (reply) => checked(reply, isIdentity, fits));
     },
 
     close: broker.close,

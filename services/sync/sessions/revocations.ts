@@ -44,14 +44,14 @@ export class Revocations {
   async revoke(account: string, deviceId: string, reason: RevokedReason): Promise<void> {
     const { nowMs } = await this.#parts.store.bury([{ account, deviceId, atMs: 0 }]);
     this.#merge({ account, deviceId, atMs: nowMs }, reason);
-    await this.tell(account, deviceId, reason);
+    await this.tell(account, deviceId, reason, nowMs);
   }
 
   /** Ends the streams of a device, or of all sessions without one when it is null, on every replica. */
-  async tell(account: string, deviceId: string | null, reason: RevokedReason): Promise<void> {
+  async tell(account: string, deviceId: string | null, reason: RevokedReason, atMs = 0): Promise<void> {
     const { store, channels, publish, onRevoked, onFailure } = this.#parts;
     onRevoked(account, deviceId, reason);
-    const payload = `r\n${account}\n${deviceId ?? ''}\n${reason}`;
+    const payload = `r\n${account}\n${deviceId ?? ''}\n${reason}\n${atMs}`;
     const failed = (error: unknown) => onFailure('announce revocation', error);
     const routed = await store.channelsOf(account).catch((error: unknown): string[] => {
       failed(error);
@@ -61,11 +61,11 @@ export class Revocations {
     await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
   }
 
-  /** What another replica announced. An expired session leaves no tombstone: it may be renewed. */
-  heard(account: string, deviceId: string, word: string): void {
+  /** What another replica announced, at a time of the store. An expired session leaves no tombstone: it may be renewed. */
+  heard(account: string, deviceId: string, word: string, atMs: number): void {
     const reason = REVOKED_REASONS.find((known) => known === word) ?? 'revoked';
     if (deviceId === '' || reason === 'expired') this.#parts.onRevoked(account, deviceId || null, reason);
-    else this.#merge({ account, deviceId, atMs: Date.now() }, reason);
+    else this.#merge({ account, deviceId, atMs }, reason);
   }
 
   /** With every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
@@ -83,15 +83,22 @@ export class Revocations {
 
   async #read(version: string): Promise<void> {
     const { store } = this.#parts;
-    const isFirst = this.#version === '';
-    const sinceMs = isFirst ? 0 : this.#newestMs - OVERLAP_MS;
-    const there = await store.tombstones(sinceMs);
-    for (const tombstone of there) this.#merge(tombstone, 'revoked');
-    const members = new Set(there.map(({ account, deviceId }) => `${account} ${deviceId}`));
-    const lost = this.#since(sinceMs).filter(({ account, deviceId }) => !members.has(`${account} ${deviceId}`));
+    const sinceMs = this.#version === '' ? 0 : this.#newestMs - OVERLAP_MS;
+    const { lost, count } = await this.#compare(sinceMs);
+    // The store has fewer than are known here: it lost older ones too.
+    const allLost = sinceMs > 0 && count < this.#since(0).length ? (await this.#compare(0)).lost : lost;
     // Whoever reads next, and a replica that starts, must find them.
-    this.#version = lost.length > 0 ? (await store.bury(lost)).version : version;
+    this.#version = allLost.length > 0 ? (await store.bury(allLost)).version : version;
+  }
+
+  /** Learns what the store has since then. `lost`: what is known here and it has not. `count`: of all that it has. */
+  async #compare(sinceMs: number): Promise<{ lost: Tombstone[]; count: number }> {
+    const { tombstones, count } = await this.#parts.store.tombstones(sinceMs);
+    for (const tombstone of tombstones) this.#merge(tombstone, 'revoked');
     this.#forgetOver();
+    const members = new Set(tombstones.map(({ account, deviceId }) => `${account} ${deviceId}`));
+    const lost = this.#since(sinceMs).filter(({ account, deviceId }) => !members.has(`${account} ${deviceId}`));
+    return { lost, count };
   }
 
   #merge({ account, deviceId, atMs }: Tombstone, reason: RevokedReason): void {

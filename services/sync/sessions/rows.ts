@@ -37,7 +37,7 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
 export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsParts) {
   const refused = new Map<string, number>();
 
-  /** Writes the row of a device with its session. Throws `device_limit`. */
+  /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
   async function write(
     account: string,
     session: Pick<BrokerSession, 'session_id' | 'meta' | 'label' | 'expires_at'>,
@@ -47,7 +47,23 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
     const { session_id: id, meta: deviceId, label, expires_at: endsAtMs } = session;
     await noteDue(account, Math.max(0, endsAtMs - Date.now()));
     const name = nameOf(label, deviceId);
-    return devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
+    const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
+    // Signed out in the meantime: its row may have been written after it was removed.
+    if (!(await revocations.isBuried(account, deviceId))) return device;
+    await devices.remove(account, deviceId);
+    throw new BatonError('session_revoked');
+  }
+
+  /** False where the device may have no row: it was signed out, or there are too many. */
+  async function putBack(account: string, session: BrokerSession): Promise<boolean> {
+    if (await revocations.isBuried(account, session.meta)) return false;
+    try {
+      await write(account, session, 'lost');
+      return true;
+    } catch (error) {
+      if (error instanceof BatonError && error.status < 500) return false;
+      throw error;
+    }
   }
 
   /** Puts back what is missing, and removes what has no session any more. */
@@ -55,7 +71,7 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
     const known = new Set(rows.map(({ deviceId }) => deviceId));
     for (const session of listed) {
       if (session.meta === '' || known.has(session.meta)) continue;
-      if (!(await revocations.isBuried(account, session.meta))) await write(account, session, 'lost');
+      await putBack(account, session);
     }
     const alive = new Set(listed.map(({ meta }) => meta));
     const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < Date.now() - YOUNG_MS);
@@ -72,10 +88,7 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
       const key = `${account} ${deviceId}`;
       if ((refused.get(key) ?? 0) > performance.now()) return false;
       const session = (await broker.list(userId)).find(({ meta }) => meta === deviceId);
-      if (session && !(await revocations.isBuried(account, deviceId))) {
-        await write(account, session, 'lost');
-        return true;
-      }
+      if (session && (await putBack(account, session))) return true;
       if (refused.size >= MOST_REFUSED) refused.clear();
       refused.set(key, performance.now() + ASK_AGAIN_MS);
       return false;

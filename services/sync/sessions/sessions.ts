@@ -73,8 +73,20 @@ export function makeSessions(parts: SessionsParts) {
   async function mint(caller: Caller, body: MintSession, idempotencyKey: string): Promise<Issued> {
     await checkRoom(caller.account, body.meta);
     const issued = await broker().mint(body, idempotencyKey);
-    const device = await rows.write(caller.account, issued, 'minted', body.device_type);
-    return { issued, device };
+    try {
+      return { issued, device: await rows.write(caller.account, issued, 'minted', body.device_type) };
+    } catch (error) {
+      await takeBack(caller, issued, error);
+      throw error;
+    }
+  }
+
+  /** A session whose device was refused, or signed out while it was made, must not live on at the broker. */
+  async function takeBack({ account }: Caller, issued: IssuedSession, error: unknown): Promise<void> {
+    const { subject, session_id: sessionId, meta: deviceId } = issued;
+    const code = error instanceof BatonError ? error.code : null;
+    if (code === 'device_limit') await broker().revoke({ subject, session_id: sessionId, reason: 'refused' });
+    if (code === 'session_revoked') await removal.remove({ account, deviceId, sessionId, reason: 'revoked' });
   }
 
   async function describe(
@@ -90,11 +102,14 @@ export function makeSessions(parts: SessionsParts) {
       current: deviceId === caller.deviceId,
     });
     if (listed === null) {
-      return there.map(({ deviceId, name, type, sessionId, sessionEndsAtMs }) => ({
-        ...known(deviceId),
-        ...{ session_id: sessionId, name, type, scope: null, persist: null },
-        ...{ created_at: null, last_active_at: null, expires_at: sessionEndsAtMs },
-      }));
+      const isOver = ({ sessionEndsAtMs: endMs }: DeviceRow) => endMs !== null && endMs <= Date.now();
+      return there
+        .filter((row) => !isOver(row))
+        .map(({ deviceId, name, type, sessionId, sessionEndsAtMs }) => ({
+          ...known(deviceId),
+          ...{ session_id: sessionId, name, type, scope: null, persist: null },
+          ...{ created_at: null, last_active_at: null, expires_at: sessionEndsAtMs },
+        }));
     }
     return listed
       .filter(({ meta }) => meta !== '' && !revocations.isRevoked(caller.account, meta))

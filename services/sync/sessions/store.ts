@@ -50,9 +50,11 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       return (await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })))) !== null;
     },
 
-    /** All since `sinceMs`. */
-    async tombstones(sinceMs: number): Promise<Tombstone[]> {
-      return tombstonesOf(await orFault(redis.zrangebyscore(keys.revoked, sinceMs, '+inf', 'WITHSCORES')));
+    /** Those since `sinceMs`, and how many there are in all. */
+    async tombstones(sinceMs: number): Promise<{ tombstones: Tombstone[]; count: number }> {
+      const flat = orFault(redis.zrangebyscore(keys.revoked, sinceMs, '+inf', 'WITHSCORES'));
+      const [found, count] = await Promise.all([flat, orFault(redis.zcard(keys.revoked))]);
+      return { tombstones: tombstonesOf(found), count };
     },
 
     /** Writes, or puts off, what has to be done. The account must have been noted as having something due. */

@@ -25,15 +25,15 @@ export async function startSentinel(): Promise<ChaosStore> {
       async returned() {
         // What the sentinels decided while it was away they carry out in their own time.
         await wait(DECIDED_WITHIN_MS);
-        const { isPrimary } = await until(
+        const place = await until(
           async () => ({
             isPrimary: (await site.primary()) === server,
             info: await server.cli('info', 'replication'),
           }),
-          ({ isPrimary, info }) => (isPrimary ? /connected_slaves:[1-9]/ : /master_link_status:up/).test(info),
+          ({ isPrimary: isNow, info }) => (isNow ? /connected_slaves:[1-9]/ : /master_link_status:up/).test(info),
           `the server on ${server.port} to have its place`,
         );
-        return isPrimary;
+        return place.isPrimary;
       },
     };
   }

@@ -1,0 +1,81 @@
+import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import { eventually } from '../broker/brokers.ts';
+import { serviceOf } from '../broker/service.ts';
+import type { ReplicaProcess } from '../support/replicas.ts';
+import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { expectProblem, type WireAnswer } from '../support/wire.ts';
+
+/* Renewing a session on two replicas. The grace of the contract is a minute; here it is over while somebody waits. */
+
+let site: SignInSite;
+let longer: ReplicaProcess;
+beforeAll(async () => {
+  site = await startSignInSite({}, { BROKER_GRACE_SECONDS: '2' });
+  longer = await site.startReplica({ APP_QR_GUEST_TTL_SECONDS: '7200' });
+});
+afterAll(() => site.stop());
+
+const ME = { path: '/api/me' };
+const refresh = (device: SignedIn, replica: { url: string }) =>
+  device.ask(replica, { method: 'POST', path: '/api/auth/refresh' });
+const tabOf = (device: SignedIn, answer: WireAnswer): SignedIn =>
+  signedIn(device.user, cookieOf(answer), answer.body as SessionAnswer);
+
+test('an old secret works inside the grace, and after it ends the session for whoever has the new one', async () => {
+  const old = await site.signIn();
+  const [, ...tabs] = await Promise.all(
+    [site.one, site.two, site.one, site.two].map(async (replica) => tabOf(old, await refresh(old, replica))),
+  );
+  // The first use of the new secret starts the clock of the old one.
+  for (const tab of tabs) expect((await tab.ask(site.two, ME)).status).toBe(200);
+  const inside = await refresh(old, site.two);
+  expect(inside.status).toBe(200);
+  const newest = tabOf(old, inside);
+
+  const refused = await eventually('the grace is over', async () => {
+    const answer = await refresh(old, site.one);
+    return answer.status === 200 ? null : answer;
+  });
+  expectProblem(refused, 'reuse_detected');
+  expect(refused.headers['set-cookie']).toBeUndefined();
+  expectProblem(await refresh(newest, site.two), 'reuse_detected');
+  // What the broker said before is believed for ten seconds.
+  const me = await eventually('the replica has asked again', async () => {
+    const answer = await newest.ask(site.two, ME);
+    return answer.status === 200 ? null : answer;
+  });
+  expectProblem(me, 'session_revoked');
+  const device = { method: 'POST', path: '/api/auth/device-session' };
+  const body = { device_id: old.deviceId, device_name: 'Laptop', device_type: 'browser' };
+  expect((await newest.ask(site.one, { ...device, body })).status).toBeGreaterThanOrEqual(400);
+  expect(await serviceOf(site.broker).list(old.user)).not.toContainEqual(
+    expect.objectContaining({ meta: old.deviceId }),
+  );
+});
+
+test.each(['full', 'guest'] as const)('a once session of scope %s is never longer by any road', async (scope) => {
+  const device = await site.signIn(undefined, { persist: 'once', scope });
+  const endsAt = device.answer?.session_expires_at ?? 0;
+  const renewed = await refresh(device, site.two);
+  const tab = tabOf(device, renewed);
+  // Where new ones would last longer.
+  const reminted = await tab.ask(longer, {
+    ...{ method: 'POST', path: '/api/auth/device-session' },
+    body: { device_id: device.deviceId, device_name: 'Laptop', device_type: 'browser', persist: 'persist' },
+  });
+
+  for (const { body, headers } of [renewed, reminted]) {
+    const { persist, scope: given, session_expires_at: end } = body as SessionAnswer;
+    expect({ persist, given }).toEqual({ persist: 'once', given: scope });
+    // The end is given to the broker in whole seconds from now.
+    expect(end).toBeLessThanOrEqual(endsAt + 1_500);
+    expect(String(headers['set-cookie'])).not.toContain('Max-Age');
+  }
+});
+
+test('a persist session of a guest lives on as a guest', async () => {
+  const guest = await site.signIn(undefined, { scope: 'guest' });
+  const tab = tabOf(guest, await refresh(guest, site.two));
+  expect(tab.answer).toMatchObject({ scope: 'guest', persist: 'persist' });
+  expectProblem(await tab.ask(site.one, { path: '/api/auth/sessions' }), 'guest_forbidden');
+});

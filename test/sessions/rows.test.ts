@@ -1,0 +1,141 @@
+import type { Redis } from 'ioredis';
+import { serviceOf } from '../broker/service.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import type { ReplicaProcess } from '../support/replicas.ts';
+import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { expectProblem, request } from '../support/wire.ts';
+
+/* Device rows are a cache of the broker's sessions: what is lost comes back, what is over goes. */
+
+const SECRET = 'a-secret-of-the-edge-that-is-long-enough';
+
+let site: SignInSite;
+let edge: ReplicaProcess;
+let redis: Redis;
+beforeAll(async () => {
+  site = await startSignInSite();
+  edge = await site.startReplica({ APP_IDENTITY: 'edge', APP_EDGE_SECRET: SECRET });
+  redis = connectTo(sharedRedisUrl());
+});
+afterAll(async () => {
+  redis.disconnect();
+  await site.stop();
+});
+
+const rowsKey = (user: string): string => `${site.prefix}:{${user}}:devices`;
+const ICE = { path: '/api/hub/ice' };
+const namesOf = ({ body }: { body: unknown }) =>
+  (body as { devices: { name: string }[] }).devices.map(({ name }) => name).sort();
+
+test('a lost row is put back from the broker’s listing before a device route refuses', async () => {
+  const laptop = await site.signIn();
+  await redis.del(rowsKey(laptop.user));
+  const transfer = {
+    method: 'POST',
+    path: '/api/transfer/init',
+    body: { to: 'Nobody', files: [{ name: 'a', size: 1 }] },
+  };
+  expectProblem(await laptop.ask(site.two, transfer), 'not_found');
+  expect(namesOf(await laptop.ask(site.one, { path: '/api/devices' }))).toEqual(['Laptop']);
+});
+
+test('behind an edge too, and the stream of the device is counted online', async () => {
+  const laptop = await site.signIn();
+  await redis.del(rowsKey(laptop.user));
+  const headers = {
+    ...{ 'X-Edge-Secret': SECRET, 'X-Auth-Subject': laptop.user, 'X-Auth-Scope': 'full' },
+    'X-Auth-Meta': laptop.deviceId,
+  };
+  expect((await request(edge, { path: '/api/hub/events', headers })).status).toBe(200);
+  expect(namesOf(await request(edge, { path: '/api/devices', headers }))).toEqual(['Laptop']);
+});
+
+test('a device that the broker has no session of gets none, and is refused what needs one', async () => {
+  const laptop = await site.signIn();
+  const headers = {
+    ...{ 'X-Edge-Secret': SECRET, 'X-Auth-Subject': laptop.user, 'X-Auth-Scope': 'full' },
+    'X-Auth-Meta': 'never-signed-in',
+  };
+  const transfer = {
+    method: 'POST',
+    path: '/api/transfer/init',
+    body: { to: 'Laptop', files: [{ name: 'a', size: 1 }] },
+  };
+  expectProblem(await request(edge, { ...transfer, headers }), 'device_required');
+  expect(namesOf(await laptop.ask(site.one, { path: '/api/devices' }))).toEqual(['Laptop']);
+});
+
+test('the listing removes the row of a session that the broker has no more, but no row of a moment ago', async () => {
+  const laptop = await site.signIn();
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
+  const young = await site.signIn(laptop.user, { device_name: 'Young' });
+  for (const { deviceId } of [phone, young])
+    await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: deviceId, reason: 'elsewhere' });
+  const [name, type, , ...session] = String(await redis.hget(rowsKey(laptop.user), phone.deviceId)).split('\n');
+  const anHourAgo = Date.now() - 3_600_000;
+  await redis.hset(rowsKey(laptop.user), phone.deviceId, [name, type, anHourAgo, ...session].join('\n'));
+  const listening = laptop.listen(site.two);
+  await listening.next('ready');
+  const { body } = await laptop.ask(site.one, { path: '/api/auth/sessions' });
+
+  expect((body as { sessions: { name: string }[] }).sessions.map((each) => each.name)).toEqual(['Laptop']);
+  expect((await listening.next('device:removed')).data).toEqual({ device_id: phone.deviceId });
+  expect(namesOf(await laptop.ask(site.two, { path: '/api/devices' }))).toEqual(['Laptop', 'Young']);
+  await listening.stop();
+});
+
+test('the same request twice at once is one session and one row, and both answers work', async () => {
+  const login = await site.logIn();
+  const body = { device_id: 'laptop-0001', device_name: 'Laptop', device_type: 'browser' };
+  const answers = await Promise.all(
+    [site.one, site.two].map((replica) =>
+      login.ask(replica, { method: 'POST', path: '/api/auth/device-session', body }),
+    ),
+  );
+
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: 200, body: { device: { device_id: 'laptop-0001', name: 'Laptop' } } });
+    const tab = signedIn(login.user, cookieOf(answer), null);
+    expect((await tab.ask(site.two, { path: '/api/me' })).status).toBe(200);
+  }
+  const sessions = await serviceOf(site.broker).list(login.user);
+  expect(sessions.filter(({ meta }) => meta !== '')).toHaveLength(1);
+  expect(namesOf(await login.ask(site.one, { path: '/api/devices' }))).toEqual(['Laptop']);
+});
+
+test('the same removal twice at once is one', async () => {
+  const laptop = await site.signIn();
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
+  const answers = await Promise.all(
+    [site.one, site.two].map((replica) =>
+      laptop.ask(replica, { method: 'DELETE', path: `/api/devices/${phone.deviceId}` }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([204, 204]);
+  expectProblem(await phone.ask(site.two, ICE), 'session_revoked');
+});
+
+test('the account has room for so many devices, and one too many leaves no session behind', async () => {
+  const laptop = await site.signIn();
+  const row = String(await redis.hget(rowsKey(laptop.user), laptop.deviceId))
+    .split('\n')
+    .slice(1);
+  const many = Array.from({ length: 63 }, (_, i) => [`device-${1000 + i}`, [`Device ${i}`, ...row].join('\n')]);
+  await redis.hset(rowsKey(laptop.user), Object.fromEntries(many) as Record<string, string>);
+  const login = await site.logIn(laptop.user);
+  const answer = await login.ask(site.two, {
+    ...{ method: 'POST', path: '/api/auth/device-session' },
+    body: { device_id: 'phone-0001', device_name: 'Phone', device_type: 'browser' },
+  });
+
+  expectProblem(answer, 'device_limit');
+  const sessions = await serviceOf(site.broker).list(laptop.user);
+  expect(sessions.filter(({ meta }) => meta !== '').map(({ meta }) => meta)).toEqual([laptop.deviceId]);
+});
+
+test('what the service can do is told: sign-in by QR', async () => {
+  const laptop = await site.signIn();
+  const without = await site.startReplica({ APP_QR_LOGIN_ENABLED: 'false' });
+  expect((await laptop.ask(site.one, { path: '/api/me' })).body).toMatchObject({ features: { qr: true } });
+  expect((await laptop.ask(without, { path: '/api/me' })).body).toMatchObject({ features: { qr: false } });
+});

@@ -1,0 +1,157 @@
+import { Revocations } from '../../../services/sync/sessions/revocations.ts';
+import type { SessionStore, Tombstone } from '../../../services/sync/sessions/store.ts';
+
+/* Which devices were signed out, as one replica knows it, beside a store that may forget. */
+
+const HOUR_MS = 3_600_000;
+const NOW = 1_800_000_000_000;
+
+function makeFakeStore() {
+  let list: Tombstone[] = [];
+  let version = '';
+  let nowMs = NOW;
+  const store = {
+    async bury(tombstones: Tombstone[]) {
+      for (const tombstone of tombstones) {
+        if (list.some(({ deviceId }) => deviceId === tombstone.deviceId)) continue;
+        list.push({ ...tombstone, atMs: tombstone.atMs || nowMs });
+      }
+      list = list.filter(({ atMs }) => atMs > nowMs - 24 * HOUR_MS);
+      version = `${nowMs}-${Math.random()}`;
+      return { version, nowMs };
+    },
+    isBuried: async (_: string, deviceId: string) => list.some((each) => each.deviceId === deviceId),
+    tombstones: async (sinceMs: number) => ({
+      tombstones: list.filter(({ atMs }) => atMs >= sinceMs),
+      count: list.length,
+    }),
+    channelsOf: async () => [],
+  } as unknown as SessionStore;
+  return {
+    store,
+    version: () => version,
+    devices: () => list.map(({ deviceId }) => deviceId).sort(),
+    at: (ms: number) => void (nowMs = ms),
+    lose() {
+      list = [];
+      version = '';
+    },
+  };
+}
+
+function makeReplica(store: SessionStore) {
+  const ended: string[] = [];
+  const published: string[] = [];
+  const revocations = new Revocations({
+    store,
+    channels: () => ['one'],
+    async publish(_channel, payload) {
+      published.push(payload);
+      return 1;
+    },
+    onRevoked: (_account, deviceId) => ended.push(String(deviceId)),
+    onFailure: (_task, error) => {
+      throw error;
+    },
+  });
+  return { revocations, ended, published };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const knows = ({ revocations }: ReturnType<typeof makeReplica>, ids: string[]): string[] =>
+  ids.filter((id) => revocations.isRevoked('ann', id));
+
+test('a replica that heard nothing learns with its lease, and ends the streams', async () => {
+  const fake = makeFakeStore();
+  const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)];
+  await one.revocations.revoke('ann', 'phone', 'revoked');
+  two.revocations.note(fake.version());
+  await settled();
+  expect(two.ended).toEqual(['phone']);
+  expect(knows(two, ['phone', 'laptop'])).toEqual(['phone']);
+});
+
+test('everything of the last day is written back to a store that lost it, not only the newest', async () => {
+  const fake = makeFakeStore();
+  const one = makeReplica(fake.store);
+  for (const [device, agoMs] of [
+    ['old', 5 * HOUR_MS],
+    ['older', 20 * HOUR_MS],
+    ['new', 0],
+  ] as const) {
+    fake.at(NOW - agoMs);
+    await one.revocations.revoke('ann', device, 'revoked');
+    one.revocations.note(fake.version());
+    await settled();
+  }
+  fake.lose();
+  one.revocations.note(fake.version());
+  await settled();
+  expect(fake.devices()).toEqual(['new', 'old', 'older']);
+});
+
+test('also when somebody was signed out between the loss and the next lease', async () => {
+  const fake = makeFakeStore();
+  const [one, fresh] = [makeReplica(fake.store), makeReplica(fake.store)];
+  fake.at(NOW - 5 * HOUR_MS);
+  await one.revocations.revoke('ann', 'old', 'revoked');
+  one.revocations.note(fake.version());
+  await settled();
+  fake.lose();
+  fake.at(NOW);
+  await fresh.revocations.revoke('ann', 'new', 'revoked');
+  one.revocations.note(fake.version());
+  await settled();
+  expect(fake.devices()).toEqual(['new', 'old']);
+  fresh.revocations.note(fake.version());
+  await settled();
+  expect(knows(fresh, ['old', 'new'])).toEqual(['old', 'new']);
+});
+
+test('an announcement before the first reading does not stand in for what is older', async () => {
+  const fake = makeFakeStore();
+  const [one, starting] = [makeReplica(fake.store), makeReplica(fake.store)];
+  fake.at(NOW - 5 * HOUR_MS);
+  await one.revocations.revoke('ann', 'old', 'revoked');
+  starting.revocations.heard('ann', 'new', 'revoked', NOW);
+  starting.revocations.note(fake.version());
+  await settled();
+  expect(knows(starting, ['old', 'new'])).toEqual(['old', 'new']);
+});
+
+test('the announcement carries the time of the store, so that a wrong clock hides nothing later', async () => {
+  const fake = makeFakeStore();
+  const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)];
+  await one.revocations.revoke('ann', 'first', 'logout');
+  expect(one.published).toEqual([`r\nann\nfirst\nlogout\n${NOW}`]);
+  two.revocations.note(fake.version());
+  await settled();
+  two.revocations.heard('ann', 'second', 'revoked', NOW + 1);
+  fake.at(NOW + 2);
+  await one.revocations.revoke('ann', 'third', 'revoked');
+  two.revocations.note(fake.version());
+  await settled();
+  expect(knows(two, ['first', 'second', 'third'])).toEqual(['first', 'second', 'third']);
+});
+
+test('after a day it is forgotten, and not written back', async () => {
+  const fake = makeFakeStore();
+  const one = makeReplica(fake.store);
+  fake.at(NOW - 25 * HOUR_MS);
+  await one.revocations.revoke('ann', 'old', 'revoked');
+  one.revocations.note(fake.version());
+  await settled();
+  fake.at(NOW);
+  await one.revocations.revoke('ann', 'new', 'revoked');
+  one.revocations.note(fake.version());
+  await settled();
+  expect(knows(one, ['old', 'new'])).toEqual(['new']);
+  expect(fake.devices()).toEqual(['new']);
+});
+
+test('an ended session that may be renewed ends its streams and leaves no tombstone', () => {
+  const one = makeReplica(makeFakeStore().store);
+  one.revocations.heard('ann', 'phone', 'expired', 0);
+  expect(one.ended).toEqual(['phone']);
+  expect(knows(one, ['phone'])).toEqual([]);
+});
