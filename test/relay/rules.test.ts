@@ -272,6 +272,11 @@ describe('a download', () => {
     expect((await up.done).out).toContain('window_full');
     const kept = await site.redis.memory('USAGE', `${site.prefix}:relay:{${relayed.id}}:0:0`, 'SAMPLES', 0);
     expect(kept).toBeLessThan(14 * MIB);
+    const isServed = async () => {
+      const metrics = await (await fetch(`${site.two.adminUrl}/metrics`)).text();
+      return /^baton_relay_active\{direction="down"\} [1-9]/m.test(metrics);
+    };
+    while (await isServed()) await new Promise((resolve) => setTimeout(resolve, 100));
     // Cut: what comes out of the sockets ends before the file does.
     let bytes = 0;
     socket
@@ -279,6 +284,7 @@ describe('a download', () => {
       .on('data', (part) => {
         bytes += part.length;
       });
+    socket.resume();
     await once(socket, 'close');
     expect(bytes).toBeLessThan(size);
   });

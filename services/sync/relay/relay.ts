@@ -3,7 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../shared/contract/relay.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
 import { Download, ReceiverGone } from './download.ts';
-import type { AppendHeaders, ByteRange } from './headers.ts';
+import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
 import { type Asker, Requests } from './requests.ts';
 import type { FileRef, Holder } from './store.ts';
@@ -55,12 +55,12 @@ export class Relay {
   }
 
   /** Takes the body of a request; resolves to how far the upload is then. */
-  async append(asker: Asker, file: FileRef, generation: number, headers: AppendHeaders, req: IncomingMessage) {
+  async append(asker: Asker, file: FileRef, generation: number, req: IncomingMessage) {
     const { store, metrics, windowBytes, stallMs } = this.#parts;
-    const { offset, completes, length } = headers;
     this.requests.checkOpen();
     const known = await this.#places.known(asker, file, 'sender');
     const { size } = known;
+    const { offset, completes, length } = readAppendHeaders(req);
     const announced = length === null ? null : offset + length;
     if (announced !== null && (announced > size || (completes && announced < size))) throw wrongLength(size);
     await this.#places.admit(asker, file, known);

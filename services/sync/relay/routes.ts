@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/relay.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
-import { attachment, readAppendHeaders, readRange } from './headers.ts';
+import { attachment, readRange } from './headers.ts';
 import type { Relay } from './relay.ts';
 import type { Asker } from './requests.ts';
 import type { FileRef } from './store.ts';
@@ -32,10 +32,7 @@ async function append(
   }: { caller: Caller; params: Parameters<typeof fileOf>[0] & { generation: number }; req: Request; res: Response },
 ) {
   try {
-    tellProgress(
-      res,
-      await relay.append(askerOf(caller), fileOf(params), params.generation, readAppendHeaders(req), req),
-    );
+    tellProgress(res, await relay.append(askerOf(caller), fileOf(params), params.generation, req));
     return { status: 204 } as const;
   } catch (error) {
     if (!(error instanceof SenderGone)) throw error;
