@@ -31,7 +31,7 @@ const figures = await runStorm({
   processes: Number(values.processes),
   redisUrl: redis.url,
   keyPrefix: 'storm',
-  execArgv: values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : undefined,
+  nodeFlags: values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [],
 });
 await stopReplicas();
 await redis.stop();

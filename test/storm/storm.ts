@@ -14,8 +14,8 @@ interface StormParts {
   processes: number;
   redisUrl: string;
   keyPrefix: string;
-  /** Further arguments of Node for the replicas, like a profile's. */
-  execArgv?: string[];
+  /** Of the replicas, like a profile's. */
+  nodeFlags?: string[];
 }
 
 /** What became of the streams of a killed replica, and what it cost the one that took them. */
@@ -90,15 +90,10 @@ interface Back {
 }
 
 /** Opens the streams over two replicas, kills one, and waits until all are on the other. Leaves the survivor running. */
-export async function runStorm({
-  streams,
-  processes,
-  redisUrl,
-  keyPrefix,
-  execArgv,
-}: StormParts): Promise<StormFigures> {
-  const env = { APP_HUB_MAX_STREAMS: String(streams + 100), ...(execArgv && { NODE_OPTIONS: execArgv.join(' ') }) };
-  const start = () => startReplica({ redisUrl, keyPrefix, env });
+export async function runStorm(parts: StormParts): Promise<StormFigures> {
+  const { streams, processes, redisUrl, keyPrefix, nodeFlags = [] } = parts;
+  const env = { APP_HUB_MAX_STREAMS: String(streams + 100) };
+  const start = () => startReplica({ redisUrl, keyPrefix, env, nodeFlags });
   const [survivor, victim] = await Promise.all([start(), start()]);
   const groups: Clients[] = await Promise.all(Array.from({ length: processes }, startClients));
   const all = <T>(task: string, given: (i: number) => object = () => ({})) =>

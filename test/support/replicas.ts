@@ -24,6 +24,7 @@ interface ReplicaOptions {
   redisUrl: string;
   keyPrefix: string;
   env?: Record<string, string>;
+  nodeFlags?: string[];
 }
 
 const started = new Set<ReplicaProcess>();
@@ -43,9 +44,14 @@ async function waitUntilReady(replica: ReplicaProcess): Promise<void> {
 }
 
 /** Starts a replica from the build and waits until it serves. Identity `dev`, no rate limits, no drain delay. */
-export async function startReplica({ redisUrl, keyPrefix, env }: ReplicaOptions): Promise<ReplicaProcess> {
+export async function startReplica({
+  redisUrl,
+  keyPrefix,
+  env,
+  nodeFlags = [],
+}: ReplicaOptions): Promise<ReplicaProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, [...nodeFlags, '--enable-source-maps', MAIN], {
     env: {
       PATH: process.env.PATH,
       APP_IDENTITY: 'dev',

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { keysUnder } from './redis.ts';
 
-/** What belongs to replicas and not to accounts: it moves by itself. */
-const MOVING = /:\{sys\}:|:replica:\{/;
+/** What belongs to replicas and not to accounts, and the index of due things: they move by themselves. */
+const MOVING = /:\{sys\}:|:replica:\{|:due:\{/;
 
 /**
  * Every key under the prefix with its serialised value, but for those of the replicas themselves: two such pictures

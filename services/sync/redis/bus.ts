@@ -86,6 +86,7 @@ export class Bus {
   #heardAt = 0;
   #lastNonce = 0;
   #isUnproven = false;
+  #isStopped = false;
   #timers = new Set<NodeJS.Timeout>();
   // oxlint-disable-next-line no-unused-private-class-members -- assigned by `??=`, which the rule does not count as a use
   #settling: NodeJS.Timeout | null = null;
@@ -104,6 +105,7 @@ export class Bus {
     const subscriber = this.#open(channel);
     try {
       await subscriber.listen();
+      if (this.#isStopped) throw new Error('stopped meanwhile');
     } catch (error) {
       subscriber.close();
       throw error;
@@ -114,6 +116,7 @@ export class Bus {
 
   /** Throws the connection away and makes new ones until one hears. */
   rebuild(): void {
+    if (this.#isStopped) return;
     this.#replace(null);
     const channel = this.#channel;
     const subscriber = this.#open(channel);
@@ -138,6 +141,7 @@ export class Bus {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#replace(null);
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();

@@ -131,3 +131,12 @@ test('a rebuilt subscriber that cannot subscribe is rebuilt until it can', async
   expect(told).toEqual(['failed rebuild subscriber', 'gap nonce']);
   bus.stop();
 });
+
+test('a subscription that is confirmed only after the end is closed', async () => {
+  const { bus, opened } = await setUp();
+  const late = bus.listen('another');
+  bus.stop();
+
+  await expect(late).rejects.toThrow('stopped');
+  expect(opened.every(({ isClosed }) => isClosed)).toBe(true);
+});
