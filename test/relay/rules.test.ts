@@ -203,6 +203,19 @@ describe('a download', () => {
     expect(some.equals(bytes.subarray(10, 20))).toBe(true);
   });
 
+  test('that begins in the same moment as its upload does not send it away', async () => {
+    const sizes = Array.from({ length: 8 }, () => 1_000);
+    for (let round = 0; round < 5; round++) {
+      const relayed = await relayFiles(site.one, { sizes });
+      const answers = sizes.map(async (size, index) => {
+        const reading = read(relayed, site.two, undefined, index);
+        const sent = await append(relayed, site.one, { offset: 0, body: someBytes(size), index });
+        return [sent.status, (await reading).bytes.length];
+      });
+      expect(await Promise.all(answers)).toEqual(sizes.map((size) => [204, size]));
+    }
+  });
+
   test('from the end or behind it is refused', async () => {
     const relayed = await relayFiles(site.one, { sizes: [100] });
     for (const range of ['bytes=100-', 'bytes=1000-']) {

@@ -6,9 +6,6 @@ import type { RelayedFile } from '../transfers/transfers.ts';
 import type { Asker } from './requests.ts';
 import { type Extent, type FileRef, type Holder, nameOf, type RelayStore } from './store.ts';
 
-/** Another request is just making the generation that this one found missing. */
-const SETTLES_MS = 100;
-
 /** Of requests that find one generation after the other gone. */
 const MAX_TRIES = 10;
 
@@ -43,8 +40,6 @@ export interface Entry {
   /** Where a reader begins. */
   readFrom: number;
 }
-
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
 
@@ -96,8 +91,8 @@ export class Places {
     let { generation } = known;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (generation === null) {
+        await store.create(file, 0, 0);
         generation = await transfers.setGeneration(account, file, null, 0, 0);
-        if (generation === 0) await store.create(file, 0, 0);
       }
       const opened = await store.open(file, generation, entry.side, entry.holder, entry.readFrom);
       if (opened.found === 'newer') generation = opened.generation;
@@ -106,24 +101,31 @@ export class Places {
         generation = await this.rewind(account, file, generation, offset, 'lost');
       } else {
         if (opened.replaced !== '') this.ring(opened.replaced, file);
+        await this.#settle(account, file, known, opened.extent);
         return opened.extent;
       }
     }
     throw new BatonError('store_unavailable');
   }
 
-  /** The next generation, from this offset; or that which another request has just made. */
+  /**
+   * The next generation, from this offset; or that which another request has just made. The bytes' place first, then
+   * the record: whoever reads the record finds the place, and does not take it for lost.
+   */
   async rewind(account: string, file: FileRef, from: number, offset: number, cause: 'asked' | 'lost'): Promise<number> {
     const { store, transfers, metrics } = this.#parts;
-    if (from >= LIMITS.relayRewinds) throw new BatonError('range_not_available', 'Rewound too often');
-    const now = await transfers.setGeneration(account, file, from, from + 1, offset);
-    if (now !== from + 1) {
-      await delay(SETTLES_MS);
-      return now;
-    }
-    this.ringAll(await store.create(file, now, offset), file);
-    metrics.relay_rewinds_total.inc({ cause });
-    return now;
+    const next = from + 1;
+    if (next > LIMITS.relayRewinds) throw new BatonError('range_not_available', 'Rewound too often');
+    this.ringAll(await store.create(file, next, offset), file);
+    const now = await transfers.setGeneration(account, file, from, next, offset);
+    if (now === next) metrics.relay_rewinds_total.inc({ cause });
+    return Math.max(now, next);
+  }
+
+  /** Whoever made a generation may have died before it was in the record, and its sender told. */
+  async #settle(account: string, file: FileRef, { generation }: RelayedFile, { generation: now, base }: Extent) {
+    if (generation === null || now <= generation) return;
+    await this.#parts.transfers.setGeneration(account, file, generation, now, base);
   }
 
   /** Tells the sender of the generation again: whoever made it may have died before. */

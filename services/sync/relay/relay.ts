@@ -174,14 +174,17 @@ export class Relay {
   async #enterToRead(asker: Asker, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
     const { account } = asker;
     const entry = { side: 'r', holder, readFrom: start } as const;
-    const extent = await this.#places.enter(account, file, known, entry);
-    if (start < extent.kept) {
+    let extent = await this.#places.enter(account, file, known, entry);
+    let rewinds = false;
+    // Another reader may have made a generation for itself meanwhile.
+    while (start < extent.kept) {
+      rewinds = true;
       await this.#places.rewind(account, file, extent.generation, start, 'asked');
-      const again = await this.#places.known(asker, file, 'receiver');
-      return { generation: (await this.#places.enter(account, file, again, entry)).generation, rewinds: true };
+      extent = await this.#places.enter(account, file, await this.#places.known(asker, file, 'receiver'), entry);
     }
-    if (extent.generation > 0 && extent.end === extent.base) await this.#places.tellAgain(account, file, extent);
-    return { generation: extent.generation, rewinds: false };
+    if (!rewinds && extent.generation > 0 && extent.end === extent.base)
+      await this.#places.tellAgain(account, file, extent);
+    return { generation: extent.generation, rewinds };
   }
 
   /** What an upload that did not get to its end is told. */
