@@ -31,6 +31,8 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const MEMORY_DISK = '/dev/shm';
 if (existsSync(MEMORY_DISK)) process.env.TMPDIR = MEMORY_DISK;
 
+const SHOWN_ERRORS = 10;
+
 interface Run {
   argv: string[];
   redisServer: string;
@@ -83,6 +85,9 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
     const at = { startedAt: now(), endedAt: now(), loss: null, movedClock: false, hidesDevices: false };
     history.faults.push({ kind: 'end', target: 'a replica', ...at, broken });
   }
+  const errors = fleet.errors();
+  for (const line of errors.slice(0, SHOWN_ERRORS)) say(line.slice(0, 2_000));
+  say(`${errors.length} errors logged by replicas`);
   await fleet.stop();
   return history;
 }

@@ -106,6 +106,17 @@ export class Fleet {
       );
   }
 
+  /** What the replicas logged as errors, for people: nothing of it should be there. */
+  errors(): string[] {
+    return this.members.flatMap(({ name, process }) =>
+      process
+        .log()
+        .split('\n')
+        .filter((line) => /"level":(50|60|"error"|"fatal")/.test(line))
+        .map((line) => `${name} ${line}`),
+    );
+  }
+
   /** Kills whatever is there. */
   async stop(): Promise<void> {
     for (const { process, state } of this.members) {

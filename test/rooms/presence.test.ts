@@ -251,3 +251,21 @@ describe('a device id without a row', () => {
     await stream.stop();
   });
 });
+
+test('a device that left before the clock of the store was set back is offline after its grace, not when the clock has caught up', async () => {
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  const watcher = await open(laptop, site.one);
+  const leaving = await open(phone, site.two);
+  await nextPresence(watcher, onlineIs('Phone', true));
+  await leaving.stop();
+  await untilGone(phone, laptop);
+  // The last of a row's fields is when its stream was closed.
+  const routes = `${site.prefix}:{${laptop.user}}:routes`;
+  for (const [stream, row] of Object.entries(await site.redis.hgetall(routes))) {
+    const ahead = row.replace(/\d+$/, (closed) => String(closed === '0' ? 0 : Number(closed) + 100_000));
+    await site.redis.hset(routes, stream, ahead);
+  }
+
+  const { data } = await nextOffline(watcher, 'Phone');
+  expect(entryOf(data, 'Laptop')?.online).toBe(true);
+});

@@ -1,8 +1,11 @@
 import type { Redis } from 'ioredis';
 import { keysUnder } from './redis.ts';
 
-/** What belongs to replicas and not to accounts, and the index of due things: they move by themselves. */
-const MOVING = /:\{sys\}:|:replica:\{|:due:\{/;
+/**
+ * What moves by itself: what belongs to replicas, the index of due things, and what the streams of earlier tests write
+ * when their grace is over. What a request changes of a device shows in its row and in the log.
+ */
+const MOVING = /:\{sys\}:|:replica:\{|:due:\{|:(presence|routes)$/;
 
 /**
  * Every key under the prefix with its serialised value, but for those of the replicas themselves: two such pictures

@@ -22,10 +22,8 @@ if ARGV[2] ~= '' then
   if ARGV[4] ~= '' then t.received = ARGV[4] end
 end
 local wait = math.max(0, tonumber(t.forwarded) + tonumber(ARGV[5]) - now)
-if t.dirty == '1' and wait == 0 then
-  t.forwarded, t.dirty = int(now), '0'
-end
-local forwards = t.forwarded == int(now)
+local forwards = t.dirty == '1' and wait == 0
+if forwards then t.forwarded, t.dirty = int(now), '0' end
 save_transfer(keys, t, now)
 if forwards then
   local to, data = t.sender .. '\t' .. t.receiver, '{"transfer":' .. event_json(t) .. '}'

@@ -11,7 +11,8 @@ local function sort_routes(key, rows, now, dead)
     if row.open and not dead[row.channel] then
       live[row.device] = true
     else
-      if row.closed > 0 then closed[row.device] = math.max(closed[row.device] or 0, row.closed) end
+      -- One that closes in the future was closed before the clock was set back: its grace counts as over.
+      if row.closed > 0 and row.closed <= now then closed[row.device] = math.max(closed[row.device] or 0, row.closed) end
       seen[row.device] = math.max(seen[row.device] or 0, row.closed, row.seen)
       if row.closed == 0 or now - row.closed > GONE_MS then redis.call('HDEL', key, row.id) end
       row.open = false
