@@ -25,6 +25,8 @@ interface SideParts {
   replica: () => { url: string };
   path: string;
   size: number;
+  /** Further words for `curl`. */
+  more?: string[];
 }
 
 /** Sends what is missing, from where the replica says, until it is told to stop. */
@@ -60,7 +62,7 @@ export function keepSending({ device, transferId, replica, path, size }: SidePar
 }
 
 /** `curl -C -` until the whole file is there. */
-export function keepReceiving({ device, transferId, replica, path, size }: SideParts): Side {
+export function keepReceiving({ device, transferId, replica, path, size, more = [] }: SideParts): Side {
   let isStopped = false;
   const side: Side = { current: null, done: Promise.resolve(), story: [], stop };
   function stop(): void {
@@ -71,7 +73,7 @@ export function keepReceiving({ device, transferId, replica, path, size }: SideP
     while (!isStopped && sizeOf(path) < size) {
       const url = `${replica().url}/api/relay/${transferId}/0/0`;
       const from = sizeOf(path);
-      side.current = curlDown(url, device.headers, path, ['--max-time', '60']);
+      side.current = curlDown(url, device.headers, path, ['--max-time', '60', ...more]);
       const { code, out } = await side.current.done;
       side.story.push(`down from ${from} to ${sizeOf(path)}: ${code} ${out.trim().slice(-120)}`);
       if (sizeOf(path) < size) await delay(AGAIN_MS);
