@@ -1,15 +1,21 @@
 /** What a device registered, as it is stored. `p256dh` and `auth` are base64url as the browser gave them; `keyId` names the VAPID key of the subscription. */
 export type PushTarget =
-  | { readonly kind: 'web'; readonly endpoint: string; readonly p256dh: string; readonly auth: string; readonly keyId: string }
+  | {
+      readonly kind: 'web';
+      readonly endpoint: string;
+      readonly p256dh: string;
+      readonly auth: string;
+      readonly keyId: string;
+    }
   | { readonly kind: 'fcm'; readonly token: string }
   | { readonly kind: 'apns'; readonly token: string };
 
 /** What a push says. Nothing of content but `preview`, which only web push carries (inside RFC 8291 encryption). */
 export interface PushNotice {
-  readonly type: 'message' | 'transfer' | 'device';
+  readonly type: 'message' | 'transfer' | 'device' | 'test';
   readonly count: number;
   readonly id: string;
-  readonly preview: string | null;
+  readonly preview: { readonly from: string; readonly text?: string } | null;
   readonly ttlSeconds: number;
   readonly urgency: 'very-low' | 'low' | 'normal' | 'high';
   /** At most 32 characters of base64url: pushes with one topic replace one another at the provider. */
