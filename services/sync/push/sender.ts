@@ -1,0 +1,45 @@
+/** What a device registered, as it is stored. `p256dh` and `auth` are base64url as the browser gave them; `keyId` names the VAPID key of the subscription. */
+export type PushTarget =
+  | {
+      readonly kind: 'web';
+      readonly endpoint: string;
+      readonly p256dh: string;
+      readonly auth: string;
+      readonly keyId: string;
+    }
+  | { readonly kind: 'fcm'; readonly token: string }
+  | { readonly kind: 'apns'; readonly token: string };
+
+/** What a push says. Nothing of content but `preview`, which only web push carries (inside RFC 8291 encryption). */
+export interface PushNotice {
+  readonly type: 'message' | 'transfer' | 'device' | 'test';
+  readonly count: number;
+  readonly id: string;
+  readonly preview: { readonly from: string; readonly text?: string } | null;
+  readonly ttlSeconds: number;
+  readonly urgency: 'very-low' | 'low' | 'normal' | 'high';
+  /** At most 32 characters of base64url: pushes with one topic replace one another at the provider. */
+  readonly topic: string;
+}
+
+/** What is to be done now. `failed` ends this push and leaves the registration; `gone` ends both. */
+export type PushOutcome =
+  | { readonly outcome: 'delivered' }
+  | { readonly outcome: 'gone' }
+  | { readonly outcome: 'retry'; readonly afterMs: number | null; readonly reason: string }
+  | { readonly outcome: 'failed'; readonly reason: string };
+
+export interface PushSender {
+  /** Never rejects: an exception of the network is a `retry`. Ends within its own time-out (10 s). */
+  send(target: PushTarget, notice: PushNotice): Promise<PushOutcome>;
+  /** What concurrency and breakers are counted by: `host[:port]` of the provider. */
+  providerOf(target: PushTarget): string;
+  close(): Promise<void>;
+}
+
+/** Short-lived texts shared by all replicas (provider tokens); A implements it on Redis. */
+export interface SharedTexts {
+  get(name: string): Promise<string | null>;
+  /** Only when there is none yet; answers the one that stands. */
+  put(name: string, text: string, ttlSeconds: number): Promise<string>;
+}
