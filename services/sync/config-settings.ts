@@ -13,7 +13,9 @@ import {
   origin,
   rotatingSecret,
 } from './config-kinds.ts';
+import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './config-push.ts';
 import { redisAddress } from './config-redis.ts';
+import { parseEndpointRules } from './push/guard/endpoint-rules.ts';
 
 export interface Setting<T> {
   kind: Kind<T>;
@@ -182,6 +184,63 @@ export const SETTINGS = {
   APP_DRAIN_TRANSFER_SECONDS: setting(integer(0, 3_600), {
     default: '300',
     meaning: 'How long a stopping replica lets relay requests go on; then they are cut, and can resume.',
+  }),
+  APP_PUSH_ENABLED: setting(flag, {
+    defaultSays: '`true`; in production `true` where keys are given',
+    meaning:
+      'Whether devices without a stream are woken by pushes. `true` in production refuses to start without the keys of VAPID, of FCM or of APNs.',
+  }),
+  APP_VAPID_PUBLIC_KEY: setting(vapidPublicKeys, {
+    defaultSays: 'made on the first start, but not in production',
+    meaning: 'Public key of web push, base64url; comma-separated while it is being rotated, the newest first.',
+  }),
+  APP_VAPID_PRIVATE_KEY: setting(vapidPrivateKeys, {
+    defaultSays: 'made on the first start, but not in production',
+    meaning: 'The private keys that belong to `APP_VAPID_PUBLIC_KEY`, in the same order.',
+    secret: true,
+  }),
+  APP_VAPID_SUBJECT: setting(vapidSubject, {
+    defaultSays: 'required in production with the keys',
+    meaning: 'Whom push services can reach about this installation: `mailto:` or `https://`, not of localhost.',
+  }),
+  APP_PUSH_ENDPOINTS: setting(parseEndpointRules, {
+    default: 'known',
+    meaning:
+      'Where web pushes may go: `known` push services, any `public` host, or comma-separated `host[:port]`, which are trusted as they stand.',
+  }),
+  APP_PUSH_CONCURRENCY: setting(integer(1, 1_000), {
+    default: '20',
+    meaning: 'Pushes that one replica has under way at one push service.',
+  }),
+  APP_FCM_SERVICE_ACCOUNT: setting(serviceAccount, {
+    defaultSays: 'none',
+    meaning: 'Service account for pushes by FCM, the JSON that Google gives.',
+    secret: true,
+  }),
+  APP_FCM_URL: setting(httpUrl, {
+    defaultSays: "Google's",
+    meaning: 'Where FCM is, for trying things out; not in production.',
+  }),
+  APP_APNS_KEY: setting(applePrivateKey, {
+    defaultSays: 'none',
+    meaning: 'Key for pushes by APNs, the contents of the .p8 file; line ends may be written as `\\n`.',
+    secret: true,
+  }),
+  APP_APNS_KEY_ID: setting(matching(/^[A-Z0-9]{10}$/, '10 characters of A-Z 0-9'), {
+    defaultSays: 'required with `APP_APNS_KEY`',
+    meaning: 'Id of that key.',
+  }),
+  APP_APNS_TEAM: setting(matching(/^[A-Z0-9]{10}$/, '10 characters of A-Z 0-9'), {
+    defaultSays: 'required with `APP_APNS_KEY`',
+    meaning: 'Id of the team at Apple.',
+  }),
+  APP_APNS_TOPIC: setting(matching(/^[A-Za-z0-9.-]{1,155}$/, 'the bundle id of the application'), {
+    defaultSays: 'required with `APP_APNS_KEY`',
+    meaning: 'Bundle id of the application.',
+  }),
+  APP_APNS_URL: setting(httpUrl, {
+    defaultSays: "Apple's",
+    meaning: 'Where APNs is, for trying things out; not in production.',
   }),
   APP_STUN_URLS: setting(iceUrls('stun', 'stuns'), {
     defaultSays: 'none',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { checkPush, type PushConfig, pushOf } from './config-push.ts';
 import { type RedisAddress, withMode } from './config-redis.ts';
 import { type Key, SETTINGS, type Setting, type Values } from './config-settings.ts';
 
@@ -47,6 +48,7 @@ export interface Config {
     readonly memoryPercent: number;
     readonly stallMs: number;
   };
+  readonly push: PushConfig;
   readonly ice: {
     readonly stunUrls: readonly string[];
     readonly turnUrls: readonly string[];
@@ -144,6 +146,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
     report('APP_ADMIN_PORT', 'must differ from APP_PORT');
   }
+  checkPush(values, given, report);
   if (!production) return;
   require('APP_PUBLIC_URL', ' in production');
   require('APP_BROKER_URL', ' in production');
@@ -211,6 +214,10 @@ function assemble(values: Values, descriptorLimit: number): Config {
   if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
+  const push = pushOf(values);
+  if (push.enabled && push.vapidSubject === null && push.fcm === null && push.apns === null) {
+    warnings.push('Devices without a stream are not woken: push has no keys (APP_VAPID_*, APP_FCM_*, APP_APNS_*)');
+  }
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
@@ -246,6 +253,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       memoryPercent: values.APP_RELAY_MEMORY_PERCENT,
       stallMs: values.APP_RELAY_STALL_SECONDS * 1000,
     },
+    push,
     ice: {
       stunUrls: values.APP_STUN_URLS ?? [],
       turnUrls: values.APP_TURN_URLS ?? [],

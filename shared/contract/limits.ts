@@ -38,6 +38,16 @@ export const LIMITS = {
   logEvents: 256,
   logSeconds: 86_400,
 
+  /** A message unacknowledged for so long is pushed although a stream is open. */
+  pushSilenceMs: 15_000,
+  /** A push service keeps a message, or the news of a device, for so long. */
+  pushSeconds: 86_400,
+  /** Those of browsers have 150 to 700 characters. */
+  pushEndpointChars: 1_024,
+  pushTokenChars: 4_096,
+  /** More than this is not counted in one push. */
+  pushCount: 100,
+
   /** Longest wait of a poll for an approval. */
   pollMs: 25_000,
   /** Wrong approval codes for one login request, after which it is denied. */
@@ -76,6 +86,8 @@ export const RATES = {
   clipboard: { by: 'device', limit: 60, windowSeconds: 60 },
   transfer: { by: 'device', limit: 60, windowSeconds: 60 },
   signal: { by: 'device', limit: 600, windowSeconds: 60 },
+  push: { by: 'device', limit: 20, windowSeconds: 3_600 },
+  push_test: { by: 'device', limit: 10, windowSeconds: 60 },
 } as const;
 
 export type RateGroup = keyof typeof RATES;

@@ -4,6 +4,7 @@ import { documentRoutes } from './documents.ts';
 import { identityRoutes } from './identity.ts';
 import { messageRoutes } from './messages.ts';
 import { presenceRoutes } from './presence.ts';
+import { pushRoutes } from './push.ts';
 import { relayRoutes } from './relay.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signalRoutes } from './signal.ts';
@@ -24,6 +25,7 @@ export const ROUTES = {
   ...clipboardRoutes,
   ...transferRoutes,
   ...relayRoutes,
+  ...pushRoutes,
   ...documentRoutes,
 };
 

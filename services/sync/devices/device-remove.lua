@@ -1,5 +1,5 @@
--- Removes a device with everything that waits for it: row, mailbox, lists. The others are told when there was a row.
--- uses: clock routes log presence mail
+-- Removes a device with everything that waits for it: row, mailbox, lists, subscriptions. The others are told when there was a row.
+-- uses: clock routes log presence mail push
 -- KEYS[1] devices
 -- KEYS[2] routes
 -- KEYS[3] log
@@ -7,6 +7,7 @@
 -- KEYS[5] mail
 -- KEYS[6] inbox
 -- KEYS[7] due
+-- KEYS[8] push
 -- ARGV[1] device id
 -- ARGV[2] 32 random bits
 -- ARGV[3] the row as it was read, to remove only that; '' to remove whatever is there
@@ -20,6 +21,7 @@ end
 redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
 redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '=', '(' .. device .. '>')
 redis.call('ZREM', KEYS[7], 'session:' .. device)
+drop_registrations({ push = KEYS[8], due = KEYS[7] }, device, '', nil)
 redis.call('HDEL', KEYS[1], device)
 local was_announced = redis.call('HDEL', keys.presence, device) == 1
 if not row and not was_announced then return answer({ 'OK', '0' }) end

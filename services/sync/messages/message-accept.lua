@@ -1,5 +1,5 @@
 -- Accepts a message: operation id, sender and targets, rate, caps, mailbox, log, announcement: one step, one trip.
--- uses: clock routes log operation rate mail
+-- uses: clock routes log operation rate mail push owing
 -- KEYS[1] devices
 -- KEYS[2] routes
 -- KEYS[3] log
@@ -7,6 +7,8 @@
 -- KEYS[5] inbox
 -- KEYS[6] operation
 -- KEYS[7] rate
+-- KEYS[8] push
+-- KEYS[9] due
 -- ARGV[1] device of the sender, '' without
 -- ARGV[2] name of a sender without device
 -- ARGV[3] target: `*`, `=<device id>` or `~<name>`
@@ -20,24 +22,29 @@
 -- ARGV[11] messages per mailbox
 -- ARGV[12] bytes per account
 -- ARGV[13] seconds in the mailbox
--- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or ''], ...], open routes
+-- ARGV[14] pushes: noted (in the index of due things) | ask | off
+-- ARGV[15] channels of dead replicas, joined by line ends
+-- ARGV[16] ms after which an unacknowledged message is pushed although a stream is live
+-- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes,
+--         facts to be run at once; OK, '': nothing was done, the account has subscriptions and has to be noted first
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
-local keys = { devices = KEYS[1], routes = KEYS[2], log = KEYS[3], mail = KEYS[4], inbox = KEYS[5] }
+local keys = { devices = KEYS[1], routes = KEYS[2], log = KEYS[3], mail = KEYS[4], inbox = KEYS[5], push = KEYS[8], due = KEYS[9] }
 local now = now_ms()
 local rows = read_routes(keys.routes, now)
 local first, refusal = recall(KEYS[6], ARGV[8])
 if refusal then return answer({ refusal }) end
 if first then
-  first[5] = open_routes(rows)
+  first[5], first[6] = open_routes(rows), {}
   return answer(first)
 end
+if ARGV[14] == 'ask' and redis.call('EXISTS', keys.push) == 1 then return answer({ 'OK', '' }) end
 local sender, from_name, flat = ARGV[1], ARGV[2], redis.call('HGETALL', keys.devices)
 local targets, sender_row = {}, nil
 for i = 1, #flat, 2 do
   local id, name = flat[i], string.match(flat[i + 1], '^[^\n]*')
   if id == sender then sender_row, from_name = true, name end
   if (ARGV[3] == '*' and id ~= sender) or ARGV[3] == '=' .. id or ARGV[3] == '~' .. name then
-    targets[#targets + 1] = { id, name, '' }
+    targets[#targets + 1] = { id, name, '', false }
   end
 end
 if sender ~= '' and not sender_row then return answer({ 'device_required' }) end
@@ -56,13 +63,15 @@ for i = 1, #flat, 2 do purge_mail(keys, flat[i], now, tonumber(ARGV[13])) end
 local full = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0') + tonumber(ARGV[6]) > tonumber(ARGV[12])
 local holders, addressees = {}, {}
 for _, target in ipairs(targets) do
-  local id = target[1]
+  local id, live = target[1], has_live_stream(rows, ARGV[15], target[1])
   if id == '' then
     addressees[#addressees + 1] = '~' .. target[2]
   elseif full or redis.call('ZLEXCOUNT', keys.inbox, '[' .. id .. ':', '(' .. id .. ';') >= tonumber(ARGV[11]) then
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id
+    local owed = ARGV[14] == 'noted' and owe_push(keys, now, live and ARGV[16] or 0, 'message', id, sender, ARGV[4])
+    target[4] = owed and not live
   end
 end
 if #addressees == 0 and ARGV[3] ~= '*' then return answer({ 'mailbox_full' }) end
@@ -80,5 +89,5 @@ if #addressees > 0 then
 end
 local reply = { 'OK', ARGV[4], int(now), cjson.encode(targets) }
 remember(KEYS[6], ARGV[8], ARGV[9], reply)
-reply[5] = open_routes(rows)
+reply[5], reply[6] = open_routes(rows), PUSH_NOW
 return answer(reply)

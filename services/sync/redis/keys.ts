@@ -42,7 +42,8 @@ export const KEYS = {
     'redis',
     'operation ids with their answers',
   ),
-  rate: key('{u}:rate:<group>:<device>', 'string', '60 s', 'redis', 'requests of a device in this window'),
+  rate: key('{u}:rate:<group>:<device>', 'string', '60 s; 1 h for push', 'redis', 'requests of a device in this window'),
+  push: key('{u}:push', 'hash', 'none', 'push', 'push subscriptions, and what is to be pushed'),
   dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),
   dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> latest note in the index'),
   replicas: key('{sys}:replicas', 'hash', 'none', 'hub', 'replica id -> lease counter'),
@@ -72,6 +73,8 @@ export const KEYS = {
   ),
   revoked: key('{sys}:revoked', 'zset', '24 h an entry', 'sessions', 'account and device of each revocation, by time'),
   revokedVersion: key('{sys}:revoked:version', 'string', 'none', 'sessions', 'changes with every revocation'),
+  pushOwner: key('push:{<hash>}', 'string', '180 d idle', 'push', 'whose a push target is: fence, account, device'),
+  pushText: key('{sys}:push:<name>', 'string', 'as its text; VAPID key: none', 'push', 'what replicas share: tokens, a VAPID key'),
   login: key('login:{<request_id>}', 'hash', 'APP_QR_REQUEST_TTL_SECONDS + 600 s', 'signin', 'login request'),
   wrongCodes: key('{u}:wrong-codes', 'string', '300 s', 'signin', 'wrong approval codes that the account tried'),
   bus: key('bus:{<id>}', 'channel', '', 'redis', 'one channel per replica'),
@@ -98,6 +101,9 @@ export function makeKeys(prefix: string) {
     inbox: ofAccount('inbox'),
     clipboard: ofAccount('clipboard'),
     due: ofAccount('due'),
+    push: ofAccount('push'),
+    pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
+    pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     /** A caller without a device shares one space per account. */
     operation: (account: string, deviceId: string | null, id: string) =>

@@ -1,5 +1,5 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
--- uses: clock routes log operation rate transfer
+-- uses: clock routes log operation rate transfer push owing
 -- KEYS[1] devices
 -- KEYS[2] routes
 -- KEYS[3] log
@@ -8,6 +8,7 @@
 -- KEYS[6] due
 -- KEYS[7] operation
 -- KEYS[8] rate
+-- KEYS[9] push
 -- ARGV[1] device of the sender
 -- ARGV[2] target: `=<device id>` or `~<name>`
 -- ARGV[3] transfer id
@@ -20,13 +21,18 @@
 -- ARGV[10] seconds to remember the operation
 -- ARGV[11] rate limit of 60 s, 0: off
 -- ARGV[12] live transfers per account
--- RETURNS OK, transfer as JSON without its end, receiver, open routes as JSON
+-- ARGV[13] pushes: noted (in the index of due things) | off
+-- ARGV[14] channels of dead replicas, joined by line ends
+-- RETURNS OK, transfer as JSON without its end, receiver, open routes as JSON, facts to be run at once
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
-local keys = { routes = KEYS[2], log = KEYS[3], record = KEYS[5], due = KEYS[6] }
+local keys = { routes = KEYS[2], log = KEYS[3], record = KEYS[5], due = KEYS[6], push = KEYS[9] }
 local now = now_ms()
 local first, refusal = recall(KEYS[7], ARGV[9])
 if refusal then return answer({ refusal }) end
-if first then return answer(first) end
+if first then
+  first[5] = {}
+  return answer(first)
+end
 local sender, flat, from, to, to_name = ARGV[1], redis.call('HGETALL', KEYS[1]), nil, nil, nil
 for i = 1, #flat, 2 do
   local id, name = flat[i], string.match(flat[i + 1], '^[^\n]*')
@@ -57,4 +63,6 @@ redis.call('ZADD', KEYS[4], 0, to .. '+' .. t.log .. ':' .. t.id, 0, '!live:' ..
 redis.call('EXPIRE', KEYS[4], 604800)
 local reply = { 'OK', open_json(t), to, cjson.encode(open_routes(rows)) }
 remember(KEYS[7], ARGV[9], ARGV[10], reply)
+if ARGV[13] == 'noted' and not has_live_stream(rows, ARGV[14], to) then owe_push(keys, now, 0, 'transfer', to, sender, t.id) end
+reply[5] = PUSH_NOW
 return answer(reply)

@@ -1,0 +1,177 @@
+import { createECDH, createHash, createPrivateKey } from 'node:crypto';
+import type { Kind } from './config-kinds.ts';
+
+/** A VAPID key (RFC 8292). The id is what subscriptions are stored with, so that keys can be rotated. */
+export interface VapidKey {
+  readonly id: string;
+  /** Uncompressed point on P-256, base64url, as browsers take it for `applicationServerKey`. */
+  readonly publicKey: string;
+  /** 32 bytes, base64url. */
+  readonly privateKey: string;
+  /** The one that new subscriptions are made with. */
+  readonly current: boolean;
+}
+
+export interface PushConfig {
+  readonly enabled: boolean;
+  /** Empty where they are to be made on the first start, and kept in the store. */
+  readonly vapidKeys: readonly VapidKey[];
+  /** Null: no web push. */
+  readonly vapidSubject: string | null;
+  readonly endpoints: { readonly allow: readonly string[] };
+  /** The service account as Google gives it. */
+  readonly fcm: { readonly serviceAccount: Readonly<Record<string, unknown>>; readonly url: string | null } | null;
+  readonly apns: {
+    readonly teamId: string;
+    readonly keyId: string;
+    readonly privateKeyPem: string;
+    readonly topic: string;
+    readonly url: string | null;
+  } | null;
+  /** Pushes that one replica has under way at one provider. */
+  readonly concurrency: number;
+}
+
+/** What an installation that nobody configured calls itself; Apple refuses names of no real contact. */
+const DEVELOPMENT_SUBJECT = 'mailto:nobody@baton.example.org';
+
+export const vapidKeyId = (publicKey: string): string =>
+  createHash('sha256').update(publicKey).digest('base64url').slice(0, 16);
+
+/** The public key that belongs to a private one, base64url; null when it is none. */
+export function publicKeyOf(privateKey: string): string | null {
+  const ecdh = createECDH('prime256v1');
+  try {
+    ecdh.setPrivateKey(Buffer.from(privateKey, 'base64url'));
+    return ecdh.getPublicKey('base64url', 'uncompressed');
+  } catch {
+    return null;
+  }
+}
+
+/** A new pair, for a first start. */
+export function makeVapidPair(): { publicKey: string; privateKey: string } {
+  const ecdh = createECDH('prime256v1');
+  const publicKey = ecdh.generateKeys('base64url', 'uncompressed');
+  // Without leading zeros, which belong to it all the same.
+  const scalar = ecdh.getPrivateKey();
+  return { publicKey, privateKey: Buffer.concat([Buffer.alloc(32 - scalar.length), scalar]).toString('base64url') };
+}
+
+const listOf = (pattern: RegExp, says: string): Kind<readonly string[]> => (text) => {
+  const parts = text.split(',').map((part) => part.trim().replace(/=+$/, ''));
+  return parts.every((part) => pattern.test(part)) ? { value: parts } : { problem: `must be ${says}` };
+};
+
+/** One key, or several while they are being rotated, the newest first. */
+export const vapidPublicKeys = listOf(/^B[\w-]{86}$/, 'comma-separated points on P-256 of 65 bytes, in base64url');
+export const vapidPrivateKeys = listOf(/^[\w-]{43}$/, 'comma-separated keys of 32 bytes, in base64url');
+
+/** RFC 8292 section 2.1; Apple answers 403 to a contact that is none. */
+export const vapidSubject: Kind<string> = (text) => {
+  const host = /^mailto:[^@\s]+@([^@\s]+)$/.exec(text)?.[1] ?? (URL.canParse(text) ? new URL(text).hostname : '');
+  const isReal = /^([a-z0-9-]+\.)+[a-z]{2,}$/i.test(host) && !/\.(local|localhost|internal|invalid|test)$/i.test(host);
+  return isReal && /^(mailto:|https:\/\/)/.test(text)
+    ? { value: text }
+    : { problem: 'must be a contact that exists: mailto:<address> or an https:// address, not of localhost' };
+};
+
+/** The file that Google gives for a service account. */
+export const serviceAccount: Kind<Readonly<Record<string, unknown>>> = (text) => {
+  const needed = ['project_id', 'client_email', 'private_key'];
+  try {
+    const account = JSON.parse(text) as Record<string, unknown>;
+    if (needed.every((field) => typeof account[field] === 'string')) {
+      createPrivateKey(account['private_key'] as string);
+      return { value: account };
+    }
+  } catch {
+    // Said below, without a word of what was in it.
+  }
+  return { problem: `must be the JSON of a service account, with ${needed.join(', ')}` };
+};
+
+/** PKCS #8 in PEM, as Apple gives it; line ends may be written as \n. */
+export const applePrivateKey: Kind<string> = (text) => {
+  const pem = text.replaceAll('\\n', '\n');
+  try {
+    if (createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1') return { value: pem };
+  } catch {
+    // Said below.
+  }
+  return { problem: 'must be the private key (.p8) that Apple gave' };
+};
+
+/** The keys of the configuration that pushes are made of. */
+export interface PushValues {
+  readonly NODE_ENV: string | null;
+  readonly APP_PUSH_ENABLED: boolean | null;
+  readonly APP_VAPID_PUBLIC_KEY: readonly string[] | null;
+  readonly APP_VAPID_PRIVATE_KEY: readonly string[] | null;
+  readonly APP_VAPID_SUBJECT: string | null;
+  readonly APP_PUSH_ENDPOINTS: { readonly allow: readonly string[] } | null;
+  readonly APP_PUSH_CONCURRENCY: number;
+  readonly APP_FCM_SERVICE_ACCOUNT: Readonly<Record<string, unknown>> | null;
+  readonly APP_FCM_URL: string | null;
+  readonly APP_APNS_KEY: string | null;
+  readonly APP_APNS_KEY_ID: string | null;
+  readonly APP_APNS_TEAM: string | null;
+  readonly APP_APNS_TOPIC: string | null;
+  readonly APP_APNS_URL: string | null;
+}
+
+const VAPID = ['APP_VAPID_PUBLIC_KEY', 'APP_VAPID_PRIVATE_KEY', 'APP_VAPID_SUBJECT'] as const;
+const APNS = ['APP_APNS_KEY', 'APP_APNS_KEY_ID', 'APP_APNS_TEAM', 'APP_APNS_TOPIC'] as const;
+
+/** The rules that bind several keys of push. `given` tells a key that is absent from one that was already reported. */
+export function checkPush(
+  values: PushValues,
+  given: (key: (typeof VAPID)[number] | (typeof APNS)[number]) => boolean,
+  report: (key: string, message: string) => void,
+): void {
+  const production = values.NODE_ENV === 'production';
+  const withKeys = given('APP_VAPID_PUBLIC_KEY') || given('APP_VAPID_PRIVATE_KEY');
+  const withApns = APNS.some(given);
+  const demanded = production && values.APP_PUSH_ENABLED === true && !withApns && !values.APP_FCM_SERVICE_ACCOUNT;
+  for (const key of VAPID) {
+    // Outside of production a subject stands in; nobody has to be reached there.
+    if (given(key) || (key === 'APP_VAPID_SUBJECT' && !production)) continue;
+    if (withKeys) report(key, 'is required with the other keys of VAPID');
+    else if (demanded) report(key, 'is required in production with APP_PUSH_ENABLED=true');
+  }
+  for (const key of APNS) if (withApns && !given(key)) report(key, 'is required with the other keys of APNs');
+  const { APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys } = values;
+  if (publicKeys && privateKeys) {
+    const fits = publicKeys.length === privateKeys.length && publicKeys.every((key, i) => publicKeyOf(privateKeys[i] ?? '') === key);
+    if (!fits) report('APP_VAPID_PUBLIC_KEY', 'must belong to APP_VAPID_PRIVATE_KEY, each in its place');
+  }
+  if (!production) return;
+  for (const key of ['APP_FCM_URL', 'APP_APNS_URL'] as const) {
+    if (values[key] !== null) report(key, 'must not be set in production: it is for trying things out');
+  }
+}
+
+const apnsOf = (values: PushValues): PushConfig['apns'] => {
+  const { APP_APNS_KEY: privateKeyPem, APP_APNS_KEY_ID: keyId, APP_APNS_TEAM: teamId, APP_APNS_TOPIC: topic } = values;
+  if (privateKeyPem === null || keyId === null || teamId === null || topic === null) return null;
+  return { privateKeyPem, keyId, teamId, topic, url: values.APP_APNS_URL };
+};
+
+/** Only after `checkPush` had nothing to say. In production there is no web push without keys. */
+export function pushOf(values: PushValues): PushConfig {
+  const { APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys } = values;
+  const hasWeb = publicKeys !== null || values.NODE_ENV !== 'production';
+  const account = values.APP_FCM_SERVICE_ACCOUNT;
+  return {
+    enabled: values.APP_PUSH_ENABLED !== false,
+    vapidKeys: (publicKeys ?? []).map((publicKey, i) => ({
+      ...{ id: vapidKeyId(publicKey), publicKey, privateKey: privateKeys?.[i] ?? '' },
+      current: i === 0,
+    })),
+    vapidSubject: hasWeb ? (values.APP_VAPID_SUBJECT ?? DEVELOPMENT_SUBJECT) : null,
+    endpoints: values.APP_PUSH_ENDPOINTS ?? { allow: ['known'] },
+    fcm: account === null ? null : { serviceAccount: account, url: values.APP_FCM_URL },
+    apns: apnsOf(values),
+    concurrency: values.APP_PUSH_CONCURRENCY,
+  };
+}

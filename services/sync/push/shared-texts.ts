@@ -1,0 +1,22 @@
+import type { Redis } from '../redis/connections.ts';
+import { storeFault } from '../redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { SharedTexts } from './sender.ts';
+
+/** Texts that all replicas share, in the store: the first that is put stands until its time is over. */
+export function makeSharedTexts({ redis, keys }: { redis: Redis; keys: Keys }): SharedTexts & {
+  /** As `put`, for good. */
+  keep(name: string, text: string): Promise<string>;
+} {
+  const orFault = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw storeFault(error);
+    });
+  return {
+    get: (name) => orFault(redis.get(keys.pushText(name))),
+    // Of a text that was there already Redis tells, of ours nothing.
+    put: async (name, text, ttlSeconds) =>
+      (await orFault(redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'))) ?? text,
+    keep: async (name, text) => (await orFault(redis.set(keys.pushText(name), text, 'NX', 'GET'))) ?? text,
+  };
+}

@@ -1,0 +1,54 @@
+-- Pushes. `{u}:push` holds the registrations and the jobs:
+--   r:<platform>:<device> -> id \n hash of the target \n fence \n created \n last ok \n suspended (0: active) \n preview \n target
+--   j:<fact> -> newest item \n since \n attempts \n not before
+-- A job is due as the fact push:<platform>:<kind>:<device>:<peer>, so that what one peer sends collapses into one push.
+local PUSH_PLATFORMS = { 'web', 'fcm', 'apns' }
+-- A push service that refuses us is left alone for so long; its registration stays.
+local SUSPENDED_MS = 600000
+
+local function read_registration(keys, platform, device)
+  local stored = redis.call('HGET', keys.push, 'r:' .. platform .. ':' .. device)
+  if not stored then return nil end
+  local r = { stored = stored }
+  r.id, r.hash, r.fence, r.created, r.ok, r.suspended, r.preview, r.target =
+    string.match(stored, '^(.-)\n(.-)\n(.-)\n(.-)\n(.-)\n(.-)\n(.-)\n(.*)$')
+  return r
+end
+
+local function write_registration(keys, platform, device, r)
+  local fields = { r.id, r.hash, r.fence, r.created, r.ok, r.suspended, r.preview, r.target }
+  redis.call('HSET', keys.push, 'r:' .. platform .. ':' .. device, table.concat(fields, '\n'))
+end
+
+local function is_suspended(r, now)
+  return r.suspended ~= '0' and tonumber(r.suspended) + SUSPENDED_MS > now
+end
+
+-- RETURNS newest item, since, attempts, not before; nil when there is no such job.
+local function read_job(keys, fact)
+  return string.match(redis.call('HGET', keys.push, 'j:' .. fact) or '', '^(.-)\n(.-)\n(.-)\n(.-)$')
+end
+
+local function drop_job(keys, fact)
+  redis.call('ZREM', keys.due, fact)
+  redis.call('HDEL', keys.push, 'j:' .. fact)
+end
+
+-- Drops a device's registrations with their jobs: those of `platform`, '' for all, up to `fence`, nil for any.
+-- RETURNS hash, fence, hash, fence, ... of what was dropped.
+local function drop_registrations(keys, device, platform, fence)
+  local dropped = {}
+  for _, each in ipairs(PUSH_PLATFORMS) do
+    local r = (platform == '' or platform == each) and read_registration(keys, each, device) or nil
+    if r and (fence == nil or tonumber(r.fence) <= fence) then
+      redis.call('HDEL', keys.push, 'r:' .. each .. ':' .. device)
+      dropped[#dropped + 1] = r.hash
+      dropped[#dropped + 1] = r.fence
+      for _, field in ipairs(redis.call('HKEYS', keys.push)) do
+        local fact = string.match(field, '^j:(push:' .. each .. ':.*)$')
+        if fact and string.match(fact, '^push:[a-z]+:[a-z]+:(.-):') == device then drop_job(keys, fact) end
+      end
+    end
+  end
+  return dropped
+end
