@@ -1,0 +1,107 @@
+import { type LookupAddress, promises as dns } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { isPublicAddress } from './addresses.ts';
+import { type EndpointRules, isTrusted } from './endpoint-rules.ts';
+
+const CONNECT_MS = 3_000;
+/** One try of a name server; there are two. */
+const RESOLVE_MS = 1_000;
+const IDLE_MS = 30_000;
+/** To one host and port. */
+const CONNECTIONS_EACH = 32;
+const CONNECTIONS_IN_ALL = 512;
+const MOST_HEADER_BYTES = 8_192;
+
+/** All addresses of a name, both families. Rejects when there is none. */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
+
+export interface GuardedAgentParts {
+  rules: EndpointRules;
+  /** For tests: certificates (PEM) to trust instead of those of the system. */
+  ca?: string | undefined;
+  /** For tests. */
+  resolve?: Resolve | undefined;
+}
+
+/** The guard refused to connect. Says nothing of the address. */
+export class RefusedAddress extends Error {
+  readonly code = 'ERR_PUSH_ADDRESS';
+
+  constructor() {
+    super('the endpoint may not be connected to');
+  }
+}
+
+/**
+ * Asks the name servers directly: the system's resolver would do it in the thread pool, where a few names with slow
+ * servers of their own could hold up every other look-up of the process.
+ */
+const resolveByServers: Resolve = async (name) => {
+  const resolver = new dns.Resolver({ timeout: RESOLVE_MS, tries: 2 });
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+  const of = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
+    found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : [];
+  return [...of(four, 4), ...of(six, 6)];
+};
+
+/** A name with any address that is not public is refused altogether. What was judged is what the socket gets. */
+async function judged(name: string, resolve: Resolve): Promise<LookupAddress[]> {
+  const found = await resolve(name);
+  if (found.length === 0 || !found.every(({ address }) => isPublicAddress(address))) throw new RefusedAddress();
+  return [...found];
+}
+
+const makeLookup =
+  (resolve: Resolve): LookupFunction =>
+  (name, { all }, answer) => {
+    judged(name, resolve).then(
+      (addresses) => {
+        const [first] = addresses as [LookupAddress];
+        if (all === true) answer(null, addresses);
+        else answer(null, first.address, first.family);
+      },
+      (error: unknown) => answer(error as NodeJS.ErrnoException, '', 0),
+    );
+  };
+
+/**
+ * The agent for requests to endpoints that users named. At connect it looks the name up once, refuses unless every
+ * address is public, and goes to one of the addresses that it judged; hosts that the operator listed are left alone.
+ * It knows no proxy, follows no redirect, and always checks the certificate against the name.
+ */
+export function makeGuardedAgent({ rules, ca, resolve = resolveByServers }: GuardedAgentParts): Agent {
+  const options = { timeout: CONNECT_MS, rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+  const connectTrusted = buildConnector(options);
+  const connectStranger = buildConnector({ ...options, lookup: makeLookup(resolve) });
+  let open = 0;
+
+  const connect: buildConnector.connector = (target, callback) => {
+    const isListed = isTrusted(target.host ?? '', rules);
+    // No look-up happens for what is an address already.
+    const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0;
+    if (target.protocol !== 'https:' || (isAddress && !isListed)) return callback(new RefusedAddress(), null);
+    if (open >= CONNECTIONS_IN_ALL) return callback(new Error('too many connections to push services'), null);
+    open++;
+    const ended = () => void open--;
+    (isListed ? connectTrusted : connectStranger)(target, (...[error, socket]) => {
+      if (error !== null) {
+        ended();
+        return callback(error, null);
+      }
+      socket.once('close', ended);
+      if (isListed || isPublicAddress(socket.remoteAddress ?? '')) return callback(null, socket);
+      socket.destroy();
+      callback(new RefusedAddress(), null);
+    });
+  };
+
+  return new Agent({
+    connect,
+    connections: CONNECTIONS_EACH,
+    keepAliveTimeout: IDLE_MS,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    pipelining: 1,
+  });
+}

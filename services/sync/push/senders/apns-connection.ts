@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import type { ProviderAnswer } from './post.ts';
+
+const CONNECT_MS = 3_000;
+/** Before a connection that was quiet for so long is used, it is asked whether it still lives: middle boxes forget. */
+const QUIET_MS = 60_000;
+const PING_MS = 2_000;
+const MOST_BYTES = 4_096;
+
+export interface ApnsRequest {
+  headers: Record<string, string>;
+  path: string;
+  body: string;
+  signal: AbortSignal;
+}
+
+interface ApnsConnectionParts {
+  origin: string;
+  ca: string | undefined;
+}
+
+/** What the network did, with a code as sockets have it. */
+const broken = (code: string): Error => Object.assign(new Error('the connection to the provider broke'), { code });
+
+const isAlive = (session: ClientHttp2Session): Promise<boolean> =>
+  new Promise((resolve) => {
+    const tooLong = setTimeout(() => resolve(false), PING_MS);
+    const answered = (isWell: boolean) => {
+      clearTimeout(tooLong);
+      resolve(isWell);
+    };
+    session.once('close', () => answered(false));
+    if (!session.ping((error) => answered(error === null))) answered(false);
+  });
+
+/** Resolves with the arguments of the event; rejects when there was an error, or the end, before it. */
+const awaited = (emitter: ClientHttp2Session | ClientHttp2Stream, event: 'connect' | 'response') =>
+  new Promise<unknown[]>((resolve, reject) => {
+    emitter.once(event, (...args: unknown[]) => resolve(args));
+    emitter.once('error', reject);
+    emitter.once('close', () => reject(broken('ECONNRESET')));
+  });
+
+async function connected(session: ClientHttp2Session): Promise<void> {
+  const tooLong = setTimeout(() => session.destroy(broken('ETIMEDOUT')), CONNECT_MS);
+  try {
+    await awaited(session, 'connect');
+  } finally {
+    clearTimeout(tooLong);
+  }
+}
+
+async function readSome(stream: ClientHttp2Stream): Promise<string> {
+  let body = '';
+  for await (const chunk of stream) {
+    body += chunk;
+    if (body.length >= MOST_BYTES) break;
+  }
+  return body.slice(0, MOST_BYTES);
+}
+
+/** One HTTP/2 connection that is kept, and made anew when it ended, was told to go away, or fell silent. */
+export function makeApnsConnection({ origin, ca }: ApnsConnectionParts) {
+  let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
+  const all = new Set<ClientHttp2Session>();
+
+  const leave = (session: ClientHttp2Session) => {
+    if (current?.session === session) current = null;
+  };
+
+  function open() {
+    const session = connect(origin, { ...(ca !== undefined && { ca }) });
+    all.add(session);
+    // What is under way on it may end; nothing new begins.
+    session.on('goaway', () => {
+      leave(session);
+      if (!session.destroyed) session.close();
+    });
+    session.on('error', () => leave(session));
+    session.on('close', () => {
+      leave(session);
+      all.delete(session);
+    });
+    return { session, ready: connected(session), usedAtMs: performance.now() };
+  }
+
+  async function living(): Promise<ClientHttp2Session> {
+    current ??= open();
+    const taken = current;
+    await taken.ready;
+    const wasQuiet = performance.now() - taken.usedAtMs > QUIET_MS;
+    taken.usedAtMs = performance.now();
+    const isWell = !wasQuiet || (await isAlive(taken.session));
+    if (isWell && !taken.session.closed) return taken.session;
+    leave(taken.session);
+    if (!isWell) taken.session.destroy();
+    return living();
+  }
+
+  return {
+    /** Rejects when no answer came. A connection on which one did not come in time is given up. */
+    async post({ headers, path, body, signal }: ApnsRequest): Promise<ProviderAnswer> {
+      const session = await living();
+      const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
+      const giveUp = () => {
+        stream.close(constants.NGHTTP2_CANCEL);
+        leave(session);
+        if (!session.destroyed) session.close();
+      };
+      // The promises below say it; one that comes after them is of no interest, but must not end the process.
+      stream.on('error', () => undefined);
+      signal.addEventListener('abort', giveUp, { once: true });
+      try {
+        stream.setEncoding('utf8').end(body);
+        const [answer] = (await awaited(stream, 'response')) as [IncomingHttpHeaders];
+        const text = await readSome(stream);
+        return { status: Number(answer[':status']), retryAfter: answer['retry-after'] ?? null, body: text };
+      } finally {
+        signal.removeEventListener('abort', giveUp);
+      }
+    },
+
+    async close(): Promise<void> {
+      current = null;
+      await Promise.all(
+        [...all].map(async (session) => {
+          const closed = once(session, 'close');
+          session.destroy();
+          await closed;
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { importPKCS8, SignJWT } from 'jose';
+import type { PushNotice, PushOutcome, PushTarget, SharedTexts } from '../sender.ts';
+import { makeApnsConnection } from './apns-connection.ts';
+import { GONE, outcomeOfStatus, retry } from './outcomes.ts';
+import { payloadOf } from './payload.ts';
+import type { ProviderAnswer } from './post.ts';
+import { makeProviderToken, type ProviderToken } from './provider-token.ts';
+
+type ApnsTarget = Extract<PushTarget, { kind: 'apns' }>;
+
+export interface ApnsOptions {
+  readonly teamId: string;
+  readonly keyId: string;
+  /** The .p8 file: PKCS #8, PEM. */
+  readonly privateKeyPem: string;
+  /** The bundle id of the app. */
+  readonly topic: string;
+  /** `host[:port]` or an https URL, for the sandbox and for development. */
+  readonly host?: string | undefined;
+}
+
+interface ApnsParts {
+  apns: ApnsOptions;
+  texts: SharedTexts;
+  ca: string | undefined;
+  now: () => number;
+}
+
+const APNS_HOST = 'api.push.apple.com';
+/** Apple refuses tokens older than an hour, and those that change more often than every 20 minutes. */
+const TOKEN_SECONDS = 3_000;
+const LEAST_TOKEN_MS = 1_200_000;
+/** Until then the change of tokens that Apple complained of is a little longer ago. */
+const TOKEN_PAUSE_MS = 60_000;
+
+/** What is shown where the app has no text of its own for the key. */
+const LINES: Record<PushNotice['type'], string> = {
+  message: 'New message',
+  transfer: 'New files',
+  device: 'New device',
+  test: 'Test',
+};
+
+/** A line that says the kind alone; `mutable-content` lets the app fetch the rest and show that. */
+const messageOf = (notice: PushNotice): string =>
+  JSON.stringify({
+    aps: { alert: { 'loc-key': LINES[notice.type] }, sound: 'default', 'mutable-content': 1 },
+    ...payloadOf(notice),
+  });
+
+function reasonOf({ body }: ProviderAnswer): string {
+  try {
+    return String((JSON.parse(body) as { reason?: unknown }).reason);
+  } catch {
+    return '';
+  }
+}
+
+const GONE_REASONS = ['Unregistered', 'ExpiredToken', 'BadDeviceToken'];
+
+function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
+  const reason = answer.status === 400 || answer.status === 410 || answer.status === 429 ? reasonOf(answer) : '';
+  if (GONE_REASONS.includes(reason)) return GONE;
+  if (reason === 'TooManyProviderTokenUpdates') return retry('token_updates', TOKEN_PAUSE_MS);
+  return outcomeOfStatus(answer, nowMs);
+}
+
+/** Sends by the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share. */
+export function makeApns({ apns, texts, ca, now }: ApnsParts) {
+  const { teamId, keyId, privateKeyPem, topic, host = APNS_HOST } = apns;
+  const origin = new URL(host.includes('://') ? host : `https://${host}`).origin;
+  const connection = makeApnsConnection({ origin, ca });
+  const mint = async () => ({
+    text: await new SignJWT()
+      .setProtectedHeader({ alg: 'ES256', kid: keyId })
+      .setIssuer(teamId)
+      .setIssuedAt(Math.floor(now() / 1_000))
+      .sign(await importPKCS8(privateKeyPem, 'ES256')),
+    seconds: TOKEN_SECONDS,
+  });
+  const key = createHash('sha256').update(`${teamId} ${keyId}`).digest('base64url').slice(0, 16);
+  const tokens = makeProviderToken({ name: `apns:${key}`, texts, mint, leastAgeMs: LEAST_TOKEN_MS, now });
+
+  const headersOf = ({ text }: ProviderToken, notice: PushNotice): Record<string, string> => ({
+    authorization: `bearer ${text}`,
+    'apns-topic': topic,
+    'apns-push-type': 'alert',
+    'apns-collapse-id': notice.topic,
+    'apns-expiration': String(Math.floor(now() / 1_000) + notice.ttlSeconds),
+    'apns-priority': notice.urgency === 'high' ? '10' : '5',
+    'content-type': 'application/json',
+  });
+
+  return {
+    providerOf: (): string => new URL(origin).host,
+
+    async send(target: ApnsTarget, notice: PushNotice, signal: AbortSignal): Promise<PushOutcome> {
+      const [path, body] = [`/3/device/${encodeURIComponent(target.token)}`, messageOf(notice)];
+      const attempt = (token: ProviderToken) =>
+        connection.post({ headers: headersOf(token, notice), path, body, signal });
+      const token = await tokens.get();
+      const answer = await attempt(token);
+      if (answer.status !== 403 || reasonOf(answer) !== 'ExpiredProviderToken') return outcomeOfAnswer(answer, now());
+      const next = await tokens.after(token);
+      // Young and yet expired is a clock that is wrong; a new token would only be one too many.
+      if (next === null) return retry('token_expired', TOKEN_PAUSE_MS);
+      return outcomeOfAnswer(await attempt(next), now());
+    },
+
+    close: (): Promise<void> => connection.close(),
+  };
+}

@@ -1,0 +1,57 @@
+import { RefusedAddress } from '../guard/guarded-agent.ts';
+import type { PushOutcome } from '../sender.ts';
+import type { ProviderAnswer } from './post.ts';
+
+/*
+ * What an answer leads to. Reasons are fixed words and a status: nothing that a provider, or whoever stands behind an
+ * endpoint, wrote, and nothing of what was sent.
+ */
+
+/** The longest that any push lives: to wait longer is to drop it. */
+const LONGEST_WAIT_MS = 86_400_000;
+
+export const DELIVERED: PushOutcome = { outcome: 'delivered' };
+export const GONE: PushOutcome = { outcome: 'gone' };
+export const failed = (reason: string): PushOutcome => ({ outcome: 'failed', reason });
+export const retry = (reason: string, afterMs: number | null = null): PushOutcome => ({
+  outcome: 'retry',
+  afterMs,
+  reason,
+});
+
+/** `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a date, as milliseconds from `nowMs` up to a day; else null. */
+export function retryAfterMs(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  const text = value.trim();
+  const ms = /^\d{1,12}$/.test(text)
+    ? Number(text) * 1_000
+    : /^[A-Z]/.test(text)
+      ? Date.parse(text) - nowMs
+      : Number.NaN;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
+}
+
+/** True for what may be answered otherwise next time: too many, too early, or trouble of theirs. */
+export const isTransient = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
+
+/**
+ * The act that a status alone calls for. 401 and 403 are a matter of our keys: they come for all users at once, and must
+ * take nobody's registration away.
+ */
+export function outcomeOfStatus({ status, retryAfter }: ProviderAnswer, nowMs: number): PushOutcome {
+  if (status >= 200 && status <= 299) return DELIVERED;
+  if (isTransient(status)) return retry(`status ${status}`, retryAfterMs(retryAfter, nowMs));
+  if (status >= 300 && status <= 399) return failed(`redirect ${status}`);
+  return failed(`status ${status}`);
+}
+
+const TIMEOUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+
+/** The act for a request that got no answer. */
+export function outcomeOfError(error: unknown): PushOutcome {
+  if (error instanceof RefusedAddress) return failed('address_not_allowed');
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  if (name === 'TimeoutError' || TIMEOUTS.includes(String(code))) return retry('timeout');
+  return retry(typeof code === 'string' ? 'network' : 'internal');
+}

@@ -1,0 +1,35 @@
+import type { PushNotice } from '../sender.ts';
+
+/** Push services take 4,096 bytes, but those that pass on to others as little as 2,744; half of that is left for headers. */
+const MOST_PREVIEW_BYTES = 2_048;
+
+/** All that any provider may see: that there is something, of which kind, how many, and where to ask (contract, Push). */
+export const payloadOf = ({ type, count, id }: PushNotice) => ({ v: 1, type, count, id }) as const;
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** As much of the text, by whole characters, as leaves the rest room. */
+function shortened(text: string, fits: (text: string) => boolean): string {
+  const characters = Array.from(text);
+  let [least, most] = [0, characters.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (fits(`${characters.slice(0, middle).join('')}…`)) least = middle;
+    else most = middle - 1;
+  }
+  return `${characters.slice(0, least).join('')}…`;
+}
+
+/**
+ * The text that web push carries inside its encryption: the payload, with the preview that the device asked for. A long
+ * text is cut to what every push service takes.
+ */
+export function webPayload(notice: PushNotice, { withPreview }: { withPreview: boolean }): string {
+  const plain = payloadOf(notice);
+  if (notice.preview === null || !withPreview) return JSON.stringify(plain);
+  const { from, text } = notice.preview;
+  const whole = { ...plain, from, ...(text !== undefined && { text }) };
+  if (text === undefined || sizeOf(whole) <= MOST_PREVIEW_BYTES) return JSON.stringify(whole);
+  const fits = (shorter: string) => sizeOf({ ...whole, text: shorter }) <= MOST_PREVIEW_BYTES;
+  return JSON.stringify({ ...whole, text: shortened(text, fits) });
+}

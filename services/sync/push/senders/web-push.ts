@@ -1,0 +1,71 @@
+import webPush from 'web-push';
+import { checkEndpoint, checkKeys } from '../guard/endpoint.ts';
+import { type GuardedAgentParts, makeGuardedAgent } from '../guard/guarded-agent.ts';
+import type { PushNotice, PushOutcome, PushTarget } from '../sender.ts';
+import { failed, GONE, outcomeOfStatus } from './outcomes.ts';
+import { webPayload } from './payload.ts';
+import { post } from './post.ts';
+import { checkSubject, checkVapidKey, type VapidKey, type VapidOptions } from './vapid.ts';
+
+type WebTarget = Extract<PushTarget, { kind: 'web' }>;
+
+interface WebPushParts extends GuardedAgentParts {
+  vapid: VapidOptions;
+  now: () => number;
+}
+
+/** RFC 8030, sections 5.2 to 5.4, RFC 8291, RFC 8292. Throws for keys of the browser that are none. */
+function sealed(target: WebTarget, notice: PushNotice, key: VapidKey, subject: string, withPreview: boolean) {
+  const { endpoint, p256dh, auth } = target;
+  const { headers, body } = webPush.generateRequestDetails(
+    { endpoint, keys: { p256dh, auth } },
+    webPayload(notice, { withPreview }),
+    {
+      contentEncoding: 'aes128gcm',
+      // The package's own default is four weeks.
+      TTL: notice.ttlSeconds,
+      urgency: notice.urgency,
+      topic: notice.topic,
+      vapidDetails: { subject, publicKey: key.publicKey, privateKey: key.privateKey },
+    },
+  );
+  const texts = Object.entries(headers as Record<string, unknown>).map(([name, value]) => [name, String(value)]);
+  return { headers: Object.fromEntries(texts) as Record<string, string>, body };
+}
+
+/**
+ * Sends to the push services of browsers, by the VAPID key that the subscription was made with. Endpoints are judged
+ * again before each push: the rules may have become stricter since they were stored. Throws at once for keys or a contact
+ * that no push service would take.
+ */
+export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
+  const wrongKey = vapid.keys.find((key) => !checkVapidKey(key));
+  if (wrongKey !== undefined) throw new Error(`The VAPID key ${wrongKey.id} is no pair of keys on P-256`);
+  const wrongSubject = checkSubject(vapid.subject);
+  if (wrongSubject !== null) throw new Error(`The VAPID subject ${wrongSubject}`);
+  const dispatcher = makeGuardedAgent({ rules, ca, resolve });
+
+  return {
+    providerOf: ({ endpoint }: WebTarget): string => (URL.canParse(endpoint) ? new URL(endpoint).host : 'invalid'),
+
+    async send(target: WebTarget, notice: PushNotice, signal: AbortSignal): Promise<PushOutcome> {
+      if (checkEndpoint(target.endpoint, rules) !== null) return failed('endpoint_not_allowed');
+      const key = vapid.keys.find(({ id }) => id === target.keyId);
+      if (key === undefined) return failed('key_retired');
+      const attempt = async (withPreview: boolean) => {
+        const { headers, body } = sealed(target, notice, key, vapid.subject, withPreview);
+        return post({ url: target.endpoint, headers, body, dispatcher, signal });
+      };
+      try {
+        let answer = await attempt(true);
+        if (answer.status === 413 && notice.preview !== null) answer = await attempt(false);
+        return answer.status === 404 || answer.status === 410 ? GONE : outcomeOfStatus(answer, now());
+      } catch (error) {
+        if (checkKeys(target.p256dh, target.auth)) throw error;
+        return failed('bad_keys');
+      }
+    },
+
+    close: (): Promise<void> => dispatcher.destroy(),
+  };
+}
