@@ -1,9 +1,7 @@
 import { hostname } from 'node:os';
 import { LIMITS, type RateGroup } from '../../shared/contract/limits.ts';
 import type { Config } from './config.ts';
-import { makeClipboard } from './clipboard/clipboard.ts';
-import { makeClipboardHandlers } from './clipboard/routes.ts';
-import { makeClipboardStore } from './clipboard/store.ts';
+import { makeClipboardRoom } from './clipboard/room.ts';
 import { makeDevices } from './devices/devices.ts';
 import { makeDeviceHandlers } from './devices/routes.ts';
 import { makeDeviceStore } from './devices/store.ts';
@@ -36,6 +34,7 @@ import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
 import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
+import { makePushRoom } from './push/room.ts';
 import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
 import { makeRelayRoom, type RelayRoom } from './relay/room.ts';
@@ -122,27 +121,32 @@ export async function startApp(config: Config): Promise<App> {
 
   // The rooms.
   const limitOf = (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale);
-  const devices = makeDevices(makeDeviceStore({ redis, scripts, keys }));
+  const dueStore = makeDueStore({ scripts, keys });
+  const push = makePushRoom({
+    ...{ db: { redis, scripts, keys }, settings: config.push, limitOf, metrics, onFailure },
+    transferSeconds: config.transfers.redeliverySeconds,
+    deadChannels: replica.deadChannels,
+    noteDue: dueStore.note,
+  });
+  const { owePushes } = push;
+  const devices = makeDevices({ store: makeDeviceStore({ redis, scripts, keys }), owePushes });
   const messages = makeMessages({
-    store: makeMessageStore({ scripts, keys, rateLimit: limitOf('message') }),
+    store: makeMessageStore({ scripts, keys, deadChannels: replica.deadChannels, rateLimit: limitOf('message') }),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
+    owePushes,
     onAccepted: () => metrics.messages_total.inc(),
   });
-  const dueStore = makeDueStore({ scripts, keys });
-  const clipboardTtlMs = config.clipboard.ttlSeconds * 1000;
-  const clipboard = makeClipboard({
-    store: makeClipboardStore({ redis, scripts, keys, ttlMs: clipboardTtlMs, rateLimit: limitOf('clipboard') }),
-    // A moment later than the entry ends, so that the sweeper finds it ended.
-    noteDue: (account) => dueStore.note(account, clipboardTtlMs + 100),
+  const clipboard = makeClipboardRoom({
+    ...{ db: { redis, scripts, keys }, ttlMs: config.clipboard.ttlSeconds * 1000, rateLimit: limitOf('clipboard') },
+    noteDue: dueStore.note,
     onWritten: () => metrics.clipboard_writes_total.inc(),
   });
   const transfers = makeTransfers({
     store: makeTransferStore({
-      scripts,
-      keys,
-      rateLimit: limitOf('transfer'),
+      ...{ scripts, keys, rateLimit: limitOf('transfer'), deadChannels: replica.deadChannels },
       redeliveryMs: config.transfers.redeliverySeconds * 1000,
     }),
+    owePushes,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
@@ -156,9 +160,7 @@ export async function startApp(config: Config): Promise<App> {
     bus: { channel: () => replica.channel, publish: store.publish },
   });
   const sendSignal = makeSignals({
-    scripts,
-    keys,
-    rateLimit: limitOf('signal'),
+    ...{ scripts, keys, rateLimit: limitOf('signal') },
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
   const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
@@ -177,7 +179,8 @@ export async function startApp(config: Config): Promise<App> {
       hub.endRevoked(account, deviceId, reason);
       relay.requests.endDevice(account, deviceId);
     },
-    onRemoved: [transfers.cancelAllOf],
+    onRemoved: [transfers.cancelAllOf, push.dropDevice],
+    onErased: [push.dropAccount],
     noteDue: dueStore.note,
     onFailure,
   });
@@ -187,10 +190,7 @@ export async function startApp(config: Config): Promise<App> {
     db: { scripts, keys },
     broker,
     sessions,
-    settings: {
-      ...config.signin,
-      publicUrl: config.http.publicUrl,
-    },
+    settings: { ...config.signin, publicUrl: config.http.publicUrl },
     bus: { channel: () => replica.channel, publish: store.publish },
     hasSession: devices.hasSession,
     noteDue: dueStore.note,
@@ -213,6 +213,7 @@ export async function startApp(config: Config): Promise<App> {
       revoke: sessions.removal.resume,
       session: sessions.rows.expire,
       claim: signin.checkClaim,
+      push: push.resume,
     },
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
@@ -220,12 +221,8 @@ export async function startApp(config: Config): Promise<App> {
   });
 
   // The hub.
-  const hubStore = makeHubStore({
-    scripts,
-    keys,
-    graceMs: config.hub.offlineGraceMs,
-    deadChannels: replica.deadChannels,
-  });
+  const { offlineGraceMs: graceMs } = config.hub;
+  const hubStore = makeHubStore({ scripts, keys, graceMs, deadChannels: replica.deadChannels });
   const hub = new Hub({
     store: hubStore,
     leases,
@@ -248,7 +245,7 @@ export async function startApp(config: Config): Promise<App> {
     timing: {
       sweepMs: config.hub.sweepSeconds * 1000,
       rotateMs: config.hub.rotateSeconds * 1000,
-      graceMs: config.hub.offlineGraceMs,
+      graceMs,
       heartbeatMs: config.hub.heartbeatMs,
     },
     maxStreams: config.hub.maxStreams,
@@ -274,16 +271,17 @@ export async function startApp(config: Config): Promise<App> {
         ...makeIdentityHandlers({
           ownDevice: devices.own,
           clipboardSeconds: config.clipboard.ttlSeconds,
-          qr: config.signin.qrEnabled && broker !== null,
+          features: { qr: config.signin.qrEnabled && broker !== null, ...push.features },
         }),
         ...sessions.handlers,
         ...signin.handlers,
         ...makeDeviceHandlers(devices),
         ...makeStreamHandlers(hub),
         ...makeMessageHandlers(messages),
-        ...makeClipboardHandlers(clipboard),
+        ...clipboard.handlers,
         ...makeTransferHandlers(transfers),
         ...relay.handlers,
+        ...push.handlers,
         ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
@@ -325,6 +323,7 @@ export async function startApp(config: Config): Promise<App> {
     await publicServer.close(5_000);
     transfers.stop();
     await dueSweeper.stop();
+    await push.stop();
     await reaper.stop();
     hub.stop();
     bus.stop();

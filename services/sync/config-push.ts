@@ -1,16 +1,9 @@
-import { createECDH, createHash, createPrivateKey } from 'node:crypto';
+import { createHash, createPrivateKey } from 'node:crypto';
 import type { Kind } from './config-kinds.ts';
-
-/** A VAPID key (RFC 8292). The id is what subscriptions are stored with, so that keys can be rotated. */
-export interface VapidKey {
-  readonly id: string;
-  /** Uncompressed point on P-256, base64url, as browsers take it for `applicationServerKey`. */
-  readonly publicKey: string;
-  /** 32 bytes, base64url. */
-  readonly privateKey: string;
-  /** The one that new subscriptions are made with. */
-  readonly current: boolean;
-}
+import type { EndpointRules } from './push/guard/endpoint-rules.ts';
+import type { ApnsOptions } from './push/senders/apns.ts';
+import type { FcmOptions } from './push/senders/fcm.ts';
+import { checkSubject, checkVapidKey, type VapidKey } from './push/senders/vapid.ts';
 
 export interface PushConfig {
   readonly enabled: boolean;
@@ -18,71 +11,43 @@ export interface PushConfig {
   readonly vapidKeys: readonly VapidKey[];
   /** Null: no web push. */
   readonly vapidSubject: string | null;
-  readonly endpoints: { readonly allow: readonly string[] };
-  /** The service account as Google gives it. */
-  readonly fcm: { readonly serviceAccount: Readonly<Record<string, unknown>>; readonly url: string | null } | null;
-  readonly apns: {
-    readonly teamId: string;
-    readonly keyId: string;
-    readonly privateKeyPem: string;
-    readonly topic: string;
-    readonly url: string | null;
-  } | null;
+  readonly endpointRules: EndpointRules;
+  readonly fcm: FcmOptions | null;
+  readonly apns: ApnsOptions | null;
   /** Pushes that one replica has under way at one provider. */
   readonly concurrency: number;
 }
 
-/** What an installation that nobody configured calls itself; Apple refuses names of no real contact. */
-const DEVELOPMENT_SUBJECT = 'mailto:nobody@baton.example.org';
+/** Of an installation for trying things out, where nobody has to be reached: a page that exists, as Apple demands. */
+const DEVELOPMENT_SUBJECT = 'https://www.rfc-editor.org/rfc/rfc8292';
 
+/** What subscriptions are stored with, so that the key can be rotated. */
 export const vapidKeyId = (publicKey: string): string =>
   createHash('sha256').update(publicKey).digest('base64url').slice(0, 16);
 
-/** The public key that belongs to a private one, base64url; null when it is none. */
-export function publicKeyOf(privateKey: string): string | null {
-  const ecdh = createECDH('prime256v1');
-  try {
-    ecdh.setPrivateKey(Buffer.from(privateKey, 'base64url'));
-    return ecdh.getPublicKey('base64url', 'uncompressed');
-  } catch {
-    return null;
-  }
-}
-
-/** A new pair, for a first start. */
-export function makeVapidPair(): { publicKey: string; privateKey: string } {
-  const ecdh = createECDH('prime256v1');
-  const publicKey = ecdh.generateKeys('base64url', 'uncompressed');
-  // Without leading zeros, which belong to it all the same.
-  const scalar = ecdh.getPrivateKey();
-  return { publicKey, privateKey: Buffer.concat([Buffer.alloc(32 - scalar.length), scalar]).toString('base64url') };
-}
-
-const listOf = (pattern: RegExp, says: string): Kind<readonly string[]> => (text) => {
-  const parts = text.split(',').map((part) => part.trim().replace(/=+$/, ''));
-  return parts.every((part) => pattern.test(part)) ? { value: parts } : { problem: `must be ${says}` };
-};
+const listOf =
+  (pattern: RegExp, says: string): Kind<readonly string[]> =>
+  (text) => {
+    const parts = text.split(',').map((part) => part.trim().replace(/=+$/, ''));
+    return parts.every((part) => pattern.test(part)) ? { value: parts } : { problem: `must be ${says}` };
+  };
 
 /** One key, or several while they are being rotated, the newest first. */
 export const vapidPublicKeys = listOf(/^B[\w-]{86}$/, 'comma-separated points on P-256 of 65 bytes, in base64url');
 export const vapidPrivateKeys = listOf(/^[\w-]{43}$/, 'comma-separated keys of 32 bytes, in base64url');
 
-/** RFC 8292 section 2.1; Apple answers 403 to a contact that is none. */
 export const vapidSubject: Kind<string> = (text) => {
-  const host = /^mailto:[^@\s]+@([^@\s]+)$/.exec(text)?.[1] ?? (URL.canParse(text) ? new URL(text).hostname : '');
-  const isReal = /^([a-z0-9-]+\.)+[a-z]{2,}$/i.test(host) && !/\.(local|localhost|internal|invalid|test)$/i.test(host);
-  return isReal && /^(mailto:|https:\/\/)/.test(text)
-    ? { value: text }
-    : { problem: 'must be a contact that exists: mailto:<address> or an https:// address, not of localhost' };
+  const problem = checkSubject(text);
+  return problem === null ? { value: text } : { problem };
 };
 
 /** The file that Google gives for a service account. */
-export const serviceAccount: Kind<Readonly<Record<string, unknown>>> = (text) => {
-  const needed = ['project_id', 'client_email', 'private_key'];
+export const serviceAccount: Kind<FcmOptions['serviceAccount']> = (text) => {
+  const needed = ['project_id', 'client_email', 'private_key', 'private_key_id', 'token_uri'] as const;
   try {
-    const account = JSON.parse(text) as Record<string, unknown>;
+    const account = JSON.parse(text) as FcmOptions['serviceAccount'];
     if (needed.every((field) => typeof account[field] === 'string')) {
-      createPrivateKey(account['private_key'] as string);
+      createPrivateKey(account.private_key);
       return { value: account };
     }
   } catch {
@@ -109,9 +74,9 @@ export interface PushValues {
   readonly APP_VAPID_PUBLIC_KEY: readonly string[] | null;
   readonly APP_VAPID_PRIVATE_KEY: readonly string[] | null;
   readonly APP_VAPID_SUBJECT: string | null;
-  readonly APP_PUSH_ENDPOINTS: { readonly allow: readonly string[] } | null;
+  readonly APP_PUSH_ENDPOINTS: EndpointRules;
   readonly APP_PUSH_CONCURRENCY: number;
-  readonly APP_FCM_SERVICE_ACCOUNT: Readonly<Record<string, unknown>> | null;
+  readonly APP_FCM_SERVICE_ACCOUNT: FcmOptions['serviceAccount'] | null;
   readonly APP_FCM_URL: string | null;
   readonly APP_APNS_KEY: string | null;
   readonly APP_APNS_KEY_ID: string | null;
@@ -142,7 +107,9 @@ export function checkPush(
   for (const key of APNS) if (withApns && !given(key)) report(key, 'is required with the other keys of APNs');
   const { APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys } = values;
   if (publicKeys && privateKeys) {
-    const fits = publicKeys.length === privateKeys.length && publicKeys.every((key, i) => publicKeyOf(privateKeys[i] ?? '') === key);
+    const fits =
+      publicKeys.length === privateKeys.length &&
+      publicKeys.every((publicKey, i) => checkVapidKey({ publicKey, privateKey: privateKeys[i] ?? '' }));
     if (!fits) report('APP_VAPID_PUBLIC_KEY', 'must belong to APP_VAPID_PRIVATE_KEY, each in its place');
   }
   if (!production) return;
@@ -154,14 +121,14 @@ export function checkPush(
 const apnsOf = (values: PushValues): PushConfig['apns'] => {
   const { APP_APNS_KEY: privateKeyPem, APP_APNS_KEY_ID: keyId, APP_APNS_TEAM: teamId, APP_APNS_TOPIC: topic } = values;
   if (privateKeyPem === null || keyId === null || teamId === null || topic === null) return null;
-  return { privateKeyPem, keyId, teamId, topic, url: values.APP_APNS_URL };
+  return { privateKeyPem, keyId, teamId, topic, host: values.APP_APNS_URL ?? undefined };
 };
 
 /** Only after `checkPush` had nothing to say. In production there is no web push without keys. */
 export function pushOf(values: PushValues): PushConfig {
   const { APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys } = values;
   const hasWeb = publicKeys !== null || values.NODE_ENV !== 'production';
-  const account = values.APP_FCM_SERVICE_ACCOUNT;
+  const { APP_FCM_SERVICE_ACCOUNT: account, APP_FCM_URL: url } = values;
   return {
     enabled: values.APP_PUSH_ENABLED !== false,
     vapidKeys: (publicKeys ?? []).map((publicKey, i) => ({
@@ -169,8 +136,8 @@ export function pushOf(values: PushValues): PushConfig {
       current: i === 0,
     })),
     vapidSubject: hasWeb ? (values.APP_VAPID_SUBJECT ?? DEVELOPMENT_SUBJECT) : null,
-    endpoints: values.APP_PUSH_ENDPOINTS ?? { allow: ['known'] },
-    fcm: account === null ? null : { serviceAccount: account, url: values.APP_FCM_URL },
+    endpointRules: values.APP_PUSH_ENDPOINTS,
+    fcm: account === null ? null : { serviceAccount: account, url: url ?? undefined },
     apns: apnsOf(values),
     concurrency: values.APP_PUSH_CONCURRENCY,
   };

@@ -40,7 +40,7 @@ const RegisterNativePush = Type.Object({
     minLength: 1,
     maxLength: LIMITS.pushTokenChars,
     pattern: '^[A-Za-z0-9_:.-]+$',
-    description: "As the platform gave it; of APNs in hexadecimal.",
+    description: 'As the platform gave it; of APNs in hexadecimal.',
   }),
   environment: Type.Optional(Type.Enum(['production', 'sandbox'], { description: 'Of APNs; kept, not acted upon.' })),
 });

@@ -95,6 +95,24 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   ackDownload: () => onNoFile(undefined, { received_bytes: 0 }),
   sendSignal: ({ other }) => ({ body: { to_device_id: other.id, kind: 'offer', payload: {} } }),
   getIceServers: () => ({}),
+  getPushConfig: () => ({}),
+  subscribePush: () => ({
+    body: {
+      endpoint: 'https://fcm.googleapis.com/fcm/send/sample',
+      keys: {
+        // Of RFC 8291, appendix A.
+        p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+        auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+      },
+    },
+  }),
+  registerNativePush: () => ({ body: { platform: 'fcm', token: 'sample' }, code: 'feature_disabled' }),
+  listPushSubscriptions: () => ({}),
+  removePushSubscription: () => ({
+    params: { subscription_id: '01920000-0000-7000-8000-000000000002' },
+    code: 'not_found',
+  }),
+  testPush: () => ({ code: 'not_found' }),
   getOpenApi: () => ({}),
   getDocs: () => ({}),
   getHome: () => ({}),
@@ -102,12 +120,13 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
 };
 
 /**
- * What takes the sender, or the other devices of its account, away, or counts against the account: walks over all routes
- * send it from elsewhere.
+ * What takes the sender, or the other devices of its account, away, counts against the account, or has pushes sent there:
+ * walks over all routes send it from elsewhere.
  */
 const SPENDING: readonly RouteName[] = [
   ...(['logOut', 'removeOtherSessions', 'eraseAccount'] as const),
   ...(['readLogin', 'approveLogin', 'openLink', 'decideLink'] as const),
+  'subscribePush',
 ];
 
 /** Who sends the sample of a route, so that the devices of a scene outlive it. */

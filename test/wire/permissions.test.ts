@@ -64,6 +64,12 @@ const GUEST: Record<RouteName, Verdict> = {
   ackDownload: 'not_found',
   sendSignal: 'served',
   getIceServers: 'served',
+  getPushConfig: 'served',
+  subscribePush: 'served',
+  registerNativePush: 'feature_disabled',
+  listPushSubscriptions: 'served',
+  removePushSubscription: 'not_found',
+  testPush: 'not_found',
   getOpenApi: 'served',
   getDocs: 'served',
   getHome: 'served',
@@ -99,6 +105,12 @@ const WITHOUT_DEVICE: Record<RouteName, Verdict> = {
   ackDownload: 'device_required',
   sendSignal: 'device_required',
   getIceServers: 'device_required',
+  getPushConfig: 'device_required',
+  subscribePush: 'device_required',
+  registerNativePush: 'device_required',
+  listPushSubscriptions: 'device_required',
+  removePushSubscription: 'device_required',
+  testPush: 'device_required',
 };
 
 async function makePair(scope: 'full' | 'guest' = 'full'): Promise<{ own: TestDevice; other: TestDevice }> {

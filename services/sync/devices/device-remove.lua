@@ -21,7 +21,7 @@ end
 redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
 redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '=', '(' .. device .. '>')
 redis.call('ZREM', KEYS[7], 'session:' .. device)
-drop_registrations({ push = KEYS[8], due = KEYS[7] }, device, '', nil)
+drop_registrations({ push = KEYS[8], due = KEYS[7] }, device, '')
 redis.call('HDEL', KEYS[1], device)
 local was_announced = redis.call('HDEL', keys.presence, device) == 1
 if not row and not was_announced then return answer({ 'OK', '0' }) end

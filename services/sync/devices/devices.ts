@@ -6,6 +6,7 @@ import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { presenceView, rowsOf, stateOf } from './presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
+import type { OwePushes } from '../push/owing.ts';
 import type { DeviceStore } from './store.ts';
 
 function deviceOf(row: DeviceRow, state: string | undefined, caller: Caller): Device {
@@ -27,7 +28,10 @@ interface RowOfCaller {
 }
 
 /** The devices of an account: their names, and which of them are online. */
-export function makeDevices(store: DeviceStore) {
+export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushes: OwePushes }) {
+  const add = (account: string, device: NewDevice) =>
+    owePushes(account, (pushes) => store.add(account, device, pushes));
+
   return {
     /** Oldest first. */
     async list(caller: Caller): Promise<Device[]> {
@@ -66,7 +70,7 @@ export function makeDevices(store: DeviceStore) {
     async ensureRow({ caller, name, type, isNew }: RowOfCaller): Promise<void> {
       const { account, deviceId } = caller;
       const mode = isNew ? 'new' : 'lost';
-      if (deviceId !== null) await store.add(account, { deviceId, name, type, mode, session: null });
+      if (deviceId !== null) await add(account, { deviceId, name, type, mode, session: null });
     },
 
     /**
@@ -74,7 +78,7 @@ export function makeDevices(store: DeviceStore) {
      * free. The same again changes nothing. Throws `device_limit`.
      */
     async admit(account: string, device: NewDevice): Promise<DeviceRef> {
-      return refOf(parseRow(device.deviceId, await store.add(account, device)));
+      return refOf(parseRow(device.deviceId, (await add(account, device)).row));
     },
 
     /** Removes a device with all that waits for it. With `onlyIf` only while that is its row. False: there was no such row. */

@@ -3,6 +3,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';
 import { storeFault } from '../redis/faults.ts';
+import type { PushMode } from '../push/owing.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -31,22 +32,26 @@ export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; script
       });
     },
 
-    /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */
-    async add(account: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
-      const [row] = await addScript(
-        [keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account), keys.due(account)],
+    /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */
+    async add(u: string, { deviceId, name, type, mode, session }: NewDevice, pushes: PushMode) {
+      const [row, , facts] = await addScript(
+        [keys.devices(u), keys.routes(u), keys.log(u), keys.presence(u), keys.due(u), keys.push(u)],
         [
           ...[deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount, mode],
-          ...[session?.id ?? '', session?.endsAtMs ?? 0],
+          ...[session?.id ?? '', session?.endsAtMs ?? 0, pushes],
         ],
       );
-      return row as string;
+      return row === '' ? null : { row: row as string, facts: facts as string[] };
     },
 
     /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */
     async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
       const [removed] = await removeScript(
-        [...[keys.devices(u), keys.routes(u), keys.log(u), keys.presence(u), keys.mail(u), keys.inbox(u)], keys.due(u)],
+        [
+          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.presence(u), keys.mail(u), keys.inbox(u)],
+          keys.due(u),
+          keys.push(u),
+        ],
         [deviceId, randomInt(0, 2 ** 32), row],
       );
       return removed === '1';

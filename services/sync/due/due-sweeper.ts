@@ -2,7 +2,16 @@ import type { ClaimedAccount, DueStore } from './store.ts';
 
 const PERIOD_MS = 1_000;
 
-/** Runs one fact of an account. It removes the fact itself, in the step that takes effect. */
+/** Accounts that are run at once: one that waits for the auth broker must not hold up the others. */
+const AT_ONCE = 64;
+
+/** An account of which everything due waits in this replica is looked at again after so long. */
+const WAITING_MS = 10_000;
+
+/**
+ * Runs one fact of an account. It removes the fact itself, in the step that takes effect. `waiting`: it was taken over by
+ * somebody here who runs it when there is room.
+ */
 export type DueHandler = (account: string, fact: string) => Promise<unknown>;
 
 interface DueSweeperParts {
@@ -20,8 +29,11 @@ interface DueSweeperParts {
  */
 export class DueSweeper {
   readonly #parts: DueSweeperParts;
+  readonly #running = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> | null = null;
+  #sweeping: Promise<void> | null = null;
+  /** The last sweep left something behind. */
+  #hasMore = false;
 
   constructor(parts: DueSweeperParts) {
     this.#parts = parts;
@@ -34,47 +46,66 @@ export class DueSweeper {
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
-    await this.#running;
+    await this.#sweeping;
+    await Promise.all(this.#running);
   }
 
   /** One sweep at a time. */
   run(): void {
     if (!this.#parts.isUp()) return;
-    this.#running ??= this.#sweep()
+    this.#sweeping ??= this.#sweep()
       .catch((error: unknown) => this.#parts.onFailure('due sweep', error))
       .finally(() => {
-        this.#running = null;
+        this.#sweeping = null;
       });
   }
 
+  /** Claims no more than there is room for, of each shard its share. */
   async #sweep(): Promise<void> {
     const { store, onFailure } = this.#parts;
+    const share = Math.ceil((AT_ONCE - this.#running.size) / store.shards);
+    if (share <= 0) return;
     // In a cluster a part of the index, or an account, whose primary is away must not hold up the others.
     const claim = (shard: number) =>
-      store.claim(shard).catch((error: unknown) => {
+      store.claim(shard, share).catch((error: unknown) => {
         onFailure('due claim', error);
         return [];
       });
     const shards = await Promise.all(Array.from({ length: store.shards }, (_, shard) => claim(shard)));
-    for (const claimed of shards.flat()) {
-      await this.#runAccount(claimed).catch((error: unknown) => onFailure('due account', error));
-    }
+    this.#hasMore = shards.some((claimed) => claimed.length === share);
+    for (const claimed of shards.flat()) this.#start(claimed);
+  }
+
+  #start(claimed: ClaimedAccount): void {
+    const run = this.#runAccount(claimed)
+      .catch((error: unknown) => this.#parts.onFailure('due account', error))
+      .finally(() => {
+        this.#running.delete(run);
+        // Not at the next period: what became due together would take an hour.
+        if (this.#hasMore && this.#timer && this.#running.size < AT_ONCE / 2) this.run();
+      });
+    this.#running.add(run);
   }
 
   async #runAccount(claimed: ClaimedAccount): Promise<void> {
     const { store, handlers, onRun, onFailure } = this.#parts;
     const { due } = await store.facts(claimed.account);
+    const waiting = new Set<string>();
     for (const fact of due) {
       const kind = fact.split(':', 1)[0] as string;
       try {
         // A kind of a newer version stays for a replica that knows it.
-        if (await handlers[kind]?.(claimed.account, fact)) onRun(kind, 'ok');
+        const done = await handlers[kind]?.(claimed.account, fact);
+        if (done === 'waiting') waiting.add(fact);
+        else if (done) onRun(kind, 'ok');
       } catch (error) {
         onRun(kind, 'failed');
         onFailure(`due ${kind}`, error);
       }
     }
     const after = await store.facts(claimed.account);
-    await store.settle(claimed, after.due.length > 0 ? 0 : after.nextInMs);
+    const isLeft = after.due.some((fact) => !waiting.has(fact));
+    const nextInMs = isLeft ? 0 : Math.min(WAITING_MS, after.nextInMs ?? WAITING_MS);
+    await store.settle(claimed, after.due.length > 0 ? nextInMs : after.nextInMs);
   }
 }

@@ -8,7 +8,6 @@ const LEASE_MS = 30_000;
 /** No request lives longer between its note and its fact. */
 const LONGEST_REQUEST_MS = 600_000;
 
-const CLAIM_AT_ONCE = 100;
 const FACTS_AT_ONCE = 100;
 
 export interface ClaimedAccount {
@@ -33,8 +32,9 @@ export function makeDueStore({ scripts, keys }: { scripts: ScriptLoader; keys: K
       await noteScript(indexOf(keys.dueShard(account)), [account, delayMs, randomBytes(6).toString('base64url')]);
     },
 
-    async claim(shard: number): Promise<ClaimedAccount[]> {
-      const flat = (await claimScript(indexOf(shard), [CLAIM_AT_ONCE, LEASE_MS])) as string[];
+    /** At most `count` whose time has come; nobody else gets them for a while. */
+    async claim(shard: number, count: number): Promise<ClaimedAccount[]> {
+      const flat = (await claimScript(indexOf(shard), [count, LEASE_MS])) as string[];
       const claimed: ClaimedAccount[] = [];
       for (let i = 0; i < flat.length; i += 2)
         claimed.push({ account: flat[i] as string, stamp: flat[i + 1] as string });

@@ -1,5 +1,5 @@
 import type { DeviceRef } from '../../../shared/contract/fields.ts';
-import type { identityRoutes } from '../../../shared/contract/identity.ts';
+import type { identityRoutes, Me } from '../../../shared/contract/identity.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from './caller.ts';
@@ -7,14 +7,14 @@ import type { Caller } from './caller.ts';
 interface IdentityHandlerParts {
   ownDevice: (caller: Caller) => Promise<DeviceRef | null>;
   clipboardSeconds: number;
-  /** Whether a new device can be signed in by QR. */
-  qr: boolean;
+  /** What this installation serves. */
+  features: Me['features'];
 }
 
 export const makeIdentityHandlers = ({
   ownDevice,
   clipboardSeconds,
-  qr,
+  features,
 }: IdentityHandlerParts): HandlersOf<typeof identityRoutes> => ({
   getMe: async ({ caller }) => ({
     status: 200,
@@ -30,8 +30,7 @@ export const makeIdentityHandlers = ({
         clipboard_seconds: clipboardSeconds,
         relay_window_bytes: LIMITS.relayWindowBytes,
       },
-      // Each is true once the feature is served.
-      features: { qr, web_push: false, native_push: false },
+      features,
     },
   }),
 });

@@ -4,12 +4,14 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Message, MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { OwePushes } from '../push/owing.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
 interface MessagesParts {
   store: MessageStore;
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
+  owePushes: OwePushes;
   onAccepted: () => void;
 }
 
@@ -25,16 +27,16 @@ const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
   to === undefined ? `=${id}` : to === '*' ? '*' : `~${to}`;
 
 /** Short texts between the devices of an account, kept until they are acknowledged. */
-export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
+export function makeMessages({ store, isDeadChannel, owePushes, onAccepted }: MessagesParts) {
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
     const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
     return {
       message_id: messageId,
-      to: targets.map(({ deviceId, name, refused }) => ({
+      to: targets.map(({ deviceId, name, refused, pushed }) => ({
         device_id: deviceId,
         name,
         online: live.has(deviceId ?? `~${name}`),
-        pushed: false,
+        pushed,
         ...(refused && { error: 'mailbox_full' as const }),
       })),
       created_at: createdAtMs,
@@ -45,12 +47,9 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
     /** Throws `empty_message`, `message_too_large` and what the store refuses. */
     async send(caller: Caller, message: SendMessage, operation: Operation): Promise<MessageAccepted> {
       checkContent(message.content);
-      const accepted = await store.accept(caller, {
-        target: targetOf(message),
-        messageId: uuidv7(),
-        content: message.content,
-        operation,
-      });
+      const { content } = message;
+      const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation };
+      const accepted = await owePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
       onAccepted();
       return answerOf(accepted);
     },

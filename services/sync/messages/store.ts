@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { PushMode } from '../push/owing.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -20,9 +21,11 @@ export interface NewMessage {
 export interface Accepted {
   messageId: string;
   createdAtMs: number;
-  targets: { deviceId: string | null; name: string; refused: boolean }[];
+  targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
   /** Open routes of the account: which replica's channel holds which device. */
   routes: { channel: string; device: string }[];
+  /** What is to be pushed at once. */
+  facts: string[];
 }
 
 function routesOf(flat: string[]): Accepted['routes'] {
@@ -34,40 +37,51 @@ function routesOf(flat: string[]): Accepted['routes'] {
 interface MessageStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
+  /** Channels of the replicas that are known to be dead, joined by line ends. */
+  deadChannels: () => string;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
 }
 
 /** The mailboxes of an account. */
-export function makeMessageStore({ scripts, keys, rateLimit }: MessageStoreParts) {
+export function makeMessageStore({ scripts, keys, deadChannels, rateLimit }: MessageStoreParts) {
   const acceptScript = scripts.load('message-accept.lua', import.meta.url, 'message');
   const ackScript = scripts.load('message-ack.lua', import.meta.url);
   const pageScript = scripts.load('mail-page.lua', import.meta.url);
 
   return {
-    /** Throws `not_found`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`. */
-    async accept(caller: Caller, { target, messageId, content, operation }: NewMessage): Promise<Accepted> {
+    /**
+     * Null: nothing was done, the account has to be noted first. Throws `not_found`, `mailbox_full`, `rate_limited`,
+     * `device_required`, `idempotency_key_reused`.
+     */
+    async accept(
+      caller: Caller,
+      { target, messageId, content, operation }: NewMessage,
+      pushes: PushMode,
+    ): Promise<Accepted | null> {
       const { account: u, deviceId } = caller;
-      const [id, created, targets, routes] = await acceptScript(
+      const [id, created, targets, routes, facts] = await acceptScript(
         [
           ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
           ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'message', deviceId)],
+          ...[keys.push(u), keys.due(u)],
         ],
         [
           ...[deviceId ?? '', caller.name, target, messageId, JSON.stringify(content), Buffer.byteLength(content)],
           ...[randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
           ...[LIMITS.mailboxMessages, LIMITS.mailboxBytes, LIMITS.mailboxSeconds],
+          ...[pushes, deadChannels(), LIMITS.pushSilenceMs],
         ],
       );
+      if (id === '') return null;
       return {
         messageId: id as string,
         createdAtMs: Number(created),
-        targets: (JSON.parse(targets as string) as [string, string, string][]).map(([device, name, error]) => ({
-          deviceId: device || null,
-          name,
-          refused: error !== '',
-        })),
+        targets: (JSON.parse(targets as string) as [string, string, string, boolean][]).map(
+          ([device, name, error, pushed]) => ({ deviceId: device || null, name, refused: error !== '', pushed }),
+        ),
         routes: routesOf(routes as string[]),
+        facts: facts as string[],
       };
     },
 

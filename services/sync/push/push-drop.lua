@@ -5,5 +5,7 @@
 -- ARGV[1] device
 -- ARGV[2] platform, '' for all
 -- ARGV[3] fence up to which, '' for any
+-- ARGV[4] hash of the target, where there is a fence
 -- RETURNS OK, hash, fence, hash, fence, ... of the targets
-return { 'OK', unpack(drop_registrations({ push = KEYS[1], due = KEYS[2] }, ARGV[1], ARGV[2], tonumber(ARGV[3]))) }
+local keys = { push = KEYS[1], due = KEYS[2] }
+return { 'OK', unpack(drop_registrations(keys, ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4])) }

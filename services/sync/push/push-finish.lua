@@ -15,7 +15,7 @@ local keys, now, fact, outcome = { due = KEYS[1], push = KEYS[2] }, now_ms(), AR
 local r = read_registration(keys, ARGV[2], ARGV[3])
 local same = r and r.fence == ARGV[4]
 if same and outcome == 'gone' then
-  drop_registrations(keys, ARGV[3], ARGV[2], tonumber(ARGV[4]))
+  drop_registrations(keys, ARGV[3], ARGV[2], tonumber(ARGV[4]), r.hash)
   return { 'OK', r.hash, r.fence }
 end
 if same and (outcome == 'delivered' or outcome == 'suspend') then

@@ -16,7 +16,8 @@ export function makeSharedTexts({ redis, keys }: { redis: Redis; keys: Keys }): 
     get: (name) => orFault(redis.get(keys.pushText(name))),
     // Of a text that was there already Redis tells, of ours nothing.
     put: async (name, text, ttlSeconds) =>
-      (await orFault(redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'))) ?? text,
+      (await orFault(redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'))) ??
+      text,
     keep: async (name, text) => (await orFault(redis.set(keys.pushText(name), text, 'NX', 'GET'))) ?? text,
   };
 }

@@ -79,7 +79,8 @@ interface PushStoreParts {
 
 /** Registrations, whose targets they are, and what is to be pushed. */
 export function makePushStore({ redis, scripts, keys, rates, deadChannels }: PushStoreParts) {
-  const load = (name: string) => scripts.load(`push-${name}.lua`, import.meta.url, name === 'test' ? 'push_test' : 'push');
+  const load = (name: string) =>
+    scripts.load(`push-${name}.lua`, import.meta.url, name === 'test' ? 'push_test' : 'push');
   const [admit, register, drop, owner, release] = [
     ...[load('admit'), load('register'), load('drop'), load('owner'), load('release')],
   ] as const;
@@ -91,7 +92,11 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
 
   return {
     /** What the device has registered there; counts against its rate. Throws `device_required`, `rate_limited`. */
-    async admit(u: string, deviceId: string, platform: PushPlatform): Promise<{ hash: string; target: PushTarget } | null> {
+    async admit(
+      u: string,
+      deviceId: string,
+      platform: PushPlatform,
+    ): Promise<{ hash: string; target: PushTarget } | null> {
       const [hash, target] = (await admit(
         [keys.devices(u), keys.push(u), keys.rate(u, 'push', deviceId)],
         [deviceId, platform, rates.push ?? 0, RATES.push.windowSeconds],
@@ -108,10 +113,10 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       return { claim: { hash, fence }, before: account === '' ? null : { account, deviceId: device } };
     },
 
-    /** Whether the target is still this device's. A claim that the store lost is put back. */
+    /** Whether the target is still this device's, perhaps by a later claim. One that the store lost is put back. */
     async owns({ hash, fence }: Claim, u: string, deviceId: string): Promise<boolean> {
-      const [of] = (await owner([keys.pushOwner(hash)], [u, deviceId, fence, OWNER_MS])) as string[];
-      return of === fence;
+      const [, account, device] = (await owner([keys.pushOwner(hash)], [u, deviceId, fence, OWNER_MS])) as string[];
+      return account === u && device === deviceId;
     },
 
     async release({ hash, fence }: Claim): Promise<void> {
@@ -131,9 +136,9 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       return { id: kept as string, replaced: claimsOf(replaced) };
     },
 
-    /** Drops a device's registrations: all, or one up to a fence. */
-    async drop(u: string, deviceId: string, one?: { platform: PushPlatform; fence: string }): Promise<Claim[]> {
-      const args = [deviceId, one?.platform ?? '', one?.fence ?? ''];
+    /** Drops a device's registrations: all, or that of a target which was claimed no later. */
+    async drop(u: string, deviceId: string, one?: Claim & { platform: PushPlatform }): Promise<Claim[]> {
+      const args = [deviceId, one?.platform ?? '', one?.fence ?? '', one?.hash ?? ''];
       return claimsOf((await drop([keys.push(u), keys.due(u)], args)) as string[]);
     },
 

@@ -23,13 +23,15 @@ interface SessionsRoomParts {
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
   /** What other rooms do about a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
+  /** What other rooms do when everything of an account is erased. Each may be repeated. */
+  onErased: ((account: string) => Promise<unknown>)[];
   noteDue: (account: string, delayMs: number) => Promise<void>;
   onFailure: (task: string, error: unknown) => void;
 }
 
 /** The parts of this room, put together. */
 export function makeSessionsRoom(parts: SessionsRoomParts) {
-  const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
+  const { db, broker, devices, settings, bus, onRevoked, onRemoved, onErased, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
   const rows = makeSessionRows({ devices, revocations, broker, noteDue });
@@ -37,8 +39,13 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     ...{ store, revocations, broker, noteDue },
     onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
   });
+  /** The devices go first, so that nothing is written for them after the others have cleared up. */
+  async function erase(account: string): Promise<void> {
+    await store.erase(account);
+    for (const clear of onErased) await clear(account);
+  }
   const sessions = makeSessions({
-    ...{ broker, devices, rows, removal, revocations, erase: store.erase, isOnline: devices.isOnline },
+    ...{ broker, devices, rows, removal, revocations, erase, isOnline: devices.isOnline },
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });

@@ -13,6 +13,9 @@ const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** Seconds. A script takes some 10 microseconds, a round trip some 0.1 ms. */
 const COMMAND_BUCKETS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 3];
 
+/** Seconds. A push is to be at the push service within 2 s. */
+const PUSH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120];
+
 /**
  * Every metric of the replica, without its prefix `baton_`. No ids in labels: each label takes a handful of values
  * known beforehand. Whoever counts writes `metrics.<name>`, so a misspelt name does not compile.
@@ -70,6 +73,14 @@ const METRICS = {
   login_requests_total: counter('Login requests by QR, by what became of them', ['outcome']),
   broker_requests_total: counter('Calls to the auth broker, by how they ended', ['operation', 'outcome']),
   broker_breaker_open: gauge('1 while the auth broker is spared a kind of call that failed too often', ['operation']),
+  push_sent_total: counter('Pushes that a push service was asked to carry, by what became of them', [
+    'platform',
+    'outcome',
+  ]),
+  push_dropped_total: counter('Pushes that were not sent because nobody needed them any more, by why', ['reason']),
+  push_dead_letters_total: counter('Pushes given up: too late, too big, or refused', ['platform', 'reason']),
+  push_delay_seconds: histogram('From when a push was due to when a push service had it, of first tries', PUSH_BUCKETS),
+  push_waiting: gauge('Pushes that wait in this replica, or are under way'),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
+import type { PushMode } from '../push/owing.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -71,10 +72,12 @@ interface TransferStoreParts {
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;
   redeliveryMs: number;
+  /** Channels of the replicas that are known to be dead, joined by line ends. */
+  deadChannels: () => string;
 }
 
 /** Records of transfers, and the lists that lead to them. */
-export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: TransferStoreParts) {
+export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, deadChannels }: TransferStoreParts) {
   const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
   const [init, act, tell, read, list, owed, expire, generation] = [
     ...[load('init'), load('act'), load('phase'), load('read')],
@@ -83,24 +86,30 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: Tr
   const random = () => randomInt(0, 2 ** 32);
 
   return {
-    /** Throws `not_found`, `invalid_request` (to oneself), `transfer_limit`, `rate_limited`, `device_required`. */
-    async init(u: string, deviceId: string, transfer: NewTransfer) {
+    /**
+     * Null: nothing was done, the account has to be noted first. Throws `not_found`, `invalid_request` (to oneself),
+     * `transfer_limit`, `rate_limited`, `device_required`.
+     */
+    async init(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
       const { target, transferId, files, fileCount, totalBytes, sealed, operation } = transfer;
-      const [openJson, receiver, routes] = (await init(
+      const [openJson, receiver, routes, facts] = await init(
         [
           ...[keys.devices(u), keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
-          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId)],
+          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId), keys.push(u)],
         ],
         [
           ...[deviceId, target, transferId, files, fileCount, totalBytes, JSON.stringify(sealed), random()],
           ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
+          ...[pushes, deadChannels()],
         ],
-      )) as string[];
+      );
+      if (openJson === '') return null;
       const flat = JSON.parse(routes as string) as string[] | Record<string, never>;
       return {
         stored: { openJson: openJson as string, files, relayInUse: false, generations: new Map() },
         receiver: receiver as string,
         routes: Array.isArray(flat) ? flat : [],
+        facts: facts as string[],
       };
     },
 

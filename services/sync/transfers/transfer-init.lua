@@ -21,9 +21,10 @@
 -- ARGV[10] seconds to remember the operation
 -- ARGV[11] rate limit of 60 s, 0: off
 -- ARGV[12] live transfers per account
--- ARGV[13] pushes: noted (in the index of due things) | off
+-- ARGV[13] pushes: noted (in the index of due things) | ask | off
 -- ARGV[14] channels of dead replicas, joined by line ends
--- RETURNS OK, transfer as JSON without its end, receiver, open routes as JSON, facts to be run at once
+-- RETURNS OK, transfer as JSON without its end, receiver, open routes as JSON, facts to be run at once;
+--         OK, '': nothing was done, the account has subscriptions and has to be noted first
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
 local keys = { routes = KEYS[2], log = KEYS[3], record = KEYS[5], due = KEYS[6], push = KEYS[9] }
 local now = now_ms()
@@ -33,6 +34,7 @@ if first then
   first[5] = {}
   return answer(first)
 end
+if ARGV[13] == 'ask' and redis.call('EXISTS', keys.push) == 1 then return answer({ 'OK', '' }) end
 local sender, flat, from, to, to_name = ARGV[1], redis.call('HGETALL', KEYS[1]), nil, nil, nil
 for i = 1, #flat, 2 do
   local id, name = flat[i], string.match(flat[i + 1], '^[^\n]*')

@@ -3,6 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { InitTransfer, Transfer } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
+import type { OwePushes } from '../push/owing.ts';
 import { findFileFlaws } from './file-names.ts';
 import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
 
@@ -37,6 +38,7 @@ interface TransfersParts {
   isDeadChannel: (channel: string) => boolean;
   /** Notes, before the write, that the account has something due when the transfer expires. */
   noteDue: (account: string) => Promise<void>;
+  owePushes: OwePushes;
   onState: (state: string) => void;
   /** It has ended, and with it what the relay keeps of it. */
   onEnded: (account: string, transferId: string, generations: Generations) => void;
@@ -82,7 +84,7 @@ function checkInit({ files, sealed }: InitTransfer): void {
 
 /** Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. */
 export function makeTransfers(parts: TransfersParts) {
-  const { store, isDeadChannel, noteDue, onState, onEnded, relayOffsets, onFailure } = parts;
+  const { store, isDeadChannel, noteDue, owePushes, onState, onEnded, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
 
   /** Forwards the newest phase of a transfer when its turn comes; one timer a transfer. */
@@ -111,7 +113,7 @@ export function makeTransfers(parts: TransfersParts) {
         ...{ type: type ?? null, sha256: sha256 ?? null },
       }));
       await noteDue(account);
-      const { stored, receiver, routes } = await store.init(account, deviceId, {
+      const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
         transferId: uuidv7(),
         files: JSON.stringify(files),
@@ -119,7 +121,10 @@ export function makeTransfers(parts: TransfersParts) {
         totalBytes: files.reduce((sum, { size }) => sum + size, 0),
         sealed: wanted.sealed ?? null,
         operation,
-      });
+      };
+      const { stored, receiver, routes } = await owePushes(account, (pushes) =>
+        store.init(account, deviceId, offer, pushes),
+      );
       onState('PENDING');
       const online = routes.some(
         (device, i) => i % 2 === 1 && device === receiver && !isDeadChannel(routes[i - 1] as string),

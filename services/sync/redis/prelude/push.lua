@@ -34,13 +34,13 @@ local function drop_job(keys, fact)
   redis.call('HDEL', keys.push, 'j:' .. fact)
 end
 
--- Drops a device's registrations with their jobs: those of `platform`, '' for all, up to `fence`, nil for any.
+-- Drops a device's registrations with their jobs: of `platform`, '' for all; with `fence` only of this target and up to it.
 -- RETURNS hash, fence, hash, fence, ... of what was dropped.
-local function drop_registrations(keys, device, platform, fence)
+local function drop_registrations(keys, device, platform, fence, hash)
   local dropped = {}
   for _, each in ipairs(PUSH_PLATFORMS) do
     local r = (platform == '' or platform == each) and read_registration(keys, each, device) or nil
-    if r and (fence == nil or tonumber(r.fence) <= fence) then
+    if r and (fence == nil or (r.hash == hash and tonumber(r.fence) <= fence)) then
       redis.call('HDEL', keys.push, 'r:' .. each .. ':' .. device)
       dropped[#dropped + 1] = r.hash
       dropped[#dropped + 1] = r.fence

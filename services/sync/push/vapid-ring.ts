@@ -1,4 +1,5 @@
-import { makeVapidPair, type PushConfig, type VapidKey, vapidKeyId } from '../config-push.ts';
+import { type PushConfig, vapidKeyId } from '../config-push.ts';
+import { makeVapidKeys, type VapidKey } from './senders/vapid.ts';
 
 interface VapidParts {
   settings: PushConfig;
@@ -10,12 +11,12 @@ interface VapidParts {
  * The keys of web push: the configured ones, else a pair that the first replica makes and all find in the store. Null
  * where there is no web push.
  */
-export function makeVapidKeys({ settings: { enabled, vapidKeys, vapidSubject }, keep }: VapidParts) {
+export function makeVapidRing({ settings: { enabled, vapidKeys, vapidSubject }, keep }: VapidParts) {
   let found: Promise<readonly VapidKey[]> | null = null;
 
   async function find(): Promise<readonly VapidKey[]> {
     if (vapidKeys.length > 0) return vapidKeys;
-    const { publicKey, privateKey } = JSON.parse(await keep('vapid', JSON.stringify(makeVapidPair()))) as {
+    const { publicKey, privateKey } = JSON.parse(await keep('vapid', JSON.stringify(makeVapidKeys()))) as {
       publicKey: string;
       privateKey: string;
     };
@@ -35,4 +36,4 @@ export function makeVapidKeys({ settings: { enabled, vapidKeys, vapidSubject }, 
   };
 }
 
-export type VapidKeys = ReturnType<typeof makeVapidKeys>;
+export type VapidRing = ReturnType<typeof makeVapidRing>;

@@ -1,0 +1,134 @@
+import type { Metrics } from '../telemetry/metrics.ts';
+import { parseFact, type PushFact } from './facts.ts';
+import { type Lanes, makeLanes } from './lanes.ts';
+import type { Notices } from './notice.ts';
+import type { PushOutcome, PushSender } from './sender.ts';
+import type { Finish, PushStore, Taken } from './store.ts';
+
+/** Pushes that wait in this replica; more stay where they are due, for whoever has time. */
+const MOST_WAITING = 10_000;
+/** Look-ups of where a push goes, at once. */
+const LOOKUPS = 32;
+
+/** Between two tries: doubled each time, up to the longest. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
+
+/** Too big for the push service, even without its preview: this push is over, and its registration is not to blame. */
+const TOO_BIG = 'status 413';
+
+/** With jitter, so that what failed together does not come back together; never earlier than the push service said. */
+export function pauseMs(attempts: number, afterMs: number | null): number {
+  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
+  return afterMs === null ? pause * (0.5 + Math.random() / 2) : afterMs + Math.random() * Math.max(1_000, afterMs / 5);
+}
+
+interface DelivererParts {
+  store: PushStore;
+  sender: () => Promise<PushSender>;
+  notices: Notices;
+  /** Pushes at once at one provider. */
+  concurrency: number;
+  noteDue: (account: string, delayMs: number) => Promise<void>;
+  metrics: Metrics;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/**
+ * Sends the pushes that are due: at least once, by whatever replica takes one first. A push is taken when it can be sent
+ * at once, so that its lease covers the sending alone, and other replicas help with what waits here.
+ */
+export class Deliverer {
+  readonly #parts: DelivererParts;
+  readonly #lookups = makeLanes(LOOKUPS);
+  readonly #providers: Lanes;
+  /** What waits or is under way here, by account and fact: none waits twice. */
+  readonly #here = new Map<string, Promise<void>>();
+  #isStopped = false;
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+    this.#providers = makeLanes(parts.concurrency);
+    Object.assign(parts.metrics.push_waiting, {
+      collect: () => parts.metrics.push_waiting.set(this.#here.size),
+    });
+  }
+
+  /** Sends this push when its provider has room. What is not taken stays due, and is found by a sweep. */
+  push(account: string, text: string): void {
+    const name = `${account} ${text}`;
+    if (this.#isStopped || this.#here.has(name) || this.#here.size >= MOST_WAITING) return;
+    const work = this.#work(account, parseFact(text))
+      // Its lease lapses, and then it is due again.
+      .catch((error: unknown) => this.#parts.onFailure('push', error))
+      .finally(() => this.#here.delete(name));
+    this.#here.set(name, work);
+  }
+
+  /** Resolves when what is under way has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#here.values());
+  }
+
+  async #work(account: string, fact: PushFact): Promise<void> {
+    const provider = await this.#lookups.run('', async () => {
+      const target = this.#isStopped ? null : await this.#parts.store.target(account, fact);
+      return target === null ? '' : (await this.#parts.sender()).providerOf(target);
+    });
+    await this.#providers.run(provider, async () => {
+      if (!this.#isStopped) await this.#deliver(account, fact);
+    });
+  }
+
+  async #deliver(account: string, fact: PushFact): Promise<void> {
+    const { store, sender, notices, metrics } = this.#parts;
+    const taken = await store.take(account, fact);
+    if (typeof taken === 'string') {
+      if (taken !== 'later') metrics.push_dropped_total.inc({ reason: taken });
+      return;
+    }
+    const { registration } = taken;
+    if (!(await store.owns(registration, account, fact.deviceId))) {
+      // It went to another account, whose replica died before it could tell this one.
+      await store.drop(account, fact.deviceId, { ...registration, platform: fact.platform });
+      metrics.push_dropped_total.inc({ reason: 'moved' });
+      return;
+    }
+    const leftMs = notices.leftMs(fact, taken);
+    if (leftMs <= 0) return this.#bury(account, fact, taken, 'expired');
+    const notice = notices.noticeOf(account, fact, taken, leftMs);
+    const answer = await (await sender()).send(registration.target, notice);
+    metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
+    if (answer.outcome === 'delivered' && taken.attempts === 0) {
+      metrics.push_delay_seconds.observe(Math.max(0, Date.now() - taken.dueAtMs) / 1_000);
+    }
+    await this.#settle(account, fact, { taken, leftMs }, answer);
+  }
+
+  async #settle(
+    account: string,
+    fact: PushFact,
+    { taken, leftMs }: { taken: Taken; leftMs: number },
+    answer: PushOutcome,
+  ): Promise<void> {
+    const { store, noteDue } = this.#parts;
+    if (answer.outcome === 'retry') {
+      const inMs = pauseMs(taken.attempts, answer.afterMs);
+      if (inMs >= leftMs) return this.#bury(account, fact, taken, 'expired');
+      await noteDue(account, inMs);
+      await store.finish(account, fact, taken, { outcome: 'retry', inMs });
+    } else if (answer.outcome === 'failed') {
+      await this.#bury(account, fact, taken, answer.reason === TOO_BIG ? 'too_big' : 'refused');
+    } else {
+      const deleted = await store.finish(account, fact, taken, { outcome: answer.outcome });
+      if (deleted !== null) await store.release(deleted);
+    }
+  }
+
+  /** Ends a push that nobody got. Who refuses us is left alone for a while, and its registration stays. */
+  async #bury(account: string, fact: PushFact, taken: Taken, reason: 'expired' | 'too_big' | 'refused'): Promise<void> {
+    const end: Finish = { outcome: reason === 'refused' ? 'suspend' : 'dropped' };
+    await this.#parts.store.finish(account, fact, taken, end);
+    this.#parts.metrics.push_dead_letters_total.inc({ platform: fact.platform, reason });
+  }
+}

@@ -1,0 +1,51 @@
+import { createHmac } from 'node:crypto';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { PushKind } from '../../../shared/contract/push.ts';
+import type { PushFact } from './facts.ts';
+import type { PushNotice } from './sender.ts';
+import type { Taken } from './store.ts';
+
+interface NoticeParts {
+  /** Of this installation: push services see topics, and must not learn from them who writes to whom. */
+  topicSecret: string;
+  /** How long a transfer that nobody accepted is announced again. */
+  transferSeconds: number;
+}
+
+/** The message as its sender's stream would carry it. */
+function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
+  if (message === '' || preview === 'none') return null;
+  const { from_name: from, content: text } = JSON.parse(`${message}}`) as { from_name: string; content: string };
+  return preview === 'full' ? { from, text } : { from };
+}
+
+/** What a push says, and for how long it is worth saying. */
+export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
+  /** After so long nobody need be woken any more. */
+  const secondsOf: Readonly<Record<PushKind, number>> = {
+    message: LIMITS.pushSeconds,
+    transfer: transferSeconds,
+    device: LIMITS.pushSeconds,
+    test: 300,
+  };
+
+  /** The same for what collapses: 24 bytes are the 32 characters that RFC 8030, section 5.4, allows. */
+  const topicOf = (account: string, { kind, deviceId, peer }: PushFact): string =>
+    createHmac('sha256', topicSecret)
+      .update([account, deviceId, kind, peer].join('\n'))
+      .digest()
+      .subarray(0, 24)
+      .toString('base64url');
+
+  return {
+    /** Ms for which the push is still worth sending; 0 or less: it is over. */
+    leftMs: ({ kind }: PushFact, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
+
+    noticeOf: (account: string, fact: PushFact, taken: Taken, leftMs: number): PushNotice => ({
+      ...{ type: fact.kind, count: taken.count, id: taken.id, preview: previewOf(taken) },
+      ...{ ttlSeconds: Math.max(1, Math.floor(leftMs / 1_000)), urgency: 'high', topic: topicOf(account, fact) },
+    }),
+  };
+}
+
+export type Notices = ReturnType<typeof makeNotices>;

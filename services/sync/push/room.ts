@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { NativePlatform } from '../../../shared/contract/push.ts';
+import type { RateGroup } from '../../../shared/contract/limits.ts';
+import type { Redis } from '../redis/connections.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { Deliverer } from './deliverer.ts';
+import { makeNotices } from './notice.ts';
+import { makeOwing } from './owing.ts';
+import { makePushHandlers } from './routes.ts';
+import { makePushSender } from './senders/senders.ts';
+import { makeSharedTexts } from './shared-texts.ts';
+import { makePushStore } from './store.ts';
+import { makeSubscriptions } from './subscriptions.ts';
+import { makeVapidRing } from './vapid-ring.ts';
+
+interface PushRoomParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  settings: Config['push'];
+  transferSeconds: number;
+  limitOf: (group: RateGroup) => number | null;
+  deadChannels: () => string;
+  noteDue: (account: string, delayMs: number) => Promise<void>;
+  metrics: Metrics;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makePushRoom({
+  db,
+  settings,
+  limitOf,
+  deadChannels,
+  noteDue,
+  metrics,
+  onFailure,
+  ...parts
+}: PushRoomParts) {
+  const { enabled, fcm, apns, vapidSubject, endpointRules: rules } = settings;
+  const texts = makeSharedTexts(db);
+  const rates = { push: limitOf('push'), pushTest: limitOf('push_test') };
+  const store = makePushStore({ ...db, rates, deadChannels });
+  const vapid = makeVapidRing({ settings, keep: texts.keep });
+  const native = (enabled ? (['fcm', 'apns'] as const) : []).filter((platform) => settings[platform] !== null);
+  const hasWeb = enabled && vapidSubject !== null;
+
+  let made: ReturnType<typeof makePushSender> | null = null;
+  // Keys that were made on a first start lie in the store, which may be away when the replica starts.
+  const sender = async () => {
+    const keys = await vapid();
+    made ??= makePushSender({
+      vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
+      ...{ fcm, apns, endpointRules: rules, texts },
+    });
+    return made;
+  };
+
+  const secrets = [settings.vapidKeys[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
+  const deliverer = new Deliverer({
+    ...{ store, sender, concurrency: settings.concurrency, noteDue, metrics, onFailure },
+    notices: makeNotices({
+      // What all replicas have, and push services do not.
+      topicSecret: createHash('sha256')
+        .update(`baton push topics\n${secrets.join('\n')}`)
+        .digest('base64url'),
+      transferSeconds: parts.transferSeconds,
+    }),
+  });
+  const isEnabled = hasWeb || native.length > 0;
+  const pushNow = (account: string, fact: string) => deliverer.push(account, fact);
+  const owePushes = makeOwing({ isEnabled, noteDue, pushNow });
+  const subscriptions = makeSubscriptions({ store, vapid, native: native as NativePlatform[], rules, onFailure });
+
+  return {
+    owePushes,
+    dropDevice: subscriptions.dropDevice,
+    dropAccount: subscriptions.dropAccount,
+    features: { web_push: hasWeb, native_push: native.length > 0 },
+    /** What the due mechanism runs: this replica pushes when the push service has room. */
+    resume: async (account: string, fact: string) => {
+      pushNow(account, fact);
+      return 'waiting';
+    },
+    handlers: makePushHandlers({
+      ...{ isEnabled, subscriptions, vapid, native },
+      sendTest: async ({ account, deviceId }, id) => {
+        await owePushes(account, async (mode) =>
+          mode === 'noted' ? { facts: await store.test(account, deviceId as string, id) } : null,
+        );
+      },
+    }),
+    async stop(): Promise<void> {
+      await deliverer.stop();
+      await made?.close();
+    },
+  };
+}

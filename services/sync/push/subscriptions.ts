@@ -1,0 +1,121 @@
+import { v4 as uuidv4 } from 'uuid';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type {
+  NativePlatform,
+  Preview,
+  PushSubscription,
+  RegisterNativePush,
+  Subscribed,
+  SubscribePush,
+} from '../../../shared/contract/push.ts';
+import type { Caller } from '../identity/caller.ts';
+import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
+import type { EndpointRules } from './guard/endpoint-rules.ts';
+import type { PushTarget } from './sender.ts';
+import { hashOf, type PushStore, viewOf } from './store.ts';
+import type { VapidRing } from './vapid-ring.ts';
+
+interface SubscriptionsParts {
+  store: PushStore;
+  vapid: VapidRing;
+  native: readonly NativePlatform[];
+  rules: EndpointRules;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+const refuse = (path: string, message: string): never => {
+  throw new BatonError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
+};
+
+/** Where the devices of an account want their pushes: one subscription for each platform of a device. */
+export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
+  /**
+   * The target is claimed first, with a number that only rises: from then on no other account's pushes go there, also
+   * when this replica dies before it has written the rest. Who had it before loses it.
+   */
+  async function write({ account, deviceId }: Caller, target: PushTarget, preview: Preview): Promise<Subscribed> {
+    const device = deviceId as string;
+    const { claim, before } = await store.claim(hashOf(target), account, device);
+    const { id, replaced } = await store.register(account, device, { id: uuidv4(), claim, preview, target });
+    if (before !== null && (before.account !== account || before.deviceId !== device)) {
+      await store
+        .drop(before.account, before.deviceId, { ...claim, platform: target.kind })
+        // Its pushes find out that it is not theirs any more.
+        .catch((error: unknown) => onFailure('move push', error));
+    }
+    for (const old of replaced) await store.release(old);
+    // Another account may have claimed it between the two steps, and not have found it here.
+    if (!(await store.owns(claim, account, device))) {
+      await store.drop(account, device, { ...claim, platform: target.kind });
+    }
+    return { subscription_id: id, platform: target.kind };
+  }
+
+  /** The key that the subscription was made with: as the client says, as it was, else the present one. */
+  async function keyIdOf(wanted: string | undefined, known: PushTarget | null, endpoint: string): Promise<string> {
+    const keys = (await vapid()) ?? [];
+    if (wanted !== undefined && !keys.some(({ id }) => id === wanted)) {
+      refuse('/body/vapid_key_id', 'is not a key of this service: subscribe with the present one');
+    }
+    const before = known?.kind === 'web' && known.endpoint === endpoint ? known.keyId : undefined;
+    return wanted ?? before ?? keys.find(({ current }) => current)?.id ?? '';
+  }
+
+  const visible = async ({ account, scope, deviceId }: Caller) =>
+    (await store.list(account)).filter((each) => scope === 'full' || each.deviceId === deviceId);
+
+  return {
+    /** Throws `feature_disabled`, `endpoint_not_allowed`, `invalid_request`, `rate_limited`, `device_required`. */
+    async subscribe(
+      caller: Caller,
+      { endpoint, keys, preview = 'none', vapid_key_id }: SubscribePush,
+    ): Promise<Subscribed> {
+      if ((await vapid()) === null) throw new BatonError('feature_disabled', 'Web push is switched off');
+      const known = await store.admit(caller.account, caller.deviceId as string, 'web');
+      // Why is nobody's business who chooses endpoints.
+      if (checkEndpoint(endpoint, rules) !== null) throw new BatonError('endpoint_not_allowed');
+      if (!checkKeys(keys.p256dh, keys.auth))
+        refuse('/body/keys', 'must be a point on P-256 and 16 bytes, in base64url');
+      const keyId = await keyIdOf(vapid_key_id, known?.target ?? null, endpoint);
+      const { p256dh, auth } = keys;
+      return write(caller, { kind: 'web', endpoint, p256dh, auth, keyId }, preview);
+    },
+
+    /** Throws `feature_disabled`, `invalid_request`, `rate_limited`, `device_required`. */
+    async register(caller: Caller, { platform, token }: RegisterNativePush): Promise<Subscribed> {
+      if (!native.includes(platform))
+        throw new BatonError('feature_disabled', `Pushes by ${platform} are switched off`);
+      if (platform === 'apns' && !/^[0-9a-fA-F]{32,200}$/.test(token)) refuse('/body/token', 'must be hexadecimal');
+      await store.admit(caller.account, caller.deviceId as string, platform);
+      // What native pushes say anybody on the way can read: never a preview.
+      return write(caller, { kind: platform, token }, 'none');
+    },
+
+    async list(caller: Caller): Promise<PushSubscription[]> {
+      return (await visible(caller)).map(viewOf).sort((a, b) => a.created_at - b.created_at);
+    },
+
+    /** Throws `not_found`, also for what the caller may not see. */
+    async remove(caller: Caller, subscriptionId: string): Promise<void> {
+      const found = (await visible(caller)).find(({ id }) => id === subscriptionId);
+      if (!found) throw new BatonError('not_found');
+      const { deviceId, target, fence, hash } = found;
+      await store.drop(caller.account, deviceId, { hash, fence, platform: target.kind });
+      await store.release({ hash, fence });
+    },
+
+    /** Drops what a device has registered: it was signed out. May be repeated. */
+    async dropDevice(account: string, deviceId: string): Promise<void> {
+      for (const dropped of await store.drop(account, deviceId)) await store.release(dropped);
+    },
+
+    /** Drops what an account has registered. May be repeated. */
+    async dropAccount(account: string): Promise<void> {
+      const all = await store.list(account);
+      await store.erase(account);
+      for (const each of all) await store.release(each);
+    },
+  };
+}
+
+export type Subscriptions = ReturnType<typeof makeSubscriptions>;
