@@ -19,7 +19,7 @@ export function checkEndpoint(endpoint: string, rules: EndpointRules): string | 
   if (url === null || url.protocol !== 'https:') return 'not_a_url';
   if (url.username !== '' || url.password !== '') return 'user_info';
   if (endpoint.includes('#')) return 'fragment';
-  const written = /^[^/?\\]*/.exec(endpoint.slice(SCHEME.length))?.[0] ?? '';
+  const written = /^[^/?]*/.exec(endpoint.slice(SCHEME.length))?.[0] ?? '';
   if (![url.host, `${url.hostname}:443`].includes(written)) return 'odd_spelling';
   if (isTrusted(url.host, rules)) return null;
   if (url.port !== '') return 'port';

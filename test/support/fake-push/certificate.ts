@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCertificate } from '../../../deploy/local/certificate.mjs';
+
+export interface TestCertificate {
+  readonly key: Buffer;
+  /** PEM; signed by itself, so it is what to trust too. */
+  readonly cert: Buffer;
+  /** For `NODE_EXTRA_CA_CERTS` of a process that is to trust the fakes. */
+  readonly certFile: string;
+  remove(): void;
+}
+
+/** A certificate that one or more fakes of a test file share: for loopback, or for these hosts. */
+export function makeTestCertificate(hosts: string[] = ['127.0.0.1', 'localhost']): TestCertificate {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-push-'));
+  const made = makeCertificate({ folder, hosts });
+  return { ...made, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
