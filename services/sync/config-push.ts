@@ -88,6 +88,13 @@ export interface PushValues {
 const VAPID = ['APP_VAPID_PUBLIC_KEY', 'APP_VAPID_PRIVATE_KEY', 'APP_VAPID_SUBJECT'] as const;
 const APNS = ['APP_APNS_KEY', 'APP_APNS_KEY_ID', 'APP_APNS_TEAM', 'APP_APNS_TOPIC'] as const;
 
+/** False when there are keys of both kinds, and a private one does not belong to the public one in its place. */
+function areVapidPairs({ APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys }: PushValues): boolean {
+  if (!publicKeys || !privateKeys) return true;
+  const isPair = (publicKey: string, i: number) => checkVapidKey({ publicKey, privateKey: privateKeys[i] ?? '' });
+  return publicKeys.length === privateKeys.length && publicKeys.every(isPair);
+}
+
 /** The rules that bind several keys of push. `given` tells a key that is absent from one that was already reported. */
 export function checkPush(
   values: PushValues,
@@ -105,13 +112,7 @@ export function checkPush(
     else if (demanded) report(key, 'is required in production with APP_PUSH_ENABLED=true');
   }
   for (const key of APNS) if (withApns && !given(key)) report(key, 'is required with the other keys of APNs');
-  const { APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys } = values;
-  if (publicKeys && privateKeys) {
-    const fits =
-      publicKeys.length === privateKeys.length &&
-      publicKeys.every((publicKey, i) => checkVapidKey({ publicKey, privateKey: privateKeys[i] ?? '' }));
-    if (!fits) report('APP_VAPID_PUBLIC_KEY', 'must belong to APP_VAPID_PRIVATE_KEY, each in its place');
-  }
+  if (!areVapidPairs(values)) report('APP_VAPID_PUBLIC_KEY', 'must belong to APP_VAPID_PRIVATE_KEY, each in its place');
   if (!production) return;
   for (const key of ['APP_FCM_URL', 'APP_APNS_URL'] as const) {
     if (values[key] !== null) report(key, 'must not be set in production: it is for trying things out');

@@ -53,7 +53,7 @@ if over then return answer(over) end
 if #targets == 0 and string.sub(ARGV[3], 1, 1) == '~' then
   for _, row in ipairs(rows) do
     -- A stream without a device has no mailbox: it gets what arrives while it is connected.
-    if row.open and row.device == ARGV[3] and #targets == 0 then targets[1] = { '', string.sub(ARGV[3], 2), '' } end
+    if row.open and row.device == ARGV[3] and #targets == 0 then targets[1] = { '', string.sub(ARGV[3], 2), '', false } end
   end
 end
 if #targets == 0 then return answer({ 'not_found' }) end

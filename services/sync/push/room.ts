@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
-import type { NativePlatform } from '../../../shared/contract/push.ts';
 import type { RateGroup } from '../../../shared/contract/limits.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -71,7 +70,7 @@ export function makePushRoom({
   const isEnabled = hasWeb || native.length > 0;
   const pushNow = (account: string, fact: string) => deliverer.push(account, fact);
   const owePushes = makeOwing({ isEnabled, noteDue, pushNow });
-  const subscriptions = makeSubscriptions({ store, vapid, native: native as NativePlatform[], rules, onFailure });
+  const subscriptions = makeSubscriptions({ store, vapid, native, rules, onFailure });
 
   return {
     owePushes,

@@ -1,0 +1,65 @@
+import type { Preview } from '../../shared/contract/push.ts';
+import type { TestDevice } from '../support/device.ts';
+import { makeTestCertificate } from '../support/fake-push/certificate.ts';
+import {
+  type FakePushService,
+  type FakeSubscription,
+  startFakePushService,
+} from '../support/fake-push/push-service.ts';
+import type { ReplicaProcess } from '../support/replicas.ts';
+import { type Site, startSite } from '../support/site.ts';
+
+/** Replicas that may push to a push service of this machine. */
+export interface PushSite {
+  readonly site: Site;
+  readonly service: FakePushService;
+  readonly env: Record<string, string>;
+  /** A browser of the device subscribes, or sends what it has again. */
+  subscribe(
+    device: TestDevice,
+    options?: { preview?: Preview; again?: FakeSubscription; on?: ReplicaProcess },
+  ): Promise<FakeSubscription>;
+  /** Resolves when nothing is owed to the devices of this one's account any more. */
+  settled(device: TestDevice): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 20;
+
+/** For `beforeAll`. `latencyMs`: of the push service. */
+export async function startPushSite(
+  env: Record<string, string> = {},
+  { latencyMs = 0, alone = false } = {},
+): Promise<PushSite> {
+  const certificate = makeTestCertificate();
+  const service = await startFakePushService({ certificate, latencyMs });
+  const all = { APP_PUSH_ENDPOINTS: service.host, NODE_EXTRA_CA_CERTS: certificate.certFile, ...env };
+  const site = await startSite(all, { alone });
+  return {
+    site,
+    service,
+    env: all,
+    async subscribe(device, { preview, again, on = site.one } = {}) {
+      const client = device.on(on);
+      const { vapid_public_key: key } = (await client.call('getPushConfig')).body;
+      const subscription = again ?? service.subscribe(key ?? undefined);
+      const { endpoint, keys } = subscription;
+      await client.call('subscribePush', { body: { endpoint, keys, ...(preview && { preview }) } });
+      return subscription;
+    },
+    async settled({ user }) {
+      const key = `${site.prefix}:{${user}}:due`;
+      const owes = async () => (await site.redis.zrange(key, '0', '-1')).some((fact) => fact.startsWith('push:'));
+      while (await owes()) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    },
+    async stop() {
+      await site.stop();
+      await service.stop();
+      certificate.remove();
+    },
+  };
+}
+
+/** Sends a text from one device to another. */
+export const tell = async (from: TestDevice, to: TestDevice, replica: { url: string }, content = 'the secret text') =>
+  (await from.on(replica).call('sendMessage', { body: { to_device_id: to.id, content } })).body;
