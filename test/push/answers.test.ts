@@ -1,0 +1,102 @@
+import type { PushSubscription } from '../../shared/contract/push.ts';
+import type { TestDevice } from '../support/device.ts';
+import { type PushSite, startPushSite, tell } from './scene.ts';
+
+/* What a replica does about each kind of answer of a push service. */
+
+let push: PushSite;
+beforeAll(async () => {
+  // Long enough for something to happen while a push is under way.
+  push = await startPushSite({}, { latencyMs: 400 });
+});
+afterEach(() => push.site.closeStreams());
+afterAll(() => push.stop());
+
+const listOf = async (device: TestDevice): Promise<PushSubscription[]> =>
+  (await device.on(push.site.two).call('listPushSubscriptions')).body.subscriptions;
+
+async function makePair() {
+  const [laptop, phone] = await push.site.enrol('Laptop', 'Phone');
+  return { laptop, phone, subscription: await push.subscribe(phone) };
+}
+
+test.each([404, 410])('%i: the subscription is over, and is deleted', async (status) => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next(status);
+  await tell(laptop, phone, push.site.one);
+  await push.settled(phone);
+  expect(await listOf(phone)).toEqual([]);
+  expect((await tell(laptop, phone, push.site.one)).to).toMatchObject([{ pushed: false }]);
+  expect(await push.service.received(1, subscription)).toHaveLength(1);
+});
+
+test('410 for what was renewed while the push was under way deletes nothing, and the push goes to the new one', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next(410);
+  await tell(laptop, phone, push.site.one);
+  const renewed = await push.subscribe(phone);
+  expect(await push.service.received(1, subscription)).toMatchObject([{ status: 410 }]);
+  expect(await push.service.received(1, renewed)).toMatchObject([{ status: 201 }]);
+  await push.settled(phone);
+  expect(await listOf(phone)).toMatchObject([{ state: 'active', last_ok_at: expect.any(Number) }]);
+});
+
+test('410 for an endpoint that the browser sent again meanwhile deletes nothing', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next(410);
+  await tell(laptop, phone, push.site.one);
+  await push.subscribe(phone, { again: subscription, on: push.site.two });
+  await push.service.received(2, subscription);
+  await push.settled(phone);
+  expect(await listOf(phone)).toMatchObject([{ state: 'active', last_ok_at: expect.any(Number) }]);
+});
+
+test('a push service that refuses all of us deletes nobody’s subscription; they rest until they come again', async () => {
+  const pairs = [];
+  for (let i = 0; i < 6; i++) pairs.push(await makePair());
+  for (const [i, { subscription }] of pairs.entries())
+    push.service.scriptOf(subscription).next([403, 401, 400][i % 3] ?? 0);
+  for (const { laptop, phone } of pairs) await tell(laptop, phone, push.site.one);
+  for (const { phone } of pairs) await push.settled(phone);
+  for (const { laptop, phone, subscription } of pairs) {
+    expect(await listOf(phone)).toMatchObject([{ state: 'suspended' }]);
+    expect((await tell(laptop, phone, push.site.two)).to).toMatchObject([{ pushed: false }]);
+    expect(await push.service.received(1, subscription)).toHaveLength(1);
+  }
+  const { laptop, phone, subscription } = pairs[0] as (typeof pairs)[number];
+  await push.subscribe(phone, { again: subscription });
+  expect(await listOf(phone)).toMatchObject([{ state: 'active' }]);
+  await tell(laptop, phone, push.site.two);
+  expect((await push.service.received(2, subscription))[1]).toMatchObject({ status: 201, payload: { count: 3 } });
+});
+
+test('429: tried again when the push service said, and not earlier', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '3' } });
+  await tell(laptop, phone, push.site.one);
+  await push.service.received(1, subscription);
+  // More of the same does not bring it forward.
+  await tell(laptop, phone, push.site.two);
+  const [first, second, ...more] = await push.service.received(2, subscription);
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(2_900);
+  expect(second).toMatchObject({ status: 201, payload: { count: 2 }, topic: first?.topic });
+  expect(more).toEqual([]);
+});
+
+test('503: tried again by and by', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next(503);
+  await tell(laptop, phone, push.site.one);
+  expect((await push.service.received(2, subscription))[1]).toMatchObject({ status: 201 });
+  expect(await listOf(phone)).toMatchObject([{ state: 'active' }]);
+}, 30_000);
+
+test('413: this push is given up, and the next one is sent', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next(413);
+  await tell(laptop, phone, push.site.one);
+  await push.settled(phone);
+  expect(await listOf(phone)).toMatchObject([{ state: 'active' }]);
+  await tell(laptop, phone, push.site.one);
+  expect((await push.service.received(2, subscription))[1]).toMatchObject({ status: 201 });
+});
