@@ -102,14 +102,14 @@ describe('an endpoint that is connected to', () => {
 
   /** The code that a request by the guarded agent ends with. */
   async function codeOf(url: string, allow: string[], resolve?: Resolve): Promise<unknown> {
-    const dispatcher = makeGuardedAgent({ rules: { allow }, ...(resolve && { resolve }) });
+    const { dispatcher, close } = makeGuardedAgent({ rules: { allow }, ...(resolve && { resolve }) });
     try {
       return await request(url, { dispatcher }).then(
         ({ statusCode }) => statusCode,
         (error: unknown) => (error as { code?: unknown }).code,
       );
     } finally {
-      await dispatcher.destroy();
+      await close();
     }
   }
 

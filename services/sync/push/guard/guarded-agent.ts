@@ -1,6 +1,7 @@
 import { type LookupAddress, promises as dns } from 'node:dns';
+import { setMaxListeners } from 'node:events';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
 import { type EndpointRules, isTrusted } from './endpoint-rules.ts';
 
@@ -22,6 +23,12 @@ export interface GuardedAgentParts {
   ca?: string | undefined;
   /** For tests. */
   resolve?: Resolve | undefined;
+}
+
+export interface GuardedAgent {
+  readonly dispatcher: Dispatcher;
+  /** Ends all connections; requests that still run fail. */
+  close(): Promise<void>;
 }
 
 /** The guard refused to connect. Says nothing of the address. */
@@ -71,8 +78,11 @@ const makeLookup =
  * address is public, and goes to one of the addresses that it judged; hosts that the operator listed are left alone.
  * It knows no proxy, follows no redirect, and always checks the certificate against the name.
  */
-export function makeGuardedAgent({ rules, ca, resolve = resolveByServers }: GuardedAgentParts): Agent {
-  const options = { timeout: CONNECT_MS, rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+export function makeGuardedAgent({ rules, ca, resolve = resolveByServers }: GuardedAgentParts): GuardedAgent {
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const { signal } = closing;
+  const options = { timeout: CONNECT_MS, rejectUnauthorized: true, signal, ...(ca !== undefined && { ca }) };
   const connectTrusted = buildConnector(options);
   const connectStranger = buildConnector({ ...options, lookup: makeLookup(resolve) });
   let open = 0;
@@ -97,11 +107,19 @@ export function makeGuardedAgent({ rules, ca, resolve = resolveByServers }: Guar
     });
   };
 
-  return new Agent({
+  const dispatcher = new Agent({
     connect,
     connections: CONNECTIONS_EACH,
     keepAliveTimeout: IDLE_MS,
     maxHeaderSize: MOST_HEADER_BYTES,
     pipelining: 1,
   });
+  return {
+    dispatcher,
+    async close() {
+      // The agent itself leaves alone what is not connected yet.
+      closing.abort();
+      await dispatcher.destroy();
+    },
+  };
 }

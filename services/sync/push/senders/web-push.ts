@@ -43,7 +43,7 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
   if (wrongKey !== undefined) throw new Error(`The VAPID key ${wrongKey.id} is no pair of keys on P-256`);
   const wrongSubject = checkSubject(vapid.subject);
   if (wrongSubject !== null) throw new Error(`The VAPID subject ${wrongSubject}`);
-  const dispatcher = makeGuardedAgent({ rules, ca, resolve });
+  const { dispatcher, close } = makeGuardedAgent({ rules, ca, resolve });
 
   return {
     providerOf: ({ endpoint }: WebTarget): string => (URL.canParse(endpoint) ? new URL(endpoint).host : 'invalid'),
@@ -66,6 +66,6 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
       }
     },
 
-    close: (): Promise<void> => dispatcher.destroy(),
+    close,
   };
 }
