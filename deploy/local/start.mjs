@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { buildOrExit } from './build.mjs';
 import { lanAddress, startLan } from './lan.mjs';
 import { readPorts } from './ports.mjs';
+import { pushKeys } from './push-keys.mjs';
 import { startRedis } from './redis.mjs';
 import { startService } from './service.mjs';
 import { installPackages, requireNode, requireRedisServer } from './setup.mjs';
@@ -87,6 +88,7 @@ function environmentOf({ port, adminPort, url }, redisUrl) {
     // Somebody waits at a terminal for the end.
     APP_DRAIN_SECONDS: '0',
     APP_DRAIN_TRANSFER_SECONDS: '0',
+    ...keysOfPush,
     ...env,
     ...(redisUrl === null ? {} : { APP_REDIS_URL: redisUrl }),
     APP_PORT: String(port),
@@ -109,6 +111,7 @@ const external = env.APP_REDIS_URL || env.APP_REDIS_URL_FILE;
 installPackages();
 const redisServer = external ? null : requireRedisServer('APP_REDIS_URL');
 await buildOrExit();
+const keysOfPush = await pushKeys(env, say);
 
 /** The store while it starts and after; null when it is somebody else's. */
 let starting = null;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What tools and people leave in a checkout; never part of the repository's text. */
-const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage']);
+const NOT_OURS = new Set(['.git', '.baton', 'node_modules', 'dist', 'coverage']);
 
 /** Every file under `folder`, as sorted paths relative to the top; nothing when the folder does not exist. */
 export function filesUnder(folder = '.') {

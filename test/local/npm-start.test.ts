@@ -39,6 +39,7 @@ function npmStart(more: Record<string, string> = {}, ...args: string[]): Start {
     ...more,
     PATH: process.env.PATH,
     TMPDIR: folder,
+    APP_DATA_DIR: join(folder, 'data'),
     APP_PORT: String(port),
     APP_ADMIN_PORT: String(adminPort),
     BROKER_PORT: String(brokerPort),
@@ -160,6 +161,21 @@ test('another identity is taken from the environment, and needs no broker', asyn
   expect((await fetch(`${urls[0]}/api/me`, { headers: { 'X-Dev-User': 'ann' } })).status).toBe(200);
   start.process.kill('SIGTERM');
   expect(await start.ended).toBe(0);
+});
+
+test('the key of web push is the same after a restart, so that browsers stay subscribed', async () => {
+  const headers = { 'X-Dev-User': 'ann', 'X-Dev-Device': 'laptop-0001' };
+  const keyOf = async () => {
+    const start = npmStart({ APP_IDENTITY: 'dev', APP_REPLICAS: '1' });
+    await once(start.process.stdout ?? start.process, 'data');
+    const config = (await (await fetch(`${urls[0]}/api/push/config`, { headers })).json()) as Record<string, unknown>;
+    start.process.kill('SIGINT');
+    await start.ended;
+    return config['vapid_public_key'];
+  };
+  const key = await keyOf();
+  expect(key).toMatch(/^B[\w-]{86}$/);
+  expect(await keyOf()).toBe(key);
 });
 
 test('taken ports are named with their keys before anything is started', async () => {

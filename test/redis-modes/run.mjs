@@ -13,7 +13,7 @@ import { ROOT } from '../../deploy/local/tree.mjs';
  * what is stored as somebody who may. Further arguments, behind `--`, go to jest.
  */
 const SUITES = [
-  'test/(rooms|wire|transfers|sessions|signin)/',
+  'test/(rooms|wire|transfers|sessions|signin|push)/',
   'test/streets/(main-job|leaving|resume|storm)',
   'test/relay/(rules|both-ways)',
 ];
