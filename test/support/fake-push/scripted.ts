@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerResponse } from 'node:http2';
+import type { Writable } from 'node:stream';
 
 /** An answer in place of the right one; a number is a status alone. */
 export type Scripted =
@@ -21,9 +22,7 @@ const HUGE_BYTES = 67_108_864;
 const CHUNK = Buffer.alloc(16_384, 'x');
 
 /** Writes as fast as the other side takes it. Resolves to the bytes written when it took all or went away. */
-async function pour(res: Response, most: number): Promise<number> {
-  // The two kinds of response have the same methods, with other types.
-  const out = res as ServerResponse;
+async function pour(out: Writable, most: number): Promise<number> {
   let bytes = 0;
   while (bytes < most && !out.destroyed && out.writable) {
     bytes += CHUNK.byteLength;
@@ -61,27 +60,26 @@ export class Script {
   play(res: Response): number | null {
     const scripted = this.#queue.shift();
     if (scripted === undefined) return null;
-    const answer = typeof scripted === 'number' ? { status: scripted } : scripted;
-    this.#give(res as ServerResponse, answer);
-    return answer.manner === 'silent' || answer.manner === 'reset' ? 0 : (answer.status ?? 200);
+    return this.give(res, scripted);
   }
 
-  #give(res: ServerResponse, { status = 200, headers = {}, body, manner }: Exclude<Scripted, number>): void {
-    if (manner === 'silent') return;
+  /** Gives this answer, whatever comes next. Returns its status, 0 for none at all. */
+  give(res: Response, scripted: Scripted): number {
+    const answer = typeof scripted === 'number' ? { status: scripted } : scripted;
+    const { status = 200, headers = {}, body, manner } = answer;
+    // The two kinds of response have the same methods, with other types.
+    const [out, plain] = ['stream' in res ? res.stream : res, res as ServerResponse];
+    if (manner === 'silent') return 0;
     if (manner === 'reset') {
-      res.destroy();
-      return;
+      if ('stream' in res) res.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      else res.destroy();
+      return 0;
     }
-    res.writeHead(status, { ...headers, ...(manner === 'huge' && { 'content-length': String(HUGE_BYTES) }) });
-    if (manner === 'stalled') {
-      res.write('{"');
-      return;
-    }
-    if (manner === 'endless' || manner === 'huge') {
-      const most = manner === 'huge' ? HUGE_BYTES : Number.POSITIVE_INFINITY;
-      this.#pours.push(pour(res, most));
-      return;
-    }
-    res.end(typeof body === 'object' ? JSON.stringify(body) : body);
+    plain.writeHead(status, { ...headers, ...(manner === 'huge' && { 'content-length': String(HUGE_BYTES) }) });
+    if (manner === 'stalled') plain.write('{"');
+    else if (manner === 'endless' || manner === 'huge')
+      this.#pours.push(pour(out, manner === 'huge' ? HUGE_BYTES : Number.POSITIVE_INFINITY));
+    else plain.end(typeof body === 'object' ? JSON.stringify(body) : body);
+    return status;
   }
 }

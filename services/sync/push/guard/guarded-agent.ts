@@ -25,6 +25,10 @@ export interface GuardedAgentParts {
   resolve?: Resolve | undefined;
 }
 
+class TooManyConnections extends Error {
+  readonly code = 'ERR_PUSH_CONNECTIONS';
+}
+
 export interface GuardedAgent {
   readonly dispatcher: Dispatcher;
   /** Ends all connections; requests that still run fail. */
@@ -92,7 +96,7 @@ export function makeGuardedAgent({ rules, ca, resolve = resolveByServers }: Guar
     // No look-up happens for what is an address already.
     const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0;
     if (target.protocol !== 'https:' || (isAddress && !isListed)) return callback(new RefusedAddress(), null);
-    if (open >= CONNECTIONS_IN_ALL) return callback(new Error('too many connections to push services'), null);
+    if (open >= CONNECTIONS_IN_ALL) return callback(new TooManyConnections(), null);
     open++;
     const ended = () => void open--;
     (isListed ? connectTrusted : connectStranger)(target, (...[error, socket]) => {

@@ -6,12 +6,15 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { ProviderAnswer } from './post.ts';
 
 const CONNECT_MS = 3_000;
 /** Before a connection that was quiet for so long is used, it is asked whether it still lives: middle boxes forget. */
 const QUIET_MS = 60_000;
 const PING_MS = 2_000;
+/** How long one that was left may stay quiet before it is cut: more than any push takes. */
+const LINGER_MS = 15_000;
 const MOST_BYTES = 4_096;
 
 export interface ApnsRequest {
@@ -70,19 +73,23 @@ async function readSome(stream: ClientHttp2Stream): Promise<string> {
 export function makeApnsConnection({ origin, ca }: ApnsConnectionParts) {
   let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
   const all = new Set<ClientHttp2Session>();
+  const sockets = new Map<ClientHttp2Session, Socket>();
 
+  /** Nothing new begins on it; what is under way may end. */
   const leave = (session: ClientHttp2Session) => {
     if (current?.session === session) current = null;
+    if (!session.closed) session.close();
+    sockets.get(session)?.setTimeout(LINGER_MS, () => sockets.get(session)?.destroy());
   };
 
   function open() {
     const session = connect(origin, { ...(ca !== undefined && { ca }) });
     all.add(session);
-    // What is under way on it may end; nothing new begins.
-    session.on('goaway', () => {
-      leave(session);
-      if (!session.destroyed) session.close();
+    session.once('connect', (_, socket: Socket) => {
+      sockets.set(session, socket);
+      socket.once('close', () => sockets.delete(session));
     });
+    session.on('goaway', () => leave(session));
     session.on('error', () => leave(session));
     session.on('close', () => {
       leave(session);
@@ -112,7 +119,6 @@ export function makeApnsConnection({ origin, ca }: ApnsConnectionParts) {
       const giveUp = () => {
         stream.close(constants.NGHTTP2_CANCEL);
         leave(session);
-        if (!session.destroyed) session.close();
       };
       // The promises below say it; one that comes after them is of no interest, but must not end the process.
       stream.on('error', () => undefined);
@@ -129,13 +135,11 @@ export function makeApnsConnection({ origin, ca }: ApnsConnectionParts) {
 
     async close(): Promise<void> {
       current = null;
-      await Promise.all(
-        [...all].map(async (session) => {
-          const closed = once(session, 'close');
-          session.destroy();
-          await closed;
-        }),
-      );
+      const closed = [...all].map((session) => once(session, 'close'));
+      for (const session of all) session.destroy();
+      // One that was closed before is destroyed already, and waits for the other side to hang up.
+      for (const socket of sockets.values()) socket.destroy();
+      await Promise.all(closed);
     },
   };
 }
