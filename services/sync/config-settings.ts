@@ -209,7 +209,7 @@ export const SETTINGS = {
       'Where web pushes may go: `known` push services, any `public` host, or comma-separated `host[:port]`, which are trusted as they stand.',
   }),
   APP_PUSH_CONCURRENCY: setting(integer(1, 1_000), {
-    default: '20',
+    default: '10',
     meaning: 'Pushes that one replica has under way at one push service.',
   }),
   APP_FCM_SERVICE_ACCOUNT: setting(serviceAccount, {

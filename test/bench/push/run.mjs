@@ -22,7 +22,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { values } = parseArgs({
   options: {
     pushes: { type: 'string', default: '5000' },
-    concurrency: { type: 'string', default: '20' },
+    concurrency: { type: 'string', default: '10' },
     ms: { type: 'string', default: '50' },
     rate: { type: 'string', default: '100' },
     singles: { type: 'string', default: '50' },
@@ -143,7 +143,14 @@ await exchange(pairs, pause(3_000));
 const before = await exchange(pairs, pause(SECONDS_BEFORE * 1_000));
 say(`events before: p50 / p95 / p99 ${shown(spread(before))} ms`);
 
+/** Processor time of both replicas so far, in seconds. */
+async function cpuSeconds() {
+  const texts = await Promise.all([one, two].map(async ({ metrics }) => (await fetch(metrics)).text()));
+  return texts.reduce((sum, text) => sum + Number(/^process_cpu_seconds_total (\S+)/m.exec(text)[1]), 0);
+}
+
 const { taken: base } = await ask();
+const cpuBefore = await cpuSeconds();
 const startedAt = performance.now();
 let queuedAt = 0;
 const drained = (async () => {
@@ -159,6 +166,7 @@ let most = 0;
 const watch = setInterval(() => void ask().then((answer) => (most = Math.max(most, answer.most))), 500);
 const during = await exchange(pairs, drained);
 clearInterval(watch);
+const cpu = (await cpuSeconds()) - cpuBefore;
 const seconds = (performance.now() - startedAt) / 1_000;
 say(
   `${values.pushes} pushes: accepted within ${((queuedAt - startedAt) / 1_000).toFixed(1)} s, drained in ${seconds.toFixed(1)} s, ${(Number(values.pushes) / seconds).toFixed(0)}/s, at most ${most} at once (${values.concurrency} a replica)`,
@@ -166,14 +174,8 @@ say(
 say(
   `events meanwhile: p50 / p95 / p99 ${shown(spread(during))} ms, p99 ${(spread(during).p99 / spread(before).p99).toFixed(2)} times`,
 );
-for (const { metrics } of [one, two]) {
-  const text = await (await fetch(metrics)).text();
-  say(
-    text
-      .split('\n')
-      .filter((line) => /^baton_push_(sent|dropped|dead)/.test(line))
-      .join('  '),
-  );
-}
+say(
+  `processor time of both replicas meanwhile: ${cpu.toFixed(1)} s, ${((cpu * 1_000) / Number(values.pushes)).toFixed(2)} ms a push, events included`,
+);
 for (const pair of pairs) await pair.close();
 process.exit(0);

@@ -55,7 +55,7 @@ test('outside of production push is on, with keys that are made on the first sta
     enabled: true,
     vapidKeys: [],
     vapidSubject: expect.any(String),
-    concurrency: 20,
+    concurrency: 10,
   });
 });
 

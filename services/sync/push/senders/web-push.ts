@@ -5,7 +5,8 @@ import type { PushNotice, PushOutcome, PushTarget } from '../sender.ts';
 import { failed, GONE, outcomeOfStatus } from './outcomes.ts';
 import { webPayload } from './payload.ts';
 import { post } from './post.ts';
-import { checkSubject, checkVapidKey, type VapidKey, type VapidOptions } from './vapid.ts';
+import { checkSubject, checkVapidKey, type VapidOptions } from './vapid.ts';
+import { makeVapidHeaders } from './vapid-headers.ts';
 
 type WebTarget = Extract<PushTarget, { kind: 'web' }>;
 
@@ -14,8 +15,8 @@ interface WebPushParts extends GuardedAgentParts {
   now: () => number;
 }
 
-/** RFC 8030, sections 5.2 to 5.4, RFC 8291, RFC 8292. Throws for keys of the browser that are none. */
-function sealed(target: WebTarget, notice: PushNotice, key: VapidKey, subject: string, withPreview: boolean) {
+/** RFC 8030, sections 5.2 to 5.4, RFC 8291. Throws for keys of the browser that are none. */
+function sealed(target: WebTarget, notice: PushNotice, withPreview: boolean) {
   const { endpoint, p256dh, auth } = target;
   const { headers, body } = webPush.generateRequestDetails(
     { endpoint, keys: { p256dh, auth } },
@@ -26,7 +27,6 @@ function sealed(target: WebTarget, notice: PushNotice, key: VapidKey, subject: s
       TTL: notice.ttlSeconds,
       urgency: notice.urgency,
       topic: notice.topic,
-      vapidDetails: { subject, publicKey: key.publicKey, privateKey: key.privateKey },
     },
   );
   const texts = Object.entries(headers as Record<string, unknown>).map(([name, value]) => [name, String(value)]);
@@ -43,6 +43,7 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
   if (wrongKey !== undefined) throw new Error(`The VAPID key ${wrongKey.id} is no pair of keys on P-256`);
   const wrongSubject = checkSubject(vapid.subject);
   if (wrongSubject !== null) throw new Error(`The VAPID subject ${wrongSubject}`);
+  const authorizationOf = makeVapidHeaders({ subject: vapid.subject, now });
   const { dispatcher, close } = makeGuardedAgent({ rules, ca, resolve });
 
   return {
@@ -53,8 +54,9 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
       const key = vapid.keys.find(({ id }) => id === target.keyId);
       if (key === undefined) return failed('key_retired');
       const attempt = async (withPreview: boolean) => {
-        const { headers, body } = sealed(target, notice, key, vapid.subject, withPreview);
-        return post({ url: target.endpoint, headers, body, dispatcher, signal });
+        const { headers, body } = sealed(target, notice, withPreview);
+        const authorization = authorizationOf(target.endpoint, key);
+        return post({ url: target.endpoint, headers: { ...headers, authorization }, body, dispatcher, signal });
       };
       try {
         let answer = await attempt(true);
