@@ -5,7 +5,8 @@ import type { PushNotice, PushOutcome, PushTarget } from '../sender.ts';
 import { failed, GONE, outcomeOfStatus } from './outcomes.ts';
 import { webPayload } from './payload.ts';
 import { post } from './post.ts';
-import { checkSubject, checkVapidKey, type VapidKey, type VapidOptions } from './vapid.ts';
+import { checkSubject, checkVapidKey, type VapidOptions } from './vapid.ts';
+import { makeVapidTokens } from './vapid-tokens.ts';
 
 type WebTarget = Extract<PushTarget, { kind: 'web' }>;
 
@@ -14,9 +15,8 @@ interface WebPushParts extends GuardedAgentParts {
   now: () => number;
 }
 
-/** RFC 8030, sections 5.2 to 5.4, RFC 8291, RFC 8292. Throws for keys of the browser that are none. */
-function sealed(target: WebTarget, notice: PushNotice, key: VapidKey, subject: string, withPreview: boolean) {
-  const { endpoint, p256dh, auth } = target;
+/** RFC 8030, sections 5.2 to 5.4, RFC 8291. Throws for keys of the browser that are none. */
+function sealed({ endpoint, p256dh, auth }: WebTarget, notice: PushNotice, withPreview: boolean) {
   const { headers, body } = webPush.generateRequestDetails(
     { endpoint, keys: { p256dh, auth } },
     webPayload(notice, { withPreview }),
@@ -26,7 +26,6 @@ function sealed(target: WebTarget, notice: PushNotice, key: VapidKey, subject: s
       TTL: notice.ttlSeconds,
       urgency: notice.urgency,
       topic: notice.topic,
-      vapidDetails: { subject, publicKey: key.publicKey, privateKey: key.privateKey },
     },
   );
   const texts = Object.entries(headers as Record<string, unknown>).map(([name, value]) => [name, String(value)]);
@@ -44,6 +43,7 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
   const wrongSubject = checkSubject(vapid.subject);
   if (wrongSubject !== null) throw new Error(`The VAPID subject ${wrongSubject}`);
   const { dispatcher, close } = makeGuardedAgent({ rules, ca, resolve });
+  const tokens = makeVapidTokens({ subject: vapid.subject, now });
 
   return {
     providerOf: ({ endpoint }: WebTarget): string => (URL.canParse(endpoint) ? new URL(endpoint).host : 'invalid'),
@@ -52,13 +52,16 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
       if (checkEndpoint(target.endpoint, rules) !== null) return failed('endpoint_not_allowed');
       const key = vapid.keys.find(({ id }) => id === target.keyId);
       if (key === undefined) return failed('key_retired');
+      const { origin } = new URL(target.endpoint);
       const attempt = async (withPreview: boolean) => {
-        const { headers, body } = sealed(target, notice, key, vapid.subject, withPreview);
-        return post({ url: target.endpoint, headers, body, dispatcher, signal });
+        const { headers, body } = sealed(target, notice, withPreview);
+        const authorization = tokens.authorizationFor(key, origin);
+        return post({ url: target.endpoint, headers: { ...headers, authorization }, body, dispatcher, signal });
       };
       try {
         let answer = await attempt(true);
         if (answer.status === 413 && notice.preview !== null) answer = await attempt(false);
+        if (answer.status === 401 || answer.status === 403) tokens.forget(key, origin);
         return answer.status === 404 || answer.status === 410 ? GONE : outcomeOfStatus(answer, now());
       } catch (error) {
         if (checkKeys(target.p256dh, target.auth)) throw error;
