@@ -207,6 +207,11 @@ describe('Apple Push Notification service', () => {
       expect(apns.providerTokens.size).toBe(1);
     });
 
+    test('a key that cannot sign is found out at once', () => {
+      const apnsWith = (privateKeyPem: string) => ({ ...apns.account, privateKeyPem });
+      expect(() => senderOf({ apns: apnsWith('none') })).toThrow('The key of APNs is none for ES256');
+    });
+
     test('a token with another key id fails and is not made again', async () => {
       const sender = senderOf({ apns: { ...apns.account, keyId: 'ANOTHERKEY', host: apns.host } });
       await expect(sender.send(TARGET, noticeOf())).resolves.toEqual({ outcome: 'failed', reason: 'status 403' });
