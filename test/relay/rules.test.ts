@@ -379,6 +379,20 @@ test('running requests end with their transfer, and nothing of the file is left'
   expect(await site.redis.keys(`${site.prefix}:relay:*${relayed.id}*`)).toEqual([]);
 });
 
+test('a device that is signed out neither sends nor reads on, on whatever replica it was', async () => {
+  const size = 20 * MIB;
+  const relayed = await relayFiles(site.one, { sizes: [size] });
+  const file = writeFile(folder.path, 'revoked', size);
+  const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+  const to = join(folder.path, 'revoked.out');
+  const down = curlDown(relayed.url(site.two), relayed.receiver.headers, to, ['--limit-rate', '1M']);
+  while (Number(offsetOf(await head(relayed, site.two)).offset) < 7 * MIB);
+  await relayed.sender.on(site.one).call('removeDevice', { params: { device_id: relayed.receiver.id } });
+  expect((await down.done).code).not.toBe(0);
+  expect((await up.done).out).toContain('invalid_transition');
+  expect(await site.redis.keys(`${site.prefix}:relay:*${relayed.id}*`)).toEqual([]);
+}, 30_000);
+
 test('every key of the relay has an end', async () => {
   const relayed = await relayFiles(site.one, { sizes: [1_000, 2_000] });
   await append(relayed, site.one, { offset: 0, body: someBytes(1_000) });

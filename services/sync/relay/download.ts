@@ -5,6 +5,7 @@ import type { RangeSink } from '../redis/range-reader.ts';
 import { Bell } from './bell.ts';
 import { Pace } from './pace.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
+import type { Turns } from './turns.ts';
 
 /** More than this unread by the receiver, and nothing more is asked of the store. */
 const HIGH_BYTES = 512 * 1024;
@@ -33,6 +34,7 @@ export interface DownloadParts {
   holder: Holder;
   windowBytes: number;
   stallMs: number;
+  turns: Turns;
   ring: (channel: string, file: FileRef) => void;
   onBytes: (bytes: number) => void;
   /** Has the sender asked for what is missing at this offset; resolves to the generation to read. */
@@ -57,7 +59,10 @@ export class Download {
   #flushed: number;
   #hasGap = false;
   #isOver = false;
+  /** The receiver has enough to read for now. */
   #isPaused = false;
+  /** Another turn of the event loop comes first. */
+  #isHeld = false;
   #isTaking = false;
   #hasBegun = false;
 
@@ -118,6 +123,7 @@ export class Download {
       clearInterval(tick);
       res.off('close', onClose).off('drain', onDrain);
       if (this.#link) store.bulk.giveBack(this.#link);
+      this.#link = null;
     }
   }
 
@@ -141,21 +147,26 @@ export class Download {
   };
 
   #write(part: Buffer): void {
-    const { res, onBytes } = this.#parts;
+    const { res, turns, onBytes } = this.#parts;
     this.begin();
     this.#position += part.length;
     onBytes(part.length);
     res.write(part);
-    if (res.writableLength < HIGH_BYTES || this.#isPaused) return;
-    this.#isPaused = true;
-    this.#link?.pause();
+    this.#isPaused ||= res.writableLength >= HIGH_BYTES;
+    this.#isHeld ||= !turns.allows(part.length, this.#goOn);
+    if (this.#isPaused || this.#isHeld) this.#link?.pause();
   }
+
+  readonly #goOn = (): void => {
+    this.#isHeld = false;
+    if (!this.#isPaused) this.#link?.resume();
+  };
 
   #onDrain(): void {
     this.#note();
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#link?.resume();
+    if (!this.#isHeld) this.#link?.resume();
   }
 
   #note(): void {

@@ -7,6 +7,7 @@ import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
 import { type Asker, Requests } from './requests.ts';
 import type { FileRef, Holder } from './store.ts';
+import { Turns } from './turns.ts';
 import { Upload } from './upload.ts';
 
 /** A receiver waits so long for a sender that was asked to go back. */
@@ -38,6 +39,7 @@ const wrongLength = (size: number): BatonError =>
 export class Relay {
   readonly #parts: RelayParts;
   readonly #places: Places;
+  readonly #turns = new Turns();
   readonly requests: Requests;
 
   constructor(parts: RelayParts) {
@@ -70,6 +72,7 @@ export class Relay {
     if (extent.end !== offset) throw offsetMismatch(extent.end, offset);
     const upload = new Upload({
       ...{ req, store, file, generation, size, offset, taken: extent.taken, holder, windowBytes, stallMs },
+      turns: this.#turns,
       ring: this.#places.ring,
       onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'up' }, bytes),
     });
@@ -106,6 +109,7 @@ export class Relay {
     const { generation, rewinds } = await this.#enterToRead(asker, file, known, start, holder);
     const download = new Download({
       ...{ res, store, file, generation, size: known.size, start, stop, holder, windowBytes, stallMs, begin },
+      turns: this.#turns,
       ring: this.#places.ring,
       onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'down' }, bytes),
       rewind: async (from, offset) => {

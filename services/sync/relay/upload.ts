@@ -5,6 +5,7 @@ import { Bell } from './bell.ts';
 import { Pace } from './pace.ts';
 import { Pieces } from './pieces.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
+import type { Turns } from './turns.ts';
 
 /** A little under 512 KiB (a fifth less CPU than half of it), so that a chunk with its surroundings fits an allocation of that size in Redis. */
 const CHUNK_BYTES = 508 * 1024;
@@ -33,6 +34,7 @@ export interface UploadParts {
   holder: Holder;
   windowBytes: number;
   stallMs: number;
+  turns: Turns;
   ring: (channel: string, file: FileRef) => void;
   onBytes: (bytes: number) => void;
 }
@@ -55,6 +57,8 @@ export class Upload {
   #inFlight = 0;
   #isEnded = false;
   #isFlushing = false;
+  /** Another turn of the event loop comes first. */
+  #isHeld = false;
   #failure: Error | null = null;
   #roomSinceMs: number | null = null;
   #waiting = '';
@@ -117,7 +121,7 @@ export class Upload {
   }
 
   #take(part: Buffer): void {
-    const { size, onBytes } = this.#parts;
+    const { size, turns, onBytes } = this.#parts;
     this.#pace.moved(part.length);
     this.#lastMs = performance.now();
     const room = size - this.#sent - this.#pieces.bytes;
@@ -127,8 +131,14 @@ export class Upload {
     }
     onBytes(part.length);
     this.#pieces.add(part);
+    this.#isHeld ||= !turns.allows(part.length, this.#goOn);
     this.#pump();
   }
+
+  readonly #goOn = (): void => {
+    this.#isHeld = false;
+    this.#pump();
+  };
 
   #pump(): void {
     const { req, windowBytes } = this.#parts;
@@ -147,7 +157,7 @@ export class Upload {
     this.#isFlushing = false;
     if (finishing && this.#inFlight === 0 && this.#pieces.bytes === 0) return this.#settle?.();
     if (finishing) return;
-    if (this.#pieces.bytes >= this.#chunkBytes) req.pause();
+    if (this.#pieces.bytes >= this.#chunkBytes || this.#isHeld) req.pause();
     else if (req.isPaused()) req.resume();
   }
 

@@ -8,10 +8,12 @@ import { buildOrExit } from '../../../deploy/local/build.mjs';
 import { freePort, startRedis } from '../../../deploy/local/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup.mjs';
 import { median } from '../figures.mjs';
+import { measureEvents } from './events.mjs';
 
 /*
  * `npm run bench:relay`: bytes through two replicas, beside one process that pipes (the floor) and a plain relay with
  * the client library, alternating in the same run. MB/s, CPU seconds a GB of servers and of Redis, peak memory.
+ * `--events`: instead, what ten relays cost the latency of messages.
  */
 
 const MIB = 1024 * 1024;
@@ -23,12 +25,12 @@ const { values } = parseArgs({
     many: { type: 'string', default: '10' },
     appendonly: { type: 'boolean', default: false },
     only: { type: 'string', default: 'pipe,plain,baton' },
+    events: { type: 'boolean', default: false },
     profile: { type: 'string' },
-    json: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds);
-const kinds = values.only.split(',');
+const kinds = values.events ? ['baton'] : values.only.split(',');
 
 requireNode();
 installPackages();
@@ -142,6 +144,7 @@ const SERVERS = {
     const [one, two] = [await startReplica(prefix, flags), await startReplica(prefix, flags)];
     return {
       children: [one.child, two.child],
+      ports: [one.port, two.port],
       async file(size) {
         const user = randomBytes(6).toString('hex');
         const device = (name) => ({ 'X-Dev-User': user, 'X-Dev-Device': `device-${name}`, 'X-Dev-Name': name });
@@ -213,7 +216,13 @@ for (const kind of kinds) {
 process.stdout.write(
   `${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, median of ${rounds}\n`,
 );
-for (const { name, count, size } of cases) {
+if (values.events) {
+  const [, many] = cases;
+  const relay = () => run(servers.baton, many.count, many.size);
+  process.stdout.write(`messages beside ${many.name}\n`);
+  process.stdout.write(await measureEvents({ ports: servers.baton.ports, relay, rounds }));
+}
+for (const { name, count, size } of values.events ? [] : cases) {
   const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
   for (let round = 0; round < rounds; round++) {
     for (const kind of kinds) found[kind].push(await run(servers[kind], count, size));

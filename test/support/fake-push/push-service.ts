@@ -18,6 +18,7 @@ export interface ReceivedPush {
   readonly topic: string | null;
   readonly claims: JWTPayload;
   readonly vapidKey: string;
+  readonly authorization: string;
   readonly bytes: number;
   readonly atMs: number;
   /** What it was answered; 0 for nothing. */
@@ -183,7 +184,8 @@ export async function startFakePushService({
     const status = scripted ?? (subscribed.isExpired ? 410 : 201);
     if (scripted === null) res.writeHead(status, status === 201 ? { location: `${url}/m/${pushes.length}` } : {}).end();
     const [bytes, atMs] = [body.length, Date.now()];
-    pushes.push({ subscriptionId: id, payload, ...asked, claims, vapidKey, bytes, atMs, status });
+    const authorization = header(req, 'authorization') ?? '';
+    pushes.push({ subscriptionId: id, payload, ...asked, claims, vapidKey, authorization, bytes, atMs, status });
     news.emit('push');
   }
 

@@ -1,8 +1,10 @@
+import { makeApnsConnection } from '../../../services/sync/push/senders/apns-connection.ts';
 import type { PushSenderParts } from '../../../services/sync/push/senders/senders.ts';
 import type { PushSender } from '../../../services/sync/push/sender.ts';
 import { apnsError, type FakeApns, startFakeApns } from '../../support/fake-push/apns.ts';
 import { makeTestCertificate, type TestCertificate } from '../../support/fake-push/certificate.ts';
 import type { Scripted } from '../../support/fake-push/scripted.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { closeSenders, makeSender, makeTexts, noticeOf } from './sending.ts';
 
 const TARGET = { kind: 'apns', token: 'a1b2c3d4'.repeat(8) } as const;
@@ -112,6 +114,25 @@ describe('Apple Push Notification service', () => {
     expect(apns.sessions).toBe(2);
   });
 
+  test('a connection that was quiet for long is asked first whether it still lives', async () => {
+    const proxy = await startTcpProxy(apns.url);
+    const connection = makeApnsConnection({
+      origin: `https://${new URL(proxy.url).host}`,
+      ca: certificate.cert.toString(),
+      quietMs: 0,
+    });
+    const post = () => connection.post({ headers: {}, path: '/none', body: '{}', signal: AbortSignal.timeout(20_000) });
+    await post();
+    await post();
+    expect(apns.sessions).toBe(1);
+    proxy.silence('');
+
+    await expect(post()).resolves.toMatchObject({ status: 404, body: '{"reason":"BadPath"}' });
+    expect(apns.sessions).toBe(2);
+    await connection.close();
+    await proxy.stop();
+  });
+
   test('nobody there is a push for later', async () => {
     const [sender, { host }] = [senderOf(), apns];
     await apns.stop();
@@ -184,6 +205,11 @@ describe('Apple Push Notification service', () => {
       });
       await expect(sender.send(TARGET, noticeOf())).resolves.toEqual(DELIVERED);
       expect(apns.providerTokens.size).toBe(1);
+    });
+
+    test('a key that cannot sign is found out at once', () => {
+      const apnsWith = (privateKeyPem: string) => ({ ...apns.account, privateKeyPem });
+      expect(() => senderOf({ apns: apnsWith('none') })).toThrow('The key of APNs is none for ES256');
     });
 
     test('a token with another key id fails and is not made again', async () => {

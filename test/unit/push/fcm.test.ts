@@ -170,6 +170,14 @@ describe('Firebase Cloud Messaging', () => {
     await expect(sender.send(TARGET, noticeOf())).resolves.toEqual(failed('token_refused'));
   });
 
+  test('an account that cannot sign, or would sign in the clear, is found out at once', () => {
+    const { serviceAccount } = fcm;
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const elliptic = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    for (const wrong of [{ private_key: elliptic }, { private_key: 'none' }, { token_uri: 'http://127.0.0.1/token' }])
+      expect(() => senderOf({ fcm: { serviceAccount: { ...serviceAccount, ...wrong } } })).toThrow('service account');
+  });
+
   test('pushes are counted by the host of the API', () => {
     expect(senderOf().providerOf(TARGET)).toBe(fcm.host);
     expect(senderOf({ fcm: { serviceAccount: fcm.serviceAccount } }).providerOf(TARGET)).toBe('fcm.googleapis.com');

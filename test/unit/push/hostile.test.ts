@@ -4,9 +4,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { request } from 'undici';
 import { isPublicAddress } from '../../../services/sync/push/guard/addresses.ts';
 import { checkEndpoint } from '../../../services/sync/push/guard/endpoint.ts';
-import { makeGuardedAgent, type Resolve } from '../../../services/sync/push/guard/guarded-agent.ts';
+import { makeGuardedAgent, makeResolve, type Resolve } from '../../../services/sync/push/guard/guarded-agent.ts';
 import { makeBrowser } from '../../support/fake-push/browser.ts';
 import { makeTestCertificate, type TestCertificate } from '../../support/fake-push/certificate.ts';
+import { type FakeNameServer, startFakeNameServer } from '../../support/fake-push/name-server.ts';
 import { type FakePushService, startFakePushService } from '../../support/fake-push/push-service.ts';
 import {
   LOOK_ALIKES,
@@ -159,6 +160,58 @@ describe('an endpoint that is connected to', () => {
     expect(servers.asked).toBe(1);
     await expect(sender.send(target, noticeOf())).resolves.toEqual(REFUSED);
     expect(connections).toBe(0);
+  });
+
+  describe('by the word of its own name server', () => {
+    let names: FakeNameServer;
+    beforeEach(async () => {
+      names = await startFakeNameServer();
+    });
+    afterEach(() => names.stop());
+    const send = () => {
+      const sender = makeSender({
+        vapid: { keys: [VAPID], subject: SUBJECT },
+        endpointRules: PUBLIC,
+        resolve: makeResolve([names.address]),
+        sendMs: 1_000,
+      });
+      return sender.send(targetOf({ endpoint: `https://${NAME}/up`, keys }), noticeOf());
+    };
+
+    test('both families are asked for, once', async () => {
+      names.answer = ['8.8.8.8', '8.8.4.4', '2606:4700::1111'];
+      await expect(makeResolve([names.address])(NAME, new AbortController().signal)).resolves.toEqual([
+        { address: '8.8.8.8', family: 4 },
+        { address: '8.8.4.4', family: 4 },
+        { address: '2606:4700::1111', family: 6 },
+      ]);
+      expect(names.asked).toEqual({ A: 1, AAAA: 1 });
+    });
+
+    test.each([
+      [['127.0.0.1']],
+      [['::1']],
+      [['8.8.8.8', '::1']],
+      [['2606:4700::1111', '169.254.169.254']],
+      [['::ffff:127.0.0.1']],
+    ])('it is refused for %j', async (addresses) => {
+      names.answer = addresses;
+      await expect(send()).resolves.toEqual(REFUSED);
+      await expect(codeOf(`https://${NAME}:${port}/`, ['public'], makeResolve([names.address]))).resolves.toBe(
+        'ERR_PUSH_ADDRESS',
+      );
+      expect(connections).toBe(0);
+    });
+
+    test('a name without addresses is tried again later', async () => {
+      names.answer = [];
+      await expect(send()).resolves.toEqual({ outcome: 'retry', afterMs: null, reason: 'network' });
+    });
+
+    test('silence ends in time', async () => {
+      names.answer = null;
+      await expect(send()).resolves.toEqual({ outcome: 'retry', afterMs: null, reason: 'timeout' });
+    });
   });
 
   test('tells nobody whether something listens inside', async () => {

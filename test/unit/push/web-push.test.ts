@@ -49,6 +49,22 @@ describe('web push', () => {
     expect(vapidKey).toBe(VAPID.publicKey);
   });
 
+  test('a token serves for an hour, unless the service refuses it', async () => {
+    let nowMs = Date.now();
+    const [sender, browser] = [senderOf({ now: () => nowMs }), service.subscribe(VAPID.publicKey)];
+    const send = () => sender.send(targetOf(browser), noticeOf());
+    await send();
+    await send();
+    nowMs += 3_600_000;
+    await send();
+    service.script.next(403);
+    await send();
+    await send();
+
+    const tokens = service.pushes.map(({ authorization }) => authorization);
+    expect(tokens.map((token) => tokens.indexOf(token))).toEqual([0, 0, 2, 2, 4]);
+  });
+
   test('a second push of one topic takes the place of the first', async () => {
     const browser = service.subscribe();
     const sender = senderOf();

@@ -14,8 +14,8 @@ const CONNECTIONS_EACH = 32;
 const CONNECTIONS_IN_ALL = 512;
 const MOST_HEADER_BYTES = 8_192;
 
-/** All addresses of a name, both families. Rejects when there is none. */
-export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
+/** All addresses of a name, both families. Rejects when there is none, and when the signal ends it. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>;
 
 export interface GuardedAgentParts {
   rules: EndpointRules;
@@ -46,28 +46,35 @@ export class RefusedAddress extends Error {
 
 /**
  * Asks the name servers directly: the system's resolver would do it in the thread pool, where a few names with slow
- * servers of their own could hold up every other look-up of the process.
+ * servers of their own could hold up every other look-up of the process. `servers` (`address:port`) replace those of the
+ * system, for tests.
  */
-const resolveByServers: Resolve = async (name) => {
-  const resolver = new dns.Resolver({ timeout: RESOLVE_MS, tries: 2 });
-  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
-  const of = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
-    found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : [];
-  return [...of(four, 4), ...of(six, 6)];
-};
+export const makeResolve =
+  (servers?: readonly string[]): Resolve =>
+  async (name, signal) => {
+    const resolver = new dns.Resolver({ timeout: RESOLVE_MS, tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    signal.removeEventListener('abort', cancel);
+    if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+    const of = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
+      found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : [];
+    return [...of(four, 4), ...of(six, 6)];
+  };
 
 /** A name with any address that is not public is refused altogether. What was judged is what the socket gets. */
-async function judged(name: string, resolve: Resolve): Promise<LookupAddress[]> {
-  const found = await resolve(name);
+async function judged(name: string, resolve: Resolve, signal: AbortSignal): Promise<LookupAddress[]> {
+  const found = await resolve(name, signal);
   if (found.length === 0 || !found.every(({ address }) => isPublicAddress(address))) throw new RefusedAddress();
   return [...found];
 }
 
 const makeLookup =
-  (resolve: Resolve): LookupFunction =>
+  (resolve: Resolve, signal: AbortSignal): LookupFunction =>
   (name, { all }, answer) => {
-    judged(name, resolve).then(
+    judged(name, resolve, signal).then(
       (addresses) => {
         const [first] = addresses as [LookupAddress];
         if (all === true) answer(null, addresses);
@@ -82,13 +89,13 @@ const makeLookup =
  * address is public, and goes to one of the addresses that it judged; hosts that the operator listed are left alone.
  * It knows no proxy, follows no redirect, and always checks the certificate against the name.
  */
-export function makeGuardedAgent({ rules, ca, resolve = resolveByServers }: GuardedAgentParts): GuardedAgent {
+export function makeGuardedAgent({ rules, ca, resolve = makeResolve() }: GuardedAgentParts): GuardedAgent {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const { signal } = closing;
   const options = { timeout: CONNECT_MS, rejectUnauthorized: true, signal, ...(ca !== undefined && { ca }) };
   const connectTrusted = buildConnector(options);
-  const connectStranger = buildConnector({ ...options, lookup: makeLookup(resolve) });
+  const connectStranger = buildConnector({ ...options, lookup: makeLookup(resolve, signal) });
   let open = 0;
 
   const connect: buildConnector.connector = (target, callback) => {

@@ -1,9 +1,10 @@
-import { importPKCS8, SignJWT } from 'jose';
+import { SignJWT } from 'jose';
 import type { Dispatcher } from 'undici';
 import type { SharedTexts } from '../sender.ts';
 import { isTransient } from './outcomes.ts';
 import { post } from './post.ts';
 import { makeProviderToken, type Minted } from './provider-token.ts';
+import { readSigningKey } from './signing-key.ts';
 
 /** What of a Google service account is needed to sign in as it. */
 export interface AccessAccount {
@@ -49,8 +50,14 @@ function grantOf(body: string): { text: string; expiresIn: number } | null {
   }
 }
 
-/** Access tokens for a service account (RFC 7523): an assertion signed with its key against a token for an hour. */
+/**
+ * Access tokens for a service account (RFC 7523): an assertion signed with its key against a token for an hour. Throws at
+ * once for an account that cannot sign, or whose assertions would go out in the clear.
+ */
 export function makeAccessTokens({ account, name, texts, dispatcher, now }: AccessTokenParts) {
+  const key = readSigningKey(account.private_key, 'RS256', 'the service account');
+  if (!account.token_uri.startsWith('https://')) throw new Error('The token_uri of the service account is not https');
+
   async function assertion(): Promise<string> {
     const seconds = Math.floor(now() / 1_000);
     return new SignJWT({ scope: SCOPE })
@@ -59,7 +66,7 @@ export function makeAccessTokens({ account, name, texts, dispatcher, now }: Acce
       .setAudience(account.token_uri)
       .setIssuedAt(seconds)
       .setExpirationTime(seconds + ASSERTION_SECONDS)
-      .sign(await importPKCS8(account.private_key, 'RS256'));
+      .sign(key);
   }
 
   async function mint(): Promise<Minted> {

@@ -27,6 +27,8 @@ export interface ApnsRequest {
 interface ApnsConnectionParts {
   origin: string;
   ca: string | undefined;
+  /** For tests. */
+  quietMs?: number;
 }
 
 /** What the network did, with a code as sockets have it. */
@@ -70,7 +72,7 @@ async function readSome(stream: ClientHttp2Stream): Promise<string> {
 }
 
 /** One HTTP/2 connection that is kept, and made anew when it ended, was told to go away, or fell silent. */
-export function makeApnsConnection({ origin, ca }: ApnsConnectionParts) {
+export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConnectionParts) {
   let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
   const all = new Set<ClientHttp2Session>();
   const sockets = new Map<ClientHttp2Session, Socket>();
@@ -102,7 +104,7 @@ export function makeApnsConnection({ origin, ca }: ApnsConnectionParts) {
     current ??= open();
     const taken = current;
     await taken.ready;
-    const wasQuiet = performance.now() - taken.usedAtMs > QUIET_MS;
+    const wasQuiet = performance.now() - taken.usedAtMs > quietMs;
     taken.usedAtMs = performance.now();
     const isWell = !wasQuiet || (await isAlive(taken.session));
     if (isWell && !taken.session.closed) return taken.session;

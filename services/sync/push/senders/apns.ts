@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { importPKCS8, SignJWT } from 'jose';
+import { SignJWT } from 'jose';
 import type { PushNotice, PushOutcome, PushTarget, SharedTexts } from '../sender.ts';
 import { makeApnsConnection } from './apns-connection.ts';
 import { GONE, outcomeOfStatus, retry } from './outcomes.ts';
 import { payloadOf } from './payload.ts';
 import type { ProviderAnswer } from './post.ts';
 import { makeProviderToken, type ProviderToken } from './provider-token.ts';
+import { readSigningKey } from './signing-key.ts';
 
 type ApnsTarget = Extract<PushTarget, { kind: 'apns' }>;
 
@@ -66,17 +67,21 @@ function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
   return outcomeOfStatus(answer, nowMs);
 }
 
-/** Sends by the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share. */
+/**
+ * Sends by the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share. Throws at
+ * once for a key that cannot sign.
+ */
 export function makeApns({ apns, texts, ca, now }: ApnsParts) {
   const { teamId, keyId, privateKeyPem, topic, host = APNS_HOST } = apns;
   const origin = new URL(host.includes('://') ? host : `https://${host}`).origin;
+  const signingKey = readSigningKey(privateKeyPem, 'ES256', 'APNs');
   const connection = makeApnsConnection({ origin, ca });
   const mint = async () => ({
     text: await new SignJWT()
       .setProtectedHeader({ alg: 'ES256', kid: keyId })
       .setIssuer(teamId)
       .setIssuedAt(Math.floor(now() / 1_000))
-      .sign(await importPKCS8(privateKeyPem, 'ES256')),
+      .sign(signingKey),
     seconds: TOKEN_SECONDS,
   });
   const key = createHash('sha256').update(`${teamId} ${keyId}`).digest('base64url').slice(0, 16);

@@ -10,7 +10,7 @@ import type { ProviderAnswer } from './post.ts';
 /** The longest that any push lives: to wait longer is to drop it. */
 const LONGEST_WAIT_MS = 86_400_000;
 
-export const DELIVERED: PushOutcome = { outcome: 'delivered' };
+const DELIVERED: PushOutcome = { outcome: 'delivered' };
 export const GONE: PushOutcome = { outcome: 'gone' };
 export const failed = (reason: string): PushOutcome => ({ outcome: 'failed', reason });
 export const retry = (reason: string, afterMs: number | null = null): PushOutcome => ({
@@ -20,7 +20,7 @@ export const retry = (reason: string, afterMs: number | null = null): PushOutcom
 });
 
 /** `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a date, as milliseconds from `nowMs` up to a day; else null. */
-export function retryAfterMs(value: string | null, nowMs: number): number | null {
+function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
   const text = value.trim();
   const ms = /^\d{1,12}$/.test(text)

@@ -6,7 +6,7 @@ import { failed, GONE, outcomeOfStatus } from './outcomes.ts';
 import { webPayload } from './payload.ts';
 import { post } from './post.ts';
 import { checkSubject, checkVapidKey, type VapidOptions } from './vapid.ts';
-import { makeVapidHeaders } from './vapid-headers.ts';
+import { makeVapidTokens } from './vapid-tokens.ts';
 
 type WebTarget = Extract<PushTarget, { kind: 'web' }>;
 
@@ -16,8 +16,7 @@ interface WebPushParts extends GuardedAgentParts {
 }
 
 /** RFC 8030, sections 5.2 to 5.4, RFC 8291. Throws for keys of the browser that are none. */
-function sealed(target: WebTarget, notice: PushNotice, withPreview: boolean) {
-  const { endpoint, p256dh, auth } = target;
+function sealed({ endpoint, p256dh, auth }: WebTarget, notice: PushNotice, withPreview: boolean) {
   const { headers, body } = webPush.generateRequestDetails(
     { endpoint, keys: { p256dh, auth } },
     webPayload(notice, { withPreview }),
@@ -43,8 +42,8 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
   if (wrongKey !== undefined) throw new Error(`The VAPID key ${wrongKey.id} is no pair of keys on P-256`);
   const wrongSubject = checkSubject(vapid.subject);
   if (wrongSubject !== null) throw new Error(`The VAPID subject ${wrongSubject}`);
-  const authorizationOf = makeVapidHeaders({ subject: vapid.subject, now });
   const { dispatcher, close } = makeGuardedAgent({ rules, ca, resolve });
+  const tokens = makeVapidTokens({ subject: vapid.subject, now });
 
   return {
     providerOf: ({ endpoint }: WebTarget): string => (URL.canParse(endpoint) ? new URL(endpoint).host : 'invalid'),
@@ -53,14 +52,16 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
       if (checkEndpoint(target.endpoint, rules) !== null) return failed('endpoint_not_allowed');
       const key = vapid.keys.find(({ id }) => id === target.keyId);
       if (key === undefined) return failed('key_retired');
+      const { origin } = new URL(target.endpoint);
       const attempt = async (withPreview: boolean) => {
         const { headers, body } = sealed(target, notice, withPreview);
-        const authorization = authorizationOf(target.endpoint, key);
+        const authorization = tokens.authorizationFor(key, origin);
         return post({ url: target.endpoint, headers: { ...headers, authorization }, body, dispatcher, signal });
       };
       try {
         let answer = await attempt(true);
         if (answer.status === 413 && notice.preview !== null) answer = await attempt(false);
+        if (answer.status === 401 || answer.status === 403) tokens.forget(key, origin);
         return answer.status === 404 || answer.status === 410 ? GONE : outcomeOfStatus(answer, now());
       } catch (error) {
         if (checkKeys(target.p256dh, target.auth)) throw error;
