@@ -1,11 +1,13 @@
 import type { Preview } from '../../shared/contract/push.ts';
 import type { TestDevice } from '../support/device.ts';
+import { type FakeApns, startFakeApns } from '../support/fake-push/apns.ts';
 import { makeTestCertificate } from '../support/fake-push/certificate.ts';
 import {
   type FakePushService,
   type FakeSubscription,
   startFakePushService,
 } from '../support/fake-push/push-service.ts';
+import { type FakeFcm, startFakeFcm } from '../support/fake-push/fcm.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 
@@ -13,6 +15,8 @@ import { type Site, startSite } from '../support/site.ts';
 export interface PushSite {
   readonly site: Site;
   readonly service: FakePushService;
+  readonly fcm: FakeFcm;
+  readonly apns: FakeApns;
   readonly env: Record<string, string>;
   /** A browser of the device subscribes, or sends what it has again. */
   subscribe(
@@ -26,18 +30,30 @@ export interface PushSite {
 
 const LOOK_EVERY_MS = 20;
 
-/** For `beforeAll`. `latencyMs`: of the push service. */
+const nativeEnv = (fcm: FakeFcm, { account, url }: FakeApns): Record<string, string> => ({
+  APP_FCM_SERVICE_ACCOUNT: JSON.stringify(fcm.serviceAccount),
+  APP_FCM_URL: fcm.url,
+  APP_APNS_KEY: account.privateKeyPem,
+  APP_APNS_KEY_ID: account.keyId,
+  APP_APNS_TEAM: account.teamId,
+  APP_APNS_TOPIC: account.topic,
+  APP_APNS_URL: url,
+});
+
+/** For `beforeAll`. `latencyMs`: of the push service; `native`: also to FCM and APNs. */
 export async function startPushSite(
   env: Record<string, string> = {},
-  { latencyMs = 0, alone = false } = {},
+  { latencyMs = 0, alone = false, native = false } = {},
 ): Promise<PushSite> {
   const certificate = makeTestCertificate();
   const service = await startFakePushService({ certificate, latencyMs });
+  const [fcm, apns] = [await startFakeFcm({ certificate }), await startFakeApns({ certificate })];
   const all = { APP_PUSH_ENDPOINTS: service.host, NODE_EXTRA_CA_CERTS: certificate.certFile, ...env };
-  const site = await startSite(all, { alone });
+  const natively = nativeEnv(fcm, apns);
+  const site = await startSite({ ...(native && natively), ...all }, { alone });
   return {
     site,
-    service,
+    ...{ service, fcm, apns },
     env: all,
     async subscribe(device, { preview, again, on = site.one } = {}) {
       const client = device.on(on);
@@ -54,7 +70,7 @@ export async function startPushSite(
     },
     async stop() {
       await site.stop();
-      await service.stop();
+      await Promise.all([service, fcm, apns].map((fake) => fake.stop()));
       certificate.remove();
     },
   };
