@@ -18,6 +18,8 @@ const TURN_MS = 2;
 
 /** Too big for the push service, even without its preview: this push is over, and its registration is not to blame. */
 const TOO_BIG = 'status 413';
+/** Over before a push service took it. */
+const EXPIRED = 'expired';
 
 /** With jitter, so that what failed together does not come back together; never earlier than the push service said. */
 export function pauseMs(attempts: number, afterMs: number | null): number {
@@ -99,7 +101,7 @@ export class Deliverer {
       return;
     }
     const leftMs = notices.leftMs(fact, taken);
-    if (leftMs <= 0) return this.#bury(account, fact, taken, 'expired');
+    if (leftMs <= 0) return this.#bury(account, fact, taken, EXPIRED);
     const notice = notices.noticeOf(account, fact, taken, leftMs);
     await this.#turn();
     const answer = await (await sender()).send(registration.target, notice);
@@ -125,20 +127,20 @@ export class Deliverer {
     const { store, noteDue } = this.#parts;
     if (answer.outcome === 'retry') {
       const inMs = pauseMs(taken.attempts, answer.afterMs);
-      if (inMs >= leftMs) return this.#bury(account, fact, taken, 'expired');
+      if (inMs >= leftMs) return this.#bury(account, fact, taken, EXPIRED);
       await noteDue(account, inMs);
       await store.finish(account, fact, taken, { outcome: 'retry', inMs });
     } else if (answer.outcome === 'failed') {
-      await this.#bury(account, fact, taken, answer.reason === TOO_BIG ? 'too_big' : 'refused');
+      await this.#bury(account, fact, taken, answer.reason);
     } else {
       const deleted = await store.finish(account, fact, taken, { outcome: answer.outcome });
       if (deleted !== null) await store.release(deleted);
     }
   }
 
-  /** Ends a push that nobody got. Who refuses us is left alone for a while, and its registration stays. */
-  async #bury(account: string, fact: PushFact, taken: Taken, reason: 'expired' | 'too_big' | 'refused'): Promise<void> {
-    const end: Finish = { outcome: reason === 'refused' ? 'suspend' : 'dropped' };
+  /** Ends a push that nobody got. A registration that is refused stays, and is left alone for a while. */
+  async #bury(account: string, fact: PushFact, taken: Taken, reason: string): Promise<void> {
+    const end: Finish = { outcome: reason === EXPIRED || reason === TOO_BIG ? 'dropped' : 'suspend' };
     await this.#parts.store.finish(account, fact, taken, end);
     this.#parts.metrics.push_dead_letters_total.inc({ platform: fact.platform, reason });
   }

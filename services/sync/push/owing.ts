@@ -15,6 +15,7 @@ interface OwingParts {
   noteDue: (account: string, delayMs: number) => Promise<void>;
   /** Pushes at once, on this replica. */
   pushNow: (account: string, fact: string) => void;
+  onFailure: (task: string, error: unknown) => void;
 }
 
 /** This replica pushes at once what it accepted; another one looks after so long whether it did. */
@@ -27,12 +28,15 @@ const MOST_KNOWN = 50_000;
  * The index of due things lies in another slot and has to be written first, or a replica that dies in between loses the
  * push. Only accounts with subscriptions pay for that: a script finds out, and from then on this replica knows.
  */
-export function makeOwing({ isEnabled, noteDue, pushNow }: OwingParts): OwePushes {
+export function makeOwing({ isEnabled, noteDue, pushNow, onFailure }: OwingParts): OwePushes {
   const known = new Set<string>();
 
   return async (account, run) => {
     const attempt = async (mode: PushMode) => {
-      if (mode === 'noted') await noteDue(account, LOOK_AFTER_MS);
+      // A message must not fail because another part of the store is away: then this replica alone knows of the push, and
+      // the next attach of a stream of the account notes it.
+      if (mode === 'noted')
+        await noteDue(account, LOOK_AFTER_MS).catch((error: unknown) => onFailure('note push', error));
       const done = await run(mode);
       for (const fact of done?.facts ?? []) pushNow(account, fact);
       return done;

@@ -78,7 +78,10 @@ const METRICS = {
     'outcome',
   ]),
   push_dropped_total: counter('Pushes that were not sent because nobody needed them any more, by why', ['reason']),
-  push_dead_letters_total: counter('Pushes given up: too late, too big, or refused', ['platform', 'reason']),
+  push_dead_letters_total: counter('Pushes given up: too late, or refused by the push service, by what it said', [
+    'platform',
+    'reason',
+  ]),
   push_delay_seconds: histogram('From when a push was due to when a push service had it, of first tries', PUSH_BUCKETS),
   push_waiting: gauge('Pushes that wait in this replica, or are under way'),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
