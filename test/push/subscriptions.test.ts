@@ -1,4 +1,5 @@
 import { createECDH, randomBytes } from 'node:crypto';
+import { makeVapidKeys } from '../../services/sync/push/senders/vapid.ts';
 import type { PushSubscription } from '../../shared/contract/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { keysUnder, sharedRedisUrl } from '../support/redis.ts';
@@ -223,6 +224,37 @@ describe('subscribing', () => {
       token: 'token',
     });
     expectProblem(answer, 'feature_disabled');
+  });
+});
+
+describe('a rotated key', () => {
+  test('goes on signing for the subscriptions that were made with it, and new ones get the new key', async () => {
+    const { site, service, env } = push;
+    const [before, after] = [makeVapidKeys(), makeVapidKeys()];
+    const start = (keys: { publicKey: string; privateKey: string }[]) =>
+      startReplica({
+        redisUrl: sharedRedisUrl(),
+        keyPrefix: site.prefix,
+        env: {
+          ...env,
+          APP_VAPID_PUBLIC_KEY: keys.map(({ publicKey }) => publicKey).join(),
+          APP_VAPID_PRIVATE_KEY: keys.map(({ privateKey }) => privateKey).join(),
+        },
+      });
+    const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
+    const old = await start([before]);
+    const subscription = await push.subscribe(phone, { on: old });
+    await old.stop();
+    const rotated = await start([after, before]);
+    const { vapid_public_key } = (await tablet.on(rotated).call('getPushConfig')).body;
+    expect(vapid_public_key).toBe(after.publicKey);
+    const newer = await push.subscribe(tablet, { on: rotated });
+    // The same browser comes again, with what it subscribed to then.
+    await push.subscribe(phone, { again: subscription, on: rotated });
+    await tell(laptop, phone, rotated);
+    await tell(laptop, tablet, rotated);
+    expect(await service.received(1, subscription)).toMatchObject([{ status: 201, vapidKey: before.publicKey }]);
+    expect(await service.received(1, newer)).toMatchObject([{ status: 201, vapidKey: after.publicKey }]);
   });
 });
 
