@@ -171,7 +171,7 @@ export const GUARDS = [
     name: 'a subscription that moved is taken from the account that had it',
     file: 'services/sync/push/subscriptions.ts',
     from: 'if (before !== null && (before.account !== account || before.deviceId !== device)) {',
-    to: 'if (before === undefined) {',
+    to: 'if (before !== null && account === null) {',
     test: ['test/push/subscriptions.test.ts', 'leaves the account that had it'],
   },
   {
