@@ -3,7 +3,7 @@ import type { ClaimedAccount, DueStore } from './store.ts';
 const PERIOD_MS = 1_000;
 
 /** Accounts that are run at once: one that waits for the auth broker must not hold up the others. */
-const AT_ONCE = 64;
+const AT_ONCE = 32;
 
 /** An account of which everything due waits in this replica is looked at again after so long. */
 const WAITING_MS = 10_000;

@@ -7,8 +7,10 @@ import type { Finish, PushStore, Taken } from './store.ts';
 
 /** Pushes that wait in this replica; more stay where they are due, for whoever has time. */
 const MOST_WAITING = 10_000;
-/** Look-ups of where a push goes, at once. */
-const LOOKUPS = 32;
+/** With so many nothing is taken over from others: who accepted them sends them, and every ten seconds there is another look. */
+const MANY_WAITING = 1_000;
+/** Look-ups of where a push goes, at once, and the pause after each: thousands that are queued must not come in a burst. */
+const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
 /** Between two tries: doubled each time, up to the longest. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
@@ -21,10 +23,14 @@ const TOO_BIG = 'status 413';
 /** Over before a push service took it. */
 const EXPIRED = 'expired';
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** With jitter, so that what failed together does not come back together; never earlier than the push service said. */
 export function pauseMs(attempts: number, afterMs: number | null): number {
-  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
-  return afterMs === null ? pause * (0.5 + Math.random() / 2) : afterMs + Math.random() * Math.max(1_000, afterMs / 5);
+  const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
+  return afterMs === null
+    ? longest * (0.5 + Math.random() / 2)
+    : afterMs + Math.random() * Math.max(1_000, afterMs / 5);
 }
 
 interface DelivererParts {
@@ -59,6 +65,11 @@ export class Deliverer {
     });
   }
 
+  /** Whether there is enough to do without what others accepted. */
+  get isBusy(): boolean {
+    return this.#here.size >= MANY_WAITING;
+  }
+
   /** Sends this push when its provider has room. What is not taken stays due, and is found by a sweep. */
   push(account: string, text: string): void {
     const name = `${account} ${text}`;
@@ -79,6 +90,7 @@ export class Deliverer {
   async #work(account: string, fact: PushFact): Promise<void> {
     const provider = await this.#lookups.run('', async () => {
       const target = this.#isStopped ? null : await this.#parts.store.target(account, fact);
+      if (this.#here.size > LOOKUPS) await pause(LOOKUP_PAUSE_MS);
       return target === null ? '' : (await this.#parts.sender()).providerOf(target);
     });
     await this.#providers.run(provider, async () => {
@@ -114,7 +126,7 @@ export class Deliverer {
 
   /** Pushes that were answered together do not go on together: each has a turn of its own, and events come in between. */
   #turn(): Promise<void> {
-    this.#turns = this.#turns.then(() => new Promise((resolve) => setTimeout(resolve, TURN_MS)));
+    this.#turns = this.#turns.then(() => pause(TURN_MS));
     return this.#turns;
   }
 

@@ -109,7 +109,8 @@ async function exchange(pairs, until) {
   let isOver = false;
   void until.then(() => (isOver = true));
   for (let i = 0; !isOver; i += 1) {
-    running.push(pairs[i % pairs.length].exchange().then((ms) => samples.push(ms)));
+    const atMs = performance.now();
+    running.push(pairs[i % pairs.length].exchange().then((ms) => samples.push({ atMs, ms })));
     await pause(1_000 / Number(values.rate));
   }
   await Promise.all(running);
@@ -144,7 +145,8 @@ for (let i = 0; i < 10; i += 1) {
   pairs.push(await openPair({ sendOn: one.url, listenOn: two.url, bytes: 100, ackEvery: 10 }));
 }
 await exchange(pairs, pause(3_000));
-const before = await exchange(pairs, pause(SECONDS_BEFORE * 1_000));
+const msOf = (samples) => samples.map(({ ms }) => ms);
+const before = msOf(await exchange(pairs, pause(SECONDS_BEFORE * 1_000)));
 say(`events before: p50 / p95 / p99 ${shown(spread(before))} ms`);
 
 /** Processor time of Redis so far, in seconds. */
@@ -181,9 +183,15 @@ const seconds = (performance.now() - startedAt) / 1_000;
 say(
   `${values.pushes} pushes: accepted within ${((queuedAt - startedAt) / 1_000).toFixed(1)} s, drained in ${seconds.toFixed(1)} s, ${(Number(values.pushes) / seconds).toFixed(0)}/s, at most ${most} at once (${values.concurrency} a replica)`,
 );
-say(
-  `events meanwhile: p50 / p95 / p99 ${shown(spread(during))} ms, p99 ${(spread(during).p99 / spread(before).p99).toFixed(2)} times`,
-);
+for (const [what, some] of [
+  ['being queued', during.filter(({ atMs }) => atMs < queuedAt)],
+  ['being drained', during.filter(({ atMs }) => atMs >= queuedAt)],
+]) {
+  const figures = spread(msOf(some));
+  say(
+    `events while they are ${what}: p50 / p95 / p99 ${shown(figures)} ms, p99 ${(figures.p99 / spread(before).p99).toFixed(2)} times`,
+  );
+}
 say(`processor time meanwhile, events included: replicas ${cpu.toFixed(1)} s, Redis ${redisCpu.toFixed(1)} s`);
 for (const pair of pairs) await pair.close();
 process.exit(0);
