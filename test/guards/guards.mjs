@@ -182,6 +182,13 @@ export const GUARDS = [
     test: ['test/signin/clocks.test.ts', 'a request is open on both'],
   },
   {
+    name: 'the end of a session that is not renewed',
+    file: 'services/sync/sessions/sessions.ts',
+    from: 'own.expires_at - (await nowMs())',
+    to: 'own.expires_at - Date.now()',
+    test: ['test/signin/clocks.test.ts', 'neither longer nor shorter'],
+  },
+  {
     name: 'parties of a transfer',
     file: 'services/sync/transfers/transfer-act.lua',
     from: "if not allowed[action] then return answer({ 'not_a_party' }) end",

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { LoginRequestView } from '../../shared/contract/signin.ts';
+import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
@@ -98,4 +99,35 @@ test('one that is approved and not fetched is over when the store says so, too',
   // Its time is over at once.
   await redis.hset(key, 'expires', await storeNowMs());
   for (const replica of [ahead, behind]) expectProblem(await poll(replica, asked), 'login_expired');
+});
+
+test('a session for an hour is made neither longer nor shorter where it is renewed', async () => {
+  for (const [, , replica] of both()) {
+    const device = await site.signIn(undefined, { persist: 'once' });
+    const body = { device_id: device.deviceId, device_name: 'Laptop', device_type: 'browser' };
+    const answer = await device.ask(replica, { method: 'POST', path: '/api/auth/device-session', body });
+    const { session_expires_at: endsAt } = answer.body as SessionAnswer;
+    expect(answer.status).toBe(200);
+    expect(Math.abs(endsAt - (device.answer?.session_expires_at ?? 0))).toBeLessThanOrEqual(1_500);
+  }
+});
+
+test('devices keep their sessions, their rows and their place in the listing', async () => {
+  const laptop = await site.signIn();
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
+  for (const replica of [ahead, behind]) {
+    const { body } = await laptop.ask(replica, { path: '/api/auth/sessions' });
+    expect((body as { sessions: { name: string }[] }).sessions.map(({ name }) => name).sort()).toEqual([
+      'Laptop',
+      'Phone',
+    ]);
+    const { status } = await phone.ask(replica, { method: 'POST', path: '/api/auth/refresh' });
+    expect(status).toBe(200);
+  }
+  await site.broker.kill();
+  const listed = await Promise.all(
+    [ahead, behind].map((replica) => laptop.ask(replica, { path: '/api/auth/sessions' }).then(({ body }) => body)),
+  );
+  await site.restartBroker();
+  for (const body of listed) expect(body).toMatchObject({ stale: true, sessions: [{}, {}] });
 });

@@ -32,13 +32,14 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
-  const rows = makeSessionRows({ devices, revocations, broker, noteDue });
+  const rows = makeSessionRows({ devices, revocations, broker, nowMs: store.nowMs, noteDue });
   const removal = makeRemoval({
     ...{ store, revocations, broker, noteDue },
     onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
   });
   const sessions = makeSessions({
-    ...{ broker, devices, rows, removal, revocations, erase: store.erase, isOnline: devices.isOnline },
+    ...{ broker, devices, rows, removal, revocations, erase: store.erase, nowMs: store.nowMs },
+    isOnline: devices.isOnline,
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });

@@ -24,6 +24,8 @@ interface RowsParts {
   devices: DeviceRows;
   revocations: Revocations;
   broker: Pick<BrokerClient, 'list'> | null;
+  /** Unix ms of the store. */
+  nowMs: () => Promise<number>;
   noteDue: (account: string, delayMs: number) => Promise<void>;
 }
 
@@ -34,7 +36,7 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
  * Device rows as what they are: a cache of the auth broker's sessions. They are written with each session, put back when
  * they were lost, and removed when the broker has no such session any more.
  */
-export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsParts) {
+export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }: RowsParts) {
   const refused = new Map<string, number>();
 
   /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
@@ -45,7 +47,7 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
     type: DeviceType = 'browser',
   ): Promise<DeviceRef> {
     const { session_id: id, meta: deviceId, label, expires_at: endsAtMs } = session;
-    await noteDue(account, Math.max(0, endsAtMs - Date.now()));
+    await noteDue(account, Math.max(0, endsAtMs - (await nowMs())));
     const name = nameOf(label, deviceId);
     const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
     // Signed out in the meantime: its row may have been written after it was removed.
@@ -74,7 +76,8 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
       await putBack(account, session);
     }
     const alive = new Set(listed.map(({ meta }) => meta));
-    const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < Date.now() - YOUNG_MS);
+    const youngMs = (await nowMs()) - YOUNG_MS;
+    const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < youngMs);
     for (const row of over) await devices.remove(account, row.deviceId, row);
   }
 
@@ -100,7 +103,7 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
       const listed = broker === null ? [] : await broker.list(decodeURIComponent(account));
       const session = listed.find(({ meta }) => meta === deviceId);
-      if (row && session && session.expires_at > Date.now()) {
+      if (row && session && session.expires_at > (await nowMs())) {
         await write(account, session, 'lost');
         return false;
       }
