@@ -153,7 +153,13 @@ export async function startApp(config: Config): Promise<App> {
     rateLimit: limitOf('signal'),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
-  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
+  const broker =
+    config.broker &&
+    makeBrokerClient({
+      ...config.broker,
+      metrics,
+      onEnded: (ended) => sessions.rows.end(ended).catch((error: unknown) => onFailure('end session', error)),
+    });
   const sessions = makeSessionsRoom({
     db: { redis, scripts, keys },
     broker,

@@ -189,6 +189,20 @@ export const GUARDS = [
     test: ['test/signin/clocks.test.ts', 'neither longer nor shorter'],
   },
   {
+    name: 'streams of a session whose secret was used twice',
+    file: 'services/sync/sessions/broker-client.ts',
+    from: 'if (ended !== null) onEnded(ended);',
+    to: 'void onEnded;',
+    test: ['test/sessions/rotation.test.ts', 'an old secret that is used after its time ends the streams'],
+  },
+  {
+    name: 'what is left of an old session is no harm to the new one',
+    file: 'services/sync/sessions/rows.ts',
+    from: 'if (row?.sessionId === id) await',
+    to: 'if (row !== undefined) await',
+    test: ['test/sessions/rotation.test.ts', 'an old secret that is used after its time ends the streams'],
+  },
+  {
     name: 'parties of a transfer',
     file: 'services/sync/transfers/transfer-act.lua',
     from: "if not allowed[action] then return answer({ 'not_a_party' }) end",

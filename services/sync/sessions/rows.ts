@@ -1,4 +1,4 @@
-import type { BrokerSession } from '../../../shared/contract/broker.ts';
+import type { BrokerSession, EndedSession } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
 import { parseDeviceName } from '../../../shared/contract/fields.ts';
@@ -12,6 +12,8 @@ const YOUNG_MS = 60_000;
 /** A device without a session at the broker is not asked about again for so long. */
 const ASK_AGAIN_MS = 10_000;
 const MOST_REFUSED = 10_000;
+/** An ended session is told of again after so long, should somebody still show what is left of it. */
+const TELL_AGAIN_MS = 10_000;
 
 /** What the sessions room needs of the devices room. */
 export interface DeviceRows {
@@ -38,6 +40,7 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
  */
 export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }: RowsParts) {
   const refused = new Map<string, number>();
+  const told = new Map<string, number>();
 
   /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
   async function write(
@@ -95,6 +98,21 @@ export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }
       if (refused.size >= MOST_REFUSED) refused.clear();
       refused.set(key, performance.now() + ASK_AGAIN_MS);
       return false;
+    },
+
+    /**
+     * The auth broker ended this session: by an old secret that was used again, or at somebody else's word. Its streams
+     * end on every replica, and what was believed of it. A newer session of the same device goes on.
+     */
+    async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
+      const account = encodeURIComponent(subject);
+      if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
+      if ((told.get(id) ?? 0) > performance.now()) return;
+      if (told.size >= MOST_REFUSED) told.clear();
+      told.set(id, performance.now() + TELL_AGAIN_MS);
+      const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+      // Not signed out: it may sign in again under the same id, and finds what waits for it.
+      if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
     },
 
     /** Run by the due mechanism when a row's session should be over. False: it lives on. */
