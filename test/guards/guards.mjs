@@ -203,6 +203,13 @@ export const GUARDS = [
     test: ['test/sessions/rotation.test.ts', 'an old secret that is used after its time ends the streams'],
   },
   {
+    name: 'fields of a form that occur twice',
+    file: 'services/sync/http/body.ts',
+    from: 'if (twice !== undefined)',
+    to: 'if (twice === null)',
+    test: ['test/signin/link-page.test.ts', 'a form with a field missing or twice'],
+  },
+  {
     name: 'parties of a transfer',
     file: 'services/sync/transfers/transfer-act.lua',
     from: "if not allowed[action] then return answer({ 'not_a_party' }) end",
