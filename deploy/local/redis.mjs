@@ -15,11 +15,15 @@ const isFree = (port) =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 
-/** A TCP port of the loopback address that nobody listens on now; a random one, because others look for one too. */
+const given = new Set();
+
+/** A TCP port of the loopback address that nobody listens on now; a random one, because others look for one too; never the same twice. */
 export async function freePort() {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    if (await isFree(port)) return port;
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
 }
 

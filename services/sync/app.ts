@@ -38,6 +38,7 @@ import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
 import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
+import { makeRelayRoom, type RelayRoom } from './relay/room.ts';
 import { makeBrokerClient } from './sessions/broker-client.ts';
 import { makeSessionsRoom } from './sessions/room.ts';
 import { makeSigninRoom } from './signin/room.ts';
@@ -51,7 +52,6 @@ import { VERSION } from './version.ts';
 
 /** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
 const STILL_ACCEPTING_MS = 10_000;
-const START_AGAIN_MS = 500;
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -91,6 +91,7 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
+      relay: (file) => relay.requests.rung(file),
       revoked: (u, d, reason, atMs) => revocations.heard(u, d, reason, atMs),
       login: (pollId, word) => signin.wake(pollId, word),
     },
@@ -145,7 +146,14 @@ export async function startApp(config: Config): Promise<App> {
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
+    onEnded: (account, id, generations) => relay.relay.ended(account, id, generations),
+    relayOffsets: (id, generations) => relay.relay.offsets(id, generations),
     onFailure,
+  });
+  const relay: RelayRoom = makeRelayRoom({
+    ...{ db: { scripts, keys }, settings: config.relay, transfers, logger, metrics, onFailure },
+    idleMs: config.transfers.redeliverySeconds * 1000,
+    bus: { channel: () => replica.channel, publish: store.publish },
   });
   const sendSignal = makeSignals({
     scripts,
@@ -173,6 +181,7 @@ export async function startApp(config: Config): Promise<App> {
     onRevoked(account, deviceId, reason) {
       identity.forget(account, deviceId);
       hub.endRevoked(account, deviceId, reason);
+      relay.requests.endDevice(account, deviceId);
     },
     onRemoved: [transfers.cancelAllOf],
     noteDue: dueStore.note,
@@ -280,6 +289,7 @@ export async function startApp(config: Config): Promise<App> {
         ...makeMessageHandlers(messages),
         ...makeClipboardHandlers(clipboard),
         ...makeTransferHandlers(transfers),
+        ...relay.handlers,
         ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
@@ -305,16 +315,8 @@ export async function startApp(config: Config): Promise<App> {
   const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
   let stopped = false;
   store.connect();
-  const started = (async () => {
-    while (!stopped) {
-      try {
-        await replica.start();
-        break;
-      } catch {
-        await delay(START_AGAIN_MS);
-      }
-    }
-  })();
+  relay.bulk.connect();
+  const started = replica.startWhenItCan(() => stopped);
   hub.start();
   dueSweeper.start();
 
@@ -324,7 +326,8 @@ export async function startApp(config: Config): Promise<App> {
     if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
     stopped = true;
     signin.drain();
-    await hub.drain(config.drain.streamsSeconds * 1000);
+    const { streamsSeconds, transfersSeconds } = config.drain;
+    await Promise.all([hub.drain(streamsSeconds * 1000), relay.requests.drain(transfersSeconds * 1000)]);
     await publicServer.close(5_000);
     transfers.stop();
     await dueSweeper.stop();
@@ -335,6 +338,7 @@ export async function startApp(config: Config): Promise<App> {
     await started;
     await replica.stop();
     store.stop();
+    relay.bulk.stop();
     await broker?.close();
     metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);

@@ -162,6 +162,27 @@ export const SETTINGS = {
     default: '3600',
     meaning: 'How long a transfer that nobody accepted is announced again to its receiver.',
   }),
+  APP_RELAY_REDIS_URL: setting(redisAddress, {
+    defaultSays: 'the store of `APP_REDIS_URL`',
+    meaning: 'A Redis of its own for the bytes of relayed files, as `APP_REDIS_URL`; several nodes are a cluster.',
+    secret: true,
+  }),
+  APP_RELAY_WINDOW_BYTES: setting(integer(65_536, 1_073_741_824), {
+    default: String(LIMITS.relayWindowBytes),
+    meaning: 'Bytes of a file that the relay holds ahead of its receiver, beside 4 MiB behind it.',
+  }),
+  APP_RELAY_MEMORY_PERCENT: setting(integer(1, 100), {
+    default: '70',
+    meaning: 'The relay takes no new uploads while its Redis uses more of its maxmemory than this.',
+  }),
+  APP_RELAY_STALL_SECONDS: setting(integer(1, 3_600), {
+    default: '60',
+    meaning: 'A sender or receiver that moves next to nothing for so long is disconnected; it can resume.',
+  }),
+  APP_DRAIN_TRANSFER_SECONDS: setting(integer(0, 3_600), {
+    default: '300',
+    meaning: 'How long a stopping replica lets relay requests go on; then they are cut, and can resume.',
+  }),
   APP_STUN_URLS: setting(iceUrls('stun', 'stuns'), {
     defaultSays: 'none',
     meaning: 'Comma-separated STUN servers that clients are told of.',

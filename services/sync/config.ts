@@ -41,12 +41,18 @@ export interface Config {
   };
   readonly clipboard: { readonly ttlSeconds: number };
   readonly transfers: { readonly redeliverySeconds: number };
+  readonly relay: {
+    readonly address: RedisAddress;
+    readonly windowBytes: number;
+    readonly memoryPercent: number;
+    readonly stallMs: number;
+  };
   readonly ice: {
     readonly stunUrls: readonly string[];
     readonly turnUrls: readonly string[];
     readonly turnSecret: string | null;
   };
-  readonly drain: { readonly streamsSeconds: number };
+  readonly drain: { readonly streamsSeconds: number; readonly transfersSeconds: number };
   /** What the operator should hear about although the process starts; to be logged. */
   readonly warnings: readonly string[];
 }
@@ -234,12 +240,18 @@ function assemble(values: Values, descriptorLimit: number): Config {
     },
     clipboard: { ttlSeconds: values.APP_CLIPBOARD_TTL_SECONDS },
     transfers: { redeliverySeconds: values.APP_TRANSFER_REDELIVERY_SECONDS },
+    relay: {
+      address: values.APP_RELAY_REDIS_URL ?? addressOf(values),
+      windowBytes: values.APP_RELAY_WINDOW_BYTES,
+      memoryPercent: values.APP_RELAY_MEMORY_PERCENT,
+      stallMs: values.APP_RELAY_STALL_SECONDS * 1000,
+    },
     ice: {
       stunUrls: values.APP_STUN_URLS ?? [],
       turnUrls: values.APP_TURN_URLS ?? [],
       turnSecret: values.APP_TURN_SECRET,
     },
-    drain: { streamsSeconds: values.APP_DRAIN_SECONDS },
+    drain: { streamsSeconds: values.APP_DRAIN_SECONDS, transfersSeconds: values.APP_DRAIN_TRANSFER_SECONDS },
     warnings,
   };
 }

@@ -3,6 +3,7 @@ import { clipboardEvents } from './clipboard.ts';
 import { deviceEvents } from './devices.ts';
 import { messageEvents } from './messages.ts';
 import { presenceEvents } from './presence.ts';
+import { relayEvents } from './relay.ts';
 import { sessionEvents } from './sessions.ts';
 import { signalEvents } from './signal.ts';
 import { streamEvents } from './stream.ts';
@@ -17,6 +18,7 @@ export const EVENTS = {
   ...deviceEvents,
   ...sessionEvents,
   ...transferEvents,
+  ...relayEvents,
   ...signalEvents,
 };
 

@@ -53,7 +53,14 @@ export const LIMITS = {
   /** 65,536 control characters are six times as long once JSON has escaped them. */
   clipboardBodyBytes: 512 * 1024,
   transferBodyBytes: 1024 * 1024,
+  /** A file's bytes ahead of its receiver that the relay holds; a sender is not read from beyond. */
   relayWindowBytes: 8 * 1024 * 1024,
+  /** What the receiver has taken and may still ask for again. */
+  relayTailBytes: 4 * 1024 * 1024,
+  /** Files of one account that hold bytes in the relay. */
+  relayFiles: 8,
+  /** Of one file. */
+  relayRewinds: 100,
 } as const;
 
 /**

@@ -7,7 +7,7 @@ import { LIMITS, type RateGroup } from './limits.ts';
  * client calls are all derived from it: what is not written here does not reach a handler.
  */
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** As in the contract, parameters in braces. */
   path: string;
   summary: string;
@@ -35,6 +35,8 @@ export interface Route {
   /** A request without a body is taken for `{}`. */
   bodyOptional: boolean;
   bodyLimitBytes: number;
+  /** The handler reads the request's body or writes that of the answer itself, as bytes, for as long as it takes. */
+  bytes: boolean;
   /** Status -> body. `null`: no body. A media type: that, not JSON. */
   answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
   /** Codes beyond those that every route of its kind can answer. */
@@ -56,6 +58,7 @@ const DEFAULTS = {
   bodyKind: 'json',
   bodyOptional: false,
   bodyLimitBytes: LIMITS.jsonBodyBytes,
+  bytes: false,
   errors: [],
 } as const;
 
@@ -64,7 +67,7 @@ export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDe
 
 /** Completes one row; what is left out takes the strict default. */
 export function route<const R extends Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>>>(row: R): RouteOf<R> {
-  return { ...DEFAULTS, sameOrigin: row.method !== 'GET', ...row } as unknown as RouteOf<R>;
+  return { ...DEFAULTS, sameOrigin: row.method !== 'GET' && row.method !== 'HEAD', ...row } as unknown as RouteOf<R>;
 }
 
 type Shape<S> = S extends TSchema ? Static<S> : null;

@@ -4,6 +4,7 @@ import { documentRoutes } from './documents.ts';
 import { identityRoutes } from './identity.ts';
 import { messageRoutes } from './messages.ts';
 import { presenceRoutes } from './presence.ts';
+import { relayRoutes } from './relay.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signalRoutes } from './signal.ts';
 import { signinRoutes } from './signin.ts';
@@ -22,6 +23,7 @@ export const ROUTES = {
   ...messageRoutes,
   ...clipboardRoutes,
   ...transferRoutes,
+  ...relayRoutes,
   ...documentRoutes,
 };
 

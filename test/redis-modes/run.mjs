@@ -12,7 +12,11 @@ import { ROOT } from '../../deploy/local/tree.mjs';
  * share, on another kind of it. The replicas are the least-privileged user that deploy/redis ships; the tests look at
  * what is stored as somebody who may. Further arguments, behind `--`, go to jest.
  */
-const SUITES = ['test/(rooms|wire|transfers|sessions|signin)/', 'test/streets/(main-job|leaving|resume|storm)'];
+const SUITES = [
+  'test/(rooms|wire|transfers|sessions|signin)/',
+  'test/streets/(main-job|leaving|resume|storm)',
+  'test/relay/(rules|both-ways)',
+];
 
 const USER = 'baton';
 const PASSWORD = 'only-for-these-tests';

@@ -98,7 +98,17 @@ export async function startRedisSentinel(options: SentinelOptions = {}): Promise
     promotedInsteadOf,
     async failover() {
       const old = await primary();
-      await sentinels[0]?.cli('sentinel', 'failover', MASTER);
+      const [asked] = sentinels as [RedisProcess];
+      // Refused, or given up by the sentinel, while a replica is still catching up from the failover before.
+      await until(
+        async () => {
+          const port = await portOf(asked);
+          if (port === old.port) await asked.cli('sentinel', 'failover', MASTER);
+          return port;
+        },
+        (port) => port > 0 && port !== old.port,
+        'the sentinels to begin a failover',
+      );
       return promotedInsteadOf(old);
     },
     async stop() {

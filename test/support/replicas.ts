@@ -60,6 +60,7 @@ export async function startReplica({
       APP_PORT: String(port),
       APP_ADMIN_PORT: String(adminPort),
       APP_DRAIN_SECONDS: '0',
+      APP_DRAIN_TRANSFER_SECONDS: '0',
       APP_RATE_LIMIT_SCALE: '0',
       APP_LOG_LEVEL: 'warn',
       ...sharedRedisEnv(redisUrl),

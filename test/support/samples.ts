@@ -30,6 +30,13 @@ const onNoTransfer = (body?: Record<string, unknown>): Sample => ({
   code: 'not_found',
 });
 
+const onNoFile = (headers?: Record<string, string>, body?: Record<string, unknown>): Sample => ({
+  params: { transfer_id: '01920000-0000-7000-8000-000000000001', index: '0', generation: '0' },
+  ...(headers && { headers }),
+  ...(body && { body }),
+  code: 'not_found',
+});
+
 /** For every route one request that is right. A new route has none: the tests that walk the table then fail. */
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
@@ -82,6 +89,10 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   failTransfer: () => onNoTransfer({ reason: 'out_of_space' }),
   cancelTransfer: () => onNoTransfer({ reason: 'changed' }),
   phaseTransfer: () => onNoTransfer({ phase: 'transferring' }),
+  headUpload: () => onNoFile(),
+  appendUpload: () => onNoFile({ 'Content-Type': 'application/partial-upload', 'Upload-Offset': '0' }),
+  download: () => onNoFile(),
+  ackDownload: () => onNoFile(undefined, { received_bytes: 0 }),
   sendSignal: ({ other }) => ({ body: { to_device_id: other.id, kind: 'offer', payload: {} } }),
   getIceServers: () => ({}),
   getOpenApi: () => ({}),

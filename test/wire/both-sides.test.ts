@@ -86,9 +86,6 @@ describe('events', () => {
 describe('error codes', () => {
   /** Codes of what the replica is still to learn. Whoever raises one takes it off the list. */
   const LATER: readonly ErrorCode[] = [
-    // the relay
-    ...(['upload_length_mismatch', 'offset_mismatch'] as const),
-    ...(['upload_gone', 'range_not_available', 'window_full', 'relay_busy'] as const),
     // push
     'endpoint_not_allowed',
   ];

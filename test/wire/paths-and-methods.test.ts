@@ -31,10 +31,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'TR
 /** Each path of the route table with the methods that it has. */
 const paths = [...new Set(ROUTE_NAMES.map((name) => routeOf(name).path))].map((path) => {
   const names = ROUTE_NAMES.filter((name) => routeOf(name).path === path);
-  const methods = names.flatMap((name): string[] => {
+  const all = names.flatMap((name): string[] => {
     const { method } = routeOf(name);
     return method === 'GET' && !isStream(routeOf(name)) ? ['GET', 'HEAD'] : [method];
   });
+  const methods = [...new Set(all)];
   return { path, sample: sampleRequest(names[0] as (typeof names)[0], scene).path, methods };
 });
 
@@ -137,7 +138,7 @@ describe('a parameter in the path', () => {
     '%0D%0Aline-end',
     '%F0%9F%98%80%F0%9F%98%80',
   ];
-  const cases = routesWhere(({ params }) => params !== null).flatMap((name) => {
+  const cases = routesWhere(({ params, method }) => params !== null && method !== 'HEAD').flatMap((name) => {
     const route = routeOf(name);
     return Object.keys(route.params?.properties ?? {}).flatMap((param) =>
       HOSTILE.map((value) => ({ name, param, value, path: route.path.replace(`{${param}}`, value) })),

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const unsafe = routesWhere(({ method }) => method !== 'GET');
+const unsafe = routesWhere(({ method }) => method !== 'GET' && method !== 'HEAD');
 const safe = routesWhere(({ method }) => method === 'GET');
 
 const FOREIGN: [string, Record<string, string | string[]>][] = [

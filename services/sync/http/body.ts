@@ -4,6 +4,9 @@ import express, { type Request, type Response } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 
+/** For a whole JSON body to arrive. */
+const BODY_MS = 30_000;
+
 interface JsonBody {
   readonly value: unknown;
   /** SHA-256 of the bytes as they came, base64url. */
@@ -70,9 +73,11 @@ export function makeBody({
     if (bodyKind === 'json' && !isJson(type)) {
       throw new BatonError('unsupported_media_type', 'Send the body as application/json');
     }
+    // Whoever is so slow is not waited for, and not answered either.
+    const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
     await new Promise<void>((resolve, reject) => {
       readBytes(req, res, (error?: Error) => (error === undefined ? resolve() : reject(error)));
-    });
+    }).finally(() => clearTimeout(timer));
     const bytes: unknown = req.body;
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw required();
     return { value: bodyKind === 'form' ? parseForm(bytes) : parse(bytes), fingerprint: fingerprintOf(bytes) };

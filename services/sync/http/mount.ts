@@ -118,6 +118,24 @@ function send(res: Response, answer: Answer<Route>): void {
   res.end(text);
 }
 
+/** How long the rest of a refused body is still read, so that its sender gets to see the answer. */
+const LINGER_MS = 2_000;
+
+/** An answer that comes before the end of the body ends the connection: what is left may be gigabytes. */
+function closeAfterRefusal(req: Request, res: Response): void {
+  const { writeHead } = res;
+  res.writeHead = function closing(this: Response, ...args: Parameters<typeof writeHead>) {
+    if (!req.complete && !this.headersSent) this.setHeader('Connection', 'close');
+    return writeHead.apply(this, args);
+  } as typeof writeHead;
+  res.once('finish', () => {
+    if (req.complete) return;
+    req.on('data', () => undefined).resume();
+    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS);
+    req.once('close', () => clearTimeout(timer));
+  });
+}
+
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
   const readBody = route.body === null ? null : makeBody(route);
   return async (req, res) => {
@@ -144,6 +162,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     const read = { params: req.params, query, body: body.value };
     // What the validators let through has the types of the row.
     const call = { caller, ...read, requestId: facts.requestId, operation, req, res } as unknown as Call<Route>;
+    if (route.bytes) closeAfterRefusal(req, res);
     send(res, await run(handler, call, deps.identity));
     if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
   };
@@ -164,7 +183,7 @@ export function makeRouter(deps: RouterDeps): Router {
   const mount = ([name, route]: [string, Route]): void => {
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
-    const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
+    const method = route.method.toLowerCase() as 'head' | 'get' | 'post' | 'put' | 'patch' | 'delete';
     router[method](path, ...limitOf(deps, route), makeServe(deps, route, handler, makeValidator(route)));
   };
   rows.filter(([, route]) => !hasParameter(route)).forEach(mount);

@@ -45,6 +45,7 @@ export const makeRequestMetrics =
     res.once('close', () => {
       if (isOpenStream(res)) return;
       countAnswer(metrics, res);
+      if (factsOf(res).route?.bytes) return;
       metrics.http_request_duration_seconds.observe(labelsOf(res), (performance.now() - startedAtMs) / 1000);
     });
     next();

@@ -64,7 +64,7 @@ const OPENING_AT_ONCE = 200;
 const POSITION = /^\d{1,15}-\d{1,10}$/;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
-export class Hub implements Omit<BusListener, 'revoked' | 'login'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
   readonly #parts: HubParts;

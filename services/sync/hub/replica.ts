@@ -5,6 +5,9 @@ import type { LeaseStore, LeaseTable } from './lease-store.ts';
 
 const BEAT_MS = 2_000;
 
+/** A start that failed is tried again so long after. */
+const START_AGAIN_MS = 500;
+
 /** Counter unchanged for three beats; a little less, because a timer may fire a moment early. */
 const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
 
@@ -96,6 +99,17 @@ export class Replica {
       this.#leaveMuteChannel();
       void this.beat();
     }, BEAT_MS);
+  }
+
+  /** Tries until it has started, or is no longer wanted. Never rejects. */
+  async startWhenItCan(isUnwanted: () => boolean): Promise<void> {
+    while (!isUnwanted()) {
+      try {
+        return await this.start();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
+      }
+    }
   }
 
   /** One beat at a time; a beat asked for during one that runs is that one. Never rejects. */

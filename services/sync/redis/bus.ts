@@ -26,6 +26,8 @@ export interface BusListener {
   login(pollId: string, word: string): void;
   /** A newer stream of the same device took this one's place. */
   superseded(account: string, streamId: string): void;
+  /** Somebody has done what a relay request here is waiting for, or ended it. */
+  relay(file: string): void;
 }
 
 interface BusParts {
@@ -196,6 +198,7 @@ export class Bus {
     if (kind === 'r') listener.revoked(account, rest, to, Number(data));
     if (kind === 'l') listener.login(account, rest);
     if (kind === 'p') listener.presence(account, Number(rest));
+    if (kind === 'b') listener.relay(account);
     if (kind === 'x') listener.superseded(account, rest);
   }
 

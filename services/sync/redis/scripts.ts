@@ -35,7 +35,7 @@ function refuse(word: string, reply: Reply, rate: RateGroup | undefined): never 
  * Puts a script together: the chunks of `prelude/` that its `-- uses:` line names, then its own text. That line is the
  * only way in which scripts share code.
  */
-function assemble(path: string, publishInScript: boolean): { source: string; keyCount: number } {
+export function assemble(path: string, publishInScript: boolean): { source: string; keyCount: number } {
   const text = readFileSync(path, 'utf8');
   const uses = /^-- uses: (.*)$/m.exec(text)?.[1]?.split(' ') ?? [];
   const prelude = uses.map((name) => readFileSync(new URL(`./prelude/${name}.lua`, import.meta.url), 'utf8'));

@@ -6,6 +6,11 @@ import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
+export interface Generation {
+  generation: number;
+  base: number;
+}
+
 /** A transfer as its scripts return it. */
 export interface StoredTransfer {
   /** JSON object without its end, and without what depends on who is asking. */
@@ -13,6 +18,8 @@ export interface StoredTransfer {
   /** JSON array of the files as they were offered, with their index. */
   files: string;
   relayInUse: boolean;
+  /** Files that have begun in the relay: generation, and the offset at which it began. */
+  generations: ReadonlyMap<number, Generation>;
 }
 
 export interface NewTransfer {
@@ -35,15 +42,27 @@ export interface PhaseReport {
   receivedBytes?: number | undefined;
 }
 
-const storedOf = ([openJson, files, relay]: string[]): StoredTransfer => ({
-  openJson: openJson as string,
-  files: files as string,
-  relayInUse: relay === '1',
-});
+/** `1 0:2:4096 3:0:0`: in use, then file, generation, offset. */
+function storedOf([openJson, files, relay]: string[]): StoredTransfer {
+  const [inUse, ...begun] = (relay as string).split(' ');
+  const rows = begun.map((word) => word.split(':').map(Number) as [number, number, number]);
+  return {
+    openJson: openJson as string,
+    files: files as string,
+    relayInUse: inUse === '1',
+    generations: new Map(rows.map(([index, generation, base]) => [index, { generation, base }])),
+  };
+}
 
 function checkAllowed(refusingState: string | undefined): void {
   if (!refusingState) return;
   throw new BatonError('invalid_transition', `The transfer is ${refusingState}`, { members: { state: refusingState } });
+}
+
+/** One file of a transfer. */
+export interface FileOf {
+  readonly transferId: string;
+  readonly index: number;
 }
 
 interface TransferStoreParts {
@@ -57,9 +76,9 @@ interface TransferStoreParts {
 /** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: TransferStoreParts) {
   const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
-  const [init, act, tell, read, list, owed, expire] = [
+  const [init, act, tell, read, list, owed, expire, generation] = [
     ...[load('init'), load('act'), load('phase'), load('read')],
-    ...[load('list'), load('owed'), load('expire')],
+    ...[load('list'), load('owed'), load('expire'), load('generation')],
   ] as const;
   const random = () => randomInt(0, 2 ** 32);
 
@@ -79,7 +98,7 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: Tr
       )) as string[];
       const flat = JSON.parse(routes as string) as string[] | Record<string, never>;
       return {
-        stored: { openJson: openJson as string, files, relayInUse: false },
+        stored: { openJson: openJson as string, files, relayInUse: false, generations: new Map() },
         receiver: receiver as string,
         routes: Array.isArray(flat) ? flat : [],
       };
@@ -133,6 +152,15 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs }: Tr
     /** Ids of what the device has not accepted and its stream does not get from the log. */
     async owed(u: string, deviceId: string, position: string): Promise<string[]> {
       return (await owed([keys.inbox(u), keys.log(u)], [deviceId, position, redeliveryMs])) as string[];
+    },
+
+    /** Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`. */
+    async setGeneration(u: string, { transferId, index }: FileOf, from: number | null, to: number, offset: number) {
+      const [now] = (await generation(
+        [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
+        [index, from ?? '', to, offset, random()],
+      )) as string[];
+      return Number(now);
     },
 
     /** Ends a transfer whose time is over; false when it is not. */

@@ -19,7 +19,7 @@
 -- ARGV[3] phase, '' to leave it
 -- ARGV[4] error as JSON, 'null' to leave it
 -- ARGV[5] 32 random bits
--- RETURNS OK, transfer as JSON without its end, files, relay in use ('1' | '0'), '' or the state that refuses
+-- RETURNS OK, transfer as JSON without its end, files, words on the relay, '' or the state that refuses
 --         | not_found | not_a_party
 local keys = { routes = KEYS[1], log = KEYS[2], record = KEYS[4], due = KEYS[5] }
 local now, t, device, action = now_ms(), read_transfer(KEYS[4]), ARGV[1], ARGV[2]
@@ -51,7 +51,7 @@ local happened = {
   fail = state == 'FAILED',
   cancel = state == 'CANCELLED',
 }
-if happened[action] then return answer({ 'OK', open_json(t), t.files, t.relay, '' }) end
+if happened[action] then return answer({ 'OK', open_json(t), t.files, relay_words(t), '' }) end
 if not target[action] then return answer({ 'OK', '', '', '', state }) end
 
 t.state = target[action]
@@ -65,4 +65,4 @@ if t.state ~= 'PENDING' then redis.call('ZREM', KEYS[3], t.receiver .. '+' .. t.
 if t.state == 'DONE' or t.state == 'FAILED' or t.state == 'CANCELLED' then redis.call('ZREM', KEYS[3], '!live:' .. t.id) end
 local data = '{"transfer":' .. event_json(t) .. '}'
 append_and_ring(keys, read_routes(keys.routes, now), now, ARGV[5], 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
-return answer({ 'OK', open_json(t), t.files, t.relay, '' })
+return answer({ 'OK', open_json(t), t.files, relay_words(t), '' })

@@ -9,7 +9,7 @@
 -- ARGV[3] sent bytes, '' to leave them
 -- ARGV[4] received bytes, '' to leave them
 -- ARGV[5] ms between two forwards
--- RETURNS OK, transfer as JSON without its end, files, relay in use, '' or the state that refuses, ms to wait before
+-- RETURNS OK, transfer as JSON without its end, files, words on the relay, '' or the state that refuses, ms to wait before
 --         forwarding ('0': done) | not_found | not_a_party
 local keys, now, t = { record = KEYS[2], due = KEYS[3] }, now_ms(), read_transfer(KEYS[2])
 if not t then return answer({ 'not_found' }) end
@@ -30,4 +30,4 @@ if forwards then
   local payload = table.concat({ 'u', account_of(KEYS[1]), 'transfer:updated', to, data }, '\n')
   ring_all(read_routes(KEYS[1], now), 'transfer:updated', payload)
 end
-return answer({ 'OK', open_json(t), t.files, t.relay, '', t.dirty == '1' and int(wait) or '0' })
+return answer({ 'OK', open_json(t), t.files, relay_words(t), '', t.dirty == '1' and int(wait) or '0' })

@@ -2,8 +2,8 @@
 -- uses: clock transfer
 -- KEYS[1] record
 -- ARGV[1] device that asks
--- RETURNS OK, transfer as JSON without its end, files, relay in use | not_found | not_a_party
+-- RETURNS OK, transfer as JSON without its end, files, words on the relay | not_found | not_a_party
 local t = read_transfer(KEYS[1])
 if not t then return { 'not_found' } end
 if ARGV[1] ~= t.sender and ARGV[1] ~= t.receiver then return { 'not_a_party' } end
-return { 'OK', open_json(t), t.files, t.relay }
+return { 'OK', open_json(t), t.files, relay_words(t) }

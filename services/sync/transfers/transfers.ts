@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { InitTransfer, Transfer } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
 import { findFileFlaws } from './file-names.ts';
-import type { PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
+import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
 
 /** A device of an account, acting on its transfers. */
 export interface Actor {
@@ -12,25 +12,56 @@ export interface Actor {
   deviceId: string;
 }
 
+/** A file as the relay has to know it. */
+export interface RelayedFile {
+  role: 'sender' | 'receiver';
+  state: string;
+  relayInUse: boolean;
+  name: string;
+  size: number;
+  /** Null before its first byte. */
+  generation: number | null;
+  /** Where that began. */
+  base: number;
+}
+
+type Generations = ReadonlyMap<number, number>;
+
+const generationsOf = ({ generations }: StoredTransfer): Generations =>
+  new Map([...generations].map(([index, { generation }]) => [index, generation]));
+
+const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
+
 interface TransfersParts {
   store: TransferStore;
   isDeadChannel: (channel: string) => boolean;
   /** Notes, before the write, that the account has something due when the transfer expires. */
   noteDue: (account: string) => Promise<void>;
   onState: (state: string) => void;
+  /** It has ended, and with it what the relay keeps of it. */
+  onEnded: (account: string, transferId: string, generations: Generations) => void;
+  /** How far the uploads are in the relay; without those of which it has nothing. */
+  relayOffsets: (transferId: string, generations: Generations) => Promise<ReadonlyMap<number, number>>;
   onFailure: (task: string, error: unknown) => void;
 }
 
 const PAGE = 50;
 
 /** The transfer as one of its parties sees it: with its files, and its own side of the relay. */
-function viewFor(deviceId: string, { openJson, files, relayInUse }: StoredTransfer): Transfer {
+function viewFor(deviceId: string, stored: StoredTransfer, offsets?: ReadonlyMap<number, number>): Transfer {
+  const { openJson, files, relayInUse, generations } = stored;
   const transfer = { ...JSON.parse(`${openJson}}`), files: JSON.parse(files) } as Transfer & { files: object[] };
   if (!relayInUse) return transfer;
-  const urls = transfer.files.map((_, index) => ({ index, url: `/api/relay/${transfer.transfer_id}/${index}/0` }));
-  return deviceId === transfer.sender.device_id
-    ? { ...transfer, uploads: urls.map(({ index, url }) => ({ index, upload_url: url, offset: 0 })) }
-    : { ...transfer, downloads: urls.map(({ index, url }) => ({ index, download_url: url })) };
+  const urls = transfer.files.map((_, index) => {
+    const { generation, base } = generations.get(index) ?? { generation: 0, base: 0 };
+    return { index, url: `/api/relay/${transfer.transfer_id}/${index}/${generation}`, base };
+  });
+  if (deviceId !== transfer.sender.device_id) {
+    return { ...transfer, downloads: urls.map(({ index, url }) => ({ index, download_url: url })) };
+  }
+  const offsetOf = (index: number, base: number) => offsets?.get(index) ?? base;
+  const uploads = urls.map(({ index, url, base }) => ({ index, upload_url: url, offset: offsetOf(index, base) }));
+  return { ...transfer, uploads };
 }
 
 /** Lists leave long lists of files out. */
@@ -50,7 +81,8 @@ function checkInit({ files, sealed }: InitTransfer): void {
 }
 
 /** Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. */
-export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailure }: TransfersParts) {
+export function makeTransfers(parts: TransfersParts) {
+  const { store, isDeadChannel, noteDue, onState, onEnded, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
 
   /** Forwards the newest phase of a transfer when its turn comes; one timer a transfer. */
@@ -108,8 +140,10 @@ export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailur
       };
       const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
       const error = code === undefined ? null : { code, detail: null };
-      const transfer = viewFor(deviceId, await store.act(account, { deviceId, transferId, action, phase, error }));
+      const stored = await store.act(account, { deviceId, transferId, action, phase, error });
+      const transfer = viewFor(deviceId, stored);
       onState(transfer.state);
+      if (FINAL.includes(transfer.state)) onEnded(account, transferId, generationsOf(stored));
       return transfer;
     },
 
@@ -121,8 +155,32 @@ export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailur
     },
 
     async get({ account, deviceId }: Actor, transferId: string): Promise<Transfer> {
-      return viewFor(deviceId, await store.read(account, deviceId, transferId));
+      const stored = await store.read(account, deviceId, transferId);
+      // Without the relay's store the transfer can still be shown.
+      const offsets = await relayOffsets(transferId, generationsOf(stored)).catch(() => new Map<number, number>());
+      return viewFor(deviceId, stored, offsets);
     },
+
+    /** For the relay. Throws `not_found`, `not_a_party`. */
+    async relayFile({ account, deviceId }: Actor, { transferId, index }: FileOf) {
+      const stored = await store.read(account, deviceId, transferId);
+      const { sender, state } = JSON.parse(`${stored.openJson}}`) as Transfer;
+      const file = (JSON.parse(stored.files) as { name: string; size: number }[])[index];
+      if (file === undefined) throw new BatonError('not_found');
+      const { generation, base } = stored.generations.get(index) ?? { generation: null, base: 0 };
+      const role = sender.device_id === deviceId ? 'sender' : 'receiver';
+      return {
+        role,
+        state,
+        relayInUse: stored.relayInUse,
+        name: file.name,
+        size: file.size,
+        generation,
+        base,
+      } as RelayedFile;
+    },
+
+    setGeneration: store.setGeneration,
 
     /** Newest first. Reads on until `limit` match or there are no more. */
     async list(
@@ -178,7 +236,8 @@ export function makeTransfers({ store, isDeadChannel, noteDue, onState, onFailur
     const transferId = entry.slice(entry.indexOf('-') + 1);
     const error = { code: 'device_removed', detail: null };
     try {
-      await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
+      const stored = await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
+      onEnded(account, transferId, generationsOf(stored));
       onState('CANCELLED');
     } catch (refusal) {
       // It has ended, or is gone.

@@ -9,7 +9,8 @@ import type { Violation } from './violation.ts';
  *    id of its `ready`, and may be lower than what was seen before only when the store lost writes or had its clock set.
  * 2. In an account, no two ids share milliseconds, unless the store lost writes in between.
  * 3. What was acknowledged before another operation of the account was sent has the lower id, unless the store lost
- *    writes or had its clock set in between.
+ *    writes or had its clock set in between, or before the event was seen: what a store forgot may happen once more,
+ *    when a replica that was stopped goes on with a request that another has answered meanwhile.
  */
 
 const breaksOrder = (fault: Fault): boolean => fault.loss !== null || fault.movedClock;
@@ -61,6 +62,8 @@ interface Placed {
   sentAt: number;
   answeredAt: number;
   id: string;
+  /** When somebody saw it first. */
+  seenAt: number;
 }
 
 /** The acknowledged operations of an account whose event somebody saw. */
@@ -75,8 +78,9 @@ function placedOperations({ operations }: History, account: string, devices: Dev
     }
   }
   return operations.flatMap(({ number, sentAt, answeredAt, outcome, account: of }) => {
-    const id = ids.get(number)?.id;
-    return of === account && outcome === 'acknowledged' && id !== undefined ? [{ number, sentAt, answeredAt, id }] : [];
+    const first = ids.get(number);
+    if (of !== account || outcome !== 'acknowledged' || first === undefined) return [];
+    return [{ number, sentAt, answeredAt, id: first.id, seenAt: first.at }];
   });
 }
 
@@ -94,9 +98,8 @@ function checkCausality(account: string, placed: Placed[], faults: Fault[]): Vio
     }
     if (highest === null) continue;
     const before: Placed = highest;
-    const excused = breaks.some(
-      ({ startedAt, endedAt }) => startedAt <= operation.answeredAt && endedAt >= before.sentAt,
-    );
+    const until = Math.max(operation.answeredAt, before.seenAt);
+    const excused = breaks.some(({ startedAt, endedAt }) => startedAt <= until && endedAt >= before.sentAt);
     if (excused) highest = null;
     if (excused || (compareIds(operation.id, before.id) ?? 1) > 0) continue;
     const says = `operation ${operation.number} (${operation.id}) was sent after ${before.number} (${before.id}) was acknowledged`;

@@ -146,6 +146,18 @@ describe('order', () => {
     expect(found(planted.history)).toContain('order');
   });
 
+  test('an operation that a stopped replica repeats after a loss has its place there', () => {
+    const { number: early } = planted.ask('clipboard', 100);
+    const { number: late } = planted.ask('clipboard', 300);
+    planted.receive('a-0', 301, clipboard(late), '1150-1');
+    planted.receive('a-1', 500, ready('store_lost'), '1300-1');
+    planted.receive('a-1', 501, clipboard(early), '1400-1');
+    expect(found(planted.history)).toContain('order');
+
+    planted.fault('flushall', 400, 410, LOST_ALL);
+    expect(found(planted.history)).not.toContain('order');
+  });
+
   test('after a store was lost ids may fall, at a reset and nowhere else', () => {
     planted.deliver(100, '1100-1');
     planted.fault('flushall', 200, 210, { ...LOST_ALL, movedClock: true });

@@ -34,6 +34,7 @@ async function setUp() {
       revoked: (account, deviceId, reason) => told.push(`revoked ${account} ${deviceId} ${reason}`),
       login: (pollId, word) => told.push(`login ${pollId} ${word}`),
       superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
+      relay: (file) => told.push(`relay ${file}`),
     },
     onGap(cause) {
       told.push(`gap ${cause}`);

@@ -2,6 +2,7 @@
 -- open, `accepted` once the receiver took it; `log` is the position of its announcement.
 -- Per device and in the inbox: `<receiver>+<log id>:<transfer>` while it is not accepted, `<device>=<created>-<transfer>`
 -- for the lists of both; `!live:<transfer>` counts against the account's limit.
+-- `r<file>` is the generation of a file in the relay and the offset at which that began.
 local TRANSFER_MS = 86400000
 local FILES_IN_EVENTS = 16
 
@@ -26,6 +27,20 @@ local function open_json(t)
     .. ',"created_at":' .. t.created .. ',"updated_at":' .. t.updated .. ',"expires_at":' .. t.expires
 end
 
+local function relay_url(id, file, generation)
+  return '/api/relay/' .. id .. '/' .. file .. '/' .. generation
+end
+
+-- '0': the relay is not in use; else '1' and for each file that has begun ` <file>:<generation>:<offset>`.
+local function relay_words(t)
+  local words = { t.relay }
+  for field, value in pairs(t) do
+    local file = string.match(field, '^r(%d+)$')
+    if file then words[#words + 1] = file .. ':' .. value end
+  end
+  return table.concat(words, ' ')
+end
+
 -- As events carry it: short lists of files, and the relay's addresses once it is in use.
 local function event_json(t)
   local count = tonumber(t.count)
@@ -33,8 +48,9 @@ local function event_json(t)
   local json, uploads, downloads = open_json(t) .. ',"files":' .. t.files, {}, {}
   if t.relay == '1' then
     for i = 0, count - 1 do
-      local url = '"/api/relay/' .. t.id .. '/' .. i .. '/0"'
-      uploads[#uploads + 1] = '{"index":' .. i .. ',"upload_url":' .. url .. ',"offset":0}'
+      local generation, offset = string.match(t['r' .. i] or '0:0', '^(%d+):(%d+)$')
+      local url = '"' .. relay_url(t.id, i, generation) .. '"'
+      uploads[#uploads + 1] = '{"index":' .. i .. ',"upload_url":' .. url .. ',"offset":' .. offset .. '}'
       downloads[#downloads + 1] = '{"index":' .. i .. ',"download_url":' .. url .. '}'
     end
     json = json .. ',"uploads":[' .. table.concat(uploads, ',') .. '],"downloads":[' .. table.concat(downloads, ',') .. ']'

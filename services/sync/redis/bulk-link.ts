@@ -1,0 +1,132 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import { type BulkReply, RangeReader, type RangeSink } from './range-reader.ts';
+
+/** A connection that owes an answer and is silent for so long, although nobody holds it back, is thrown away. */
+const SILENT_MS = 4_000;
+
+interface Waiting {
+  resolve: (reply: BulkReply) => void;
+  reject: (error: Error) => void;
+  sink: RangeSink | null;
+}
+
+/**
+ * A connection for bytes, one user at a time. The client library joins replies and copies arguments; here pieces go to
+ * the socket as they are and come off it as they come (measured: two to three times the throughput, a third of the CPU).
+ */
+export class BulkLink {
+  readonly node: string;
+  readonly #socket: Socket;
+  readonly #waiting: Waiting[] = [];
+  #isOpen = true;
+  #isPaused = false;
+
+  private constructor(node: string, socket: Socket) {
+    this.node = node;
+    this.#socket = socket;
+    const reader = new RangeReader(
+      (reply) => {
+        const waiting = this.#waiting.shift();
+        if (reply instanceof Error) waiting?.reject(reply);
+        else waiting?.resolve(reply);
+      },
+      () => this.#waiting[0]?.sink ?? null,
+    );
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        reader.feed(chunk);
+      } catch (error) {
+        socket.destroy(error as Error);
+      }
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#fail());
+    socket.setTimeout(SILENT_MS, () => {
+      if (this.#waiting.length > 0 && !this.#isPaused) socket.destroy();
+    });
+  }
+
+  static async open({ user, tls, db }: RedisAddress, { host, port }: RedisNode): Promise<BulkLink> {
+    const options = { host, port, noDelay: true };
+    const socket = tls ? connectTls({ ...options, servername: host }) : connectTcp(options);
+    const link = new BulkLink(`${host}:${port}`, socket);
+    const name = user.username ?? 'default';
+    const replies = [
+      ...(user.password === null ? [] : [link.command(['AUTH', name, user.password])]),
+      link.command(['CLIENT', 'SETNAME', 'baton:bulk']),
+      ...(db === 0 ? [] : [link.command(['SELECT', db])]),
+    ];
+    try {
+      await Promise.all(replies);
+    } catch (error) {
+      link.close();
+      throw error;
+    }
+    return link;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Nothing is under way: another may use it. */
+  get isIdle(): boolean {
+    return this.#isOpen && this.#waiting.length === 0;
+  }
+
+  /** Bytes that the kernel has not taken. */
+  get buffered(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** The last word may be a list of pieces, which go out as they are. */
+  command(words: readonly (string | number)[], pieces?: readonly Buffer[], sink: RangeSink | null = null) {
+    return new Promise<BulkReply>((resolve, reject) => {
+      if (!this.#isOpen) return reject(new Error('the connection to the store is closed'));
+      this.#waiting.push({ resolve, reject, sink });
+      let text = `*${words.length + (pieces ? 1 : 0)}\r\n`;
+      for (const word of words) text += `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`;
+      if (pieces === undefined) {
+        this.#socket.write(text);
+        return;
+      }
+      let bytes = 0;
+      for (const piece of pieces) bytes += piece.length;
+      this.#socket.write(`${text}$${bytes}\r\n`);
+      for (const piece of pieces) this.#socket.write(piece);
+      this.#socket.write('\r\n');
+    });
+  }
+
+  /** Whatever is sent by `act` goes out in one piece. */
+  together<T>(act: () => T): T {
+    this.#socket.cork();
+    try {
+      return act();
+    } finally {
+      this.#socket.uncork();
+    }
+  }
+
+  /** Nothing is read any more, so that Redis keeps what it wanted to say. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #fail(): void {
+    this.#isOpen = false;
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error('the connection to the store was lost'));
+  }
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { Cluster, type Redis as Server } from 'ioredis';
+import type { Logger } from 'pino';
+import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { BulkLink } from './bulk-link.ts';
+import { close, type Connection, connectCommands } from './connections.ts';
+import { storeFault } from './faults.ts';
+import { makeGate } from './gate.ts';
+import { assemble, makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { slotOf } from './slots.ts';
+
+/** Idle connections that are kept for the next request. */
+const MAX_IDLE = 16;
+
+/** How old a reading of the memory in use may be. */
+const MEMORY_MS = 1_000;
+
+/** A script that is sent over bulk connections: by its text the first time, then by its digest. */
+export interface LinkScript {
+  text: string;
+  sha: string;
+}
+
+interface BulkStoreParts {
+  address: RedisAddress;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/**
+ * The store of the relay's bytes, which may be the common one or a Redis of its own: connections for bytes, and one of
+ * the client library's for the small scripts beside them, so that neither ever stands before an event.
+ */
+export class BulkStore {
+  readonly scripts: ScriptLoader;
+  readonly #address: RedisAddress;
+  readonly #connection: Connection;
+  readonly #idle: BulkLink[] = [];
+  readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
+
+  constructor({ address, logger, metrics }: BulkStoreParts) {
+    this.#address = address;
+    const onError = (error: Error) => logger.debug({ err: error, connection: 'relay' }, 'redis connection error');
+    this.#connection = connectCommands({ address, name: 'baton:relay', onError });
+    this.scripts = makeScriptLoader({
+      connection: this.#connection,
+      gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
+      announcer: () => {
+        throw new Error('scripts of the relay announce nothing themselves');
+      },
+      publishInScript: false,
+      losses: () => 0,
+      metrics,
+    });
+  }
+
+  connect(): void {
+    this.#connection.connect().catch(() => undefined);
+  }
+
+  stop(): void {
+    for (const link of this.#idle.splice(0)) link.close();
+    close(this.#connection);
+  }
+
+  /** Loads a script beside the calling module for use over bulk connections. */
+  linkScript(path: string): LinkScript {
+    const text = assemble(path, false).source;
+    return { text, sha: createHash('sha1').update(text).digest('hex') };
+  }
+
+  /** A connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`. */
+  async take(key: string): Promise<BulkLink> {
+    try {
+      const node = this.#nodeOf(key);
+      const name = `${node.host}:${node.port}`;
+      for (let i = this.#idle.length - 1; i >= 0; i--) {
+        const link = this.#idle[i] as BulkLink;
+        if (link.isOpen && link.node !== name) continue;
+        this.#idle.splice(i, 1);
+        if (link.isIdle) return link;
+      }
+      return await BulkLink.open(this.#address, node);
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  /** What is not idle is closed: its answers would go to the next user. */
+  giveBack(link: BulkLink): void {
+    link.resume();
+    if (link.isIdle && this.#idle.length < MAX_IDLE) this.#idle.push(link);
+    else link.close();
+  }
+
+  /** Memory in use on the node of this key, in percent of its limit; 0 where it has none. */
+  memoryPercent(key: string): Promise<number> {
+    const server = this.#serverOf(key);
+    const name = server === null ? '' : `${server.options.host}:${server.options.port}`;
+    const known = this.#memory.get(name);
+    if (known !== undefined && performance.now() - known.atMs < MEMORY_MS) return known.percent;
+    const percent = readMemory(server);
+    this.#memory.set(name, { atMs: performance.now(), percent });
+    percent.catch(() => this.#memory.delete(name));
+    return percent;
+  }
+
+  #serverOf(key: string): Server | null {
+    if (!(this.#connection instanceof Cluster)) return this.#connection;
+    const name = this.#primaryOf(key);
+    const nodes = this.#connection.nodes('master');
+    return nodes.find(({ options: { host, port } }) => `${host}:${port}` === name) ?? null;
+  }
+
+  #primaryOf(key: string): string | null {
+    return this.#connection instanceof Cluster ? (this.#connection.slots[slotOf(key)]?.[0] ?? 'nobody') : null;
+  }
+
+  #nodeOf(key: string): RedisNode {
+    if (this.#connection instanceof Cluster) {
+      const [, host, port] = /^(.*):(\d+)$/.exec(this.#primaryOf(key) ?? '') ?? [];
+      if (host === undefined) throw new Error('no node of the cluster has this key');
+      return { host, port: Number(port) };
+    }
+    if (this.#address.mode === 'standalone') return this.#address.nodes[0] as RedisNode;
+    // Whom the sentinels call primary is known by where the library is connected to.
+    const { remoteAddress: host, remotePort: port } = this.#connection.stream ?? {};
+    if (host === undefined || port === undefined) throw new Error('the primary is not known');
+    return { host, port };
+  }
+}
+
+async function readMemory(server: Server | null): Promise<number> {
+  if (server === null) return 0;
+  const info = await server.info('memory').catch((error: unknown) => {
+    throw storeFault(error);
+  });
+  const of = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const limit = of('maxmemory');
+  return limit === 0 ? 0 : (100 * of('used_memory')) / limit;
+}

@@ -1,0 +1,238 @@
+import type { ServerResponse } from 'node:http';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { BulkLink } from '../redis/bulk-link.ts';
+import type { RangeSink } from '../redis/range-reader.ts';
+import { Bell } from './bell.ts';
+import { Pace } from './pace.ts';
+import type { FileRef, Holder, RelayStore } from './store.ts';
+import type { Turns } from './turns.ts';
+
+/** More than this unread by the receiver, and nothing more is asked of the store. */
+const HIGH_BYTES = 512 * 1024;
+
+/** So much together is worth ringing a waiting reader for, where the sender goes on. */
+const WORTH_BYTES = 1024 * 1024;
+
+const LOOK_AGAIN_MS = 1_000;
+const TICK_MS = 1_000;
+
+/** What the receiver has taken whole is kept for so long, for one that lost it on the way. */
+const AFTERWARDS_MS = 600_000;
+
+/** What ended a download that can no longer be told of. */
+export class ReceiverGone extends Error {}
+
+export interface DownloadParts {
+  res: ServerResponse;
+  store: RelayStore;
+  file: FileRef;
+  generation: number;
+  size: number;
+  /** First byte, and the one behind the last. */
+  start: number;
+  stop: number;
+  holder: Holder;
+  windowBytes: number;
+  stallMs: number;
+  turns: Turns;
+  ring: (channel: string, file: FileRef) => void;
+  onBytes: (bytes: number) => void;
+  /** Has the sender asked for what is missing at this offset; resolves to the generation to read. */
+  rewind: (generation: number, offset: number) => Promise<number>;
+  /** The file is in another generation, which may have begun far behind this reader. */
+  isFarBehind: (generation: number, offset: number) => Promise<boolean>;
+  /** Called before the first byte is written. */
+  begin: () => void;
+}
+
+/**
+ * One request that reads a file as its sender sends it: passes on what the store delivers, as fast as the receiver takes
+ * it, and lets go of what was taken. It outlives a lost stream: the sender is asked to go on from here.
+ */
+export class Download {
+  readonly #parts: DownloadParts;
+  readonly #bell = new Bell();
+  readonly #pace: Pace;
+  #link: BulkLink | null = null;
+  #generation: number;
+  #position: number;
+  #flushed: number;
+  #hasGap = false;
+  #isOver = false;
+  /** The receiver has enough to read for now. */
+  #isPaused = false;
+  /** Another turn of the event loop comes first. */
+  #isHeld = false;
+  #isTaking = false;
+  #hasBegun = false;
+
+  constructor(parts: DownloadParts) {
+    this.#parts = parts;
+    this.#generation = parts.generation;
+    this.#position = parts.start;
+    this.#flushed = parts.start;
+    this.#pace = new Pace(parts.stallMs);
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Headers go out now, or with the first byte. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#parts.begin();
+  }
+
+  ring(): void {
+    this.#bell.ring();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#bell.ring();
+    if (this.#isPaused) this.#link?.close();
+  }
+
+  /**
+   * Resolves when the last byte has left this process, or rejects: `ReceiverGone`, or what the store said. `firstWithinMs`:
+   * how long to wait for the first byte; resolves to false when there was none.
+   */
+  async run(firstWithinMs: number): Promise<boolean> {
+    const { res, store, file, stop } = this.#parts;
+    const tick = setInterval(() => this.#tick(), TICK_MS);
+    const onClose = () => this.stop();
+    const onDrain = () => this.#onDrain();
+    res.once('close', onClose).on('drain', onDrain);
+    const deadline = performance.now() + firstWithinMs;
+    try {
+      this.#link = await store.link(file);
+      while (this.#position < stop) {
+        if (this.#isOver) throw new ReceiverGone();
+        if (!this.#hasBegun && performance.now() > deadline) return false;
+        const chunks = await store.range(this.#link, file, this.#generation, this.#position, this.#sink);
+        if (this.#isOver) throw new ReceiverGone();
+        if (this.#hasGap) await this.#startAnew();
+        else if (chunks > 0) void this.#take();
+        else await this.#wait();
+      }
+      await this.#finish();
+      return true;
+    } finally {
+      clearInterval(tick);
+      res.off('close', onClose).off('drain', onDrain);
+      if (this.#link) store.bulk.giveBack(this.#link);
+      this.#link = null;
+    }
+  }
+
+  readonly #sink: RangeSink & { skip: number } = {
+    skip: 0,
+    entry: (id, bytes) => {
+      const end = Number(id.slice(0, id.indexOf('-')));
+      const start = end - bytes;
+      this.#hasGap ||= start > this.#position;
+      this.#sink.skip = this.#position - start;
+    },
+    piece: (bytes) => {
+      if (this.#hasGap || this.#isOver) return;
+      const from = Math.min(bytes.length, this.#sink.skip);
+      this.#sink.skip -= from;
+      const left = this.#parts.stop - this.#position;
+      const part = from === 0 && bytes.length <= left ? bytes : bytes.subarray(from, from + left);
+      if (part.length === 0) return;
+      this.#write(part);
+    },
+  };
+
+  #write(part: Buffer): void {
+    const { res, turns, onBytes } = this.#parts;
+    this.begin();
+    this.#position += part.length;
+    onBytes(part.length);
+    res.write(part);
+    this.#isPaused ||= res.writableLength >= HIGH_BYTES;
+    this.#isHeld ||= !turns.allows(part.length, this.#goOn);
+    if (this.#isPaused || this.#isHeld) this.#link?.pause();
+  }
+
+  readonly #goOn = (): void => {
+    this.#isHeld = false;
+    if (!this.#isPaused) this.#link?.resume();
+  };
+
+  #onDrain(): void {
+    this.#note();
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isHeld) this.#link?.resume();
+  }
+
+  #note(): void {
+    const flushed = this.#position - this.#parts.res.writableLength;
+    if (flushed <= this.#flushed) return;
+    this.#pace.moved(flushed - this.#flushed);
+    this.#flushed = flushed;
+  }
+
+  /** One at a time; what is taken meanwhile is told with the next. */
+  async #take(ms?: number): Promise<void> {
+    this.#note();
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    const { store, file, size, windowBytes, holder, ring } = this.#parts;
+    const keepFrom = size <= windowBytes ? 0 : Math.max(0, this.#flushed - LIMITS.relayTailBytes);
+    try {
+      const taken = await store.take(file, this.#generation, holder.token, { position: this.#flushed, keepFrom, ms });
+      if (!taken.held) this.#bell.ring();
+      if (taken.ring !== '') ring(taken.ring, file);
+    } catch {
+      // The next one tells as much; without a store the read fails too.
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  async #wait(): Promise<void> {
+    const { store, file, holder, stop, rewind, isFarBehind, windowBytes } = this.#parts;
+    // What was written since is news for the sender, who may be waiting for it.
+    await this.#take();
+    const worth = Math.min(this.#position + Math.min(WORTH_BYTES, windowBytes >> 2), stop);
+    const found = await store.waitRead(file, this.#generation, holder, this.#position, worth);
+    if (found.word === 'wait') return this.#bell.wait(LOOK_AGAIN_MS);
+    if (found.word === 'replaced') throw new ReceiverGone();
+    if (found.word === 'lost') {
+      this.#generation = await rewind(this.#generation, this.#position);
+    }
+    if (found.word !== 'newer') return;
+    this.#generation = found.generation;
+    if (await isFarBehind(this.#generation, this.#position)) {
+      this.#generation = await rewind(this.#generation, this.#position);
+    }
+  }
+
+  async #startAnew(): Promise<void> {
+    this.#hasGap = false;
+    this.#generation = await this.#parts.rewind(this.#generation, this.#position);
+  }
+
+  async #finish(): Promise<void> {
+    const { res, stop, size } = this.#parts;
+    this.begin();
+    await new Promise<void>((resolve, reject) => {
+      res.once('finish', resolve).once('close', () => (res.writableFinished ? resolve() : reject(new ReceiverGone())));
+      res.end();
+    });
+    while (this.#isTaking) await this.#bell.wait(5);
+    await this.#take(stop === size ? AFTERWARDS_MS : undefined);
+  }
+
+  #tick(): void {
+    this.#note();
+    const pending = this.#parts.res.writableLength;
+    if (!this.#pace.isTooSlow(pending > 0, pending)) return;
+    this.#parts.res.destroy();
+    this.stop();
+  }
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RelayedFile } from '../transfers/transfers.ts';
+import type { Asker } from './requests.ts';
+import { type Extent, type FileRef, type Holder, nameOf, type RelayStore } from './store.ts';
+
+/** Of requests that find one generation after the other gone. */
+const MAX_TRIES = 10;
+
+/** What the relay needs of the room that owns transfers. */
+export interface RelayTransfers {
+  /** Throws `not_found`, `not_a_party`. */
+  relayFile(asker: Asker, file: FileRef): Promise<RelayedFile>;
+  /**
+   * Makes `to` the generation of a file when it still is `from` (null: not begun), and tells the sender where to go on
+   * unless it is the first. Resolves to the generation that it has then.
+   */
+  setGeneration(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number>;
+}
+
+export interface PlacesParts {
+  store: RelayStore;
+  transfers: RelayTransfers;
+  metrics: Metrics;
+  /** Above this much of its memory in use the store takes no new uploads. */
+  memoryPercent: number;
+  /** The channel of this replica, as it is now. */
+  channel: () => string;
+  publish: (channel: string, payload: string) => Promise<unknown>;
+  /** Rings the requests of this replica for a file. */
+  rung: (name: string) => void;
+}
+
+/** How a request begins. */
+export interface Entry {
+  side: 'w' | 'r' | '-';
+  holder: Holder;
+  /** Where a reader begins. */
+  readFrom: number;
+}
+
+const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
+
+function checkOpen({ state, relayInUse }: RelayedFile): void {
+  if (relayInUse && !FINAL.includes(state)) return;
+  throw new BatonError('invalid_transition', relayInUse ? `The transfer is ${state}` : 'The relay is not in use', {
+    members: { state },
+  });
+}
+
+/**
+ * Where files are: which generation of a file is in force, and where its bytes lie. The account's record says the
+ * generation, the relay's store has the bytes; whatever the latter loses begins again as the next generation.
+ */
+export class Places {
+  readonly #parts: PlacesParts;
+
+  constructor(parts: PlacesParts) {
+    this.#parts = parts;
+  }
+
+  newHolder(): Holder {
+    return { token: randomBytes(9).toString('base64url'), channel: this.#parts.channel() };
+  }
+
+  /** A look that takes nobody's place. */
+  look = (): Entry => ({ side: '-', holder: this.newHolder(), readFrom: 0 });
+
+  /** Throws what keeps this device from that side of a relayed file. */
+  async known(asker: Asker, file: FileRef, role: 'sender' | 'receiver'): Promise<RelayedFile> {
+    const known = await this.#parts.transfers.relayFile(asker, file);
+    if (known.role !== role) throw new BatonError('not_a_party');
+    checkOpen(known);
+    return known;
+  }
+
+  /** A place among the account's active files, and memory in the store. Throws `relay_busy`. */
+  async admit({ account }: Asker, file: FileRef, { generation }: RelayedFile): Promise<void> {
+    const { store, memoryPercent } = this.#parts;
+    if (generation === null && (await store.memoryPercent(file)) > memoryPercent) {
+      throw new BatonError('relay_busy', 'The relay has no memory now', { retryAfterSeconds: 10 });
+    }
+    await store.reserve(account, file);
+  }
+
+  /** Finds a file in the store, or makes it: for the first time, or again because the store has lost it. */
+  async enter(account: string, file: FileRef, known: RelayedFile, entry: Entry): Promise<Extent> {
+    const { store, transfers } = this.#parts;
+    let { generation } = known;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (generation === null) {
+        await store.create(file, 0, 0);
+        generation = await transfers.setGeneration(account, file, null, 0, 0);
+      }
+      const opened = await store.open(file, generation, entry.side, entry.holder, entry.readFrom);
+      if (opened.found === 'newer') generation = opened.generation;
+      else if (opened.found === 'lost') {
+        const offset = entry.side === 'r' ? entry.readFrom : known.base;
+        generation = await this.rewind(account, file, generation, offset, 'lost');
+      } else {
+        if (opened.replaced !== '') this.ring(opened.replaced, file);
+        await this.#settle(account, file, known, opened.extent);
+        return opened.extent;
+      }
+    }
+    throw new BatonError('store_unavailable');
+  }
+
+  /**
+   * The next generation, from this offset; or that which another request has just made. The bytes' place first, then
+   * the record: whoever reads the record finds the place, and does not take it for lost.
+   */
+  async rewind(account: string, file: FileRef, from: number, offset: number, cause: 'asked' | 'lost'): Promise<number> {
+    const { store, transfers, metrics } = this.#parts;
+    const next = from + 1;
+    if (next > LIMITS.relayRewinds) throw new BatonError('range_not_available', 'Rewound too often');
+    this.ringAll(await store.create(file, next, offset), file);
+    const now = await transfers.setGeneration(account, file, from, next, offset);
+    if (now === next) metrics.relay_rewinds_total.inc({ cause });
+    return Math.max(now, next);
+  }
+
+  /** Whoever made a generation may have died before it was in the record, and its sender told. */
+  async #settle(account: string, file: FileRef, { generation }: RelayedFile, { generation: now, base }: Extent) {
+    if (generation === null || now <= generation) return;
+    await this.#parts.transfers.setGeneration(account, file, generation, now, base);
+  }
+
+  /** Tells the sender of the generation again: whoever made it may have died before. */
+  async tellAgain(account: string, file: FileRef, { generation, base }: Extent): Promise<void> {
+    await this.#parts.transfers.setGeneration(account, file, generation, generation, base);
+  }
+
+  /** Whether a generation ends too far before this offset for its sender to get there soon. */
+  async isFarBehind(file: FileRef, generation: number, offset: number): Promise<boolean> {
+    const found = await this.#parts.store.open(file, generation, '-', this.newHolder(), 0);
+    return found.found === 'here' && found.extent.end < offset && found.extent.end === found.extent.base;
+  }
+
+  ringAll(channels: readonly string[], file: FileRef): void {
+    for (const channel of channels) if (channel !== '') this.ring(channel, file);
+  }
+
+  ring = (channel: string, file: FileRef): void => {
+    const { rung, publish } = this.#parts;
+    if (channel === this.#parts.channel()) return rung(nameOf(file));
+    // A lost bell costs a second.
+    publish(channel, `b\n${nameOf(file)}`).catch(() => undefined);
+  };
+}

@@ -1,0 +1,17 @@
+-- The receiver's connection has taken bytes: lets go of them, and gives the sender room.
+-- uses: relay
+-- KEYS[1] state
+-- KEYS[2] bytes
+-- ARGV[1] token of the reader; '' for an acknowledgement, which is the device's
+-- ARGV[2] taken up to here
+-- ARGV[3] keep from here
+-- ARGV[4] ms to live
+-- RETURNS OK, '1' | '0': another reads now, channel to ring or ''
+local s = redis.call('HMGET', KEYS[1], 'r', 'taken', 'ww', 'wc')
+if not s[2] or (ARGV[1] ~= '' and s[1] ~= ARGV[1]) then return { 'OK', '0', '' } end
+if tonumber(ARGV[2]) > tonumber(s[2]) then redis.call('HSET', KEYS[1], 'taken', ARGV[2]) end
+redis.call('XTRIM', KEYS[2], 'MINID', string.format('%.0f', tonumber(ARGV[3]) + 1))
+renew(KEYS, ARGV[4])
+if not s[3] or tonumber(ARGV[2]) < tonumber(s[3]) then return { 'OK', '1', '' } end
+redis.call('HDEL', KEYS[1], 'ww')
+return { 'OK', '1', s[4] }

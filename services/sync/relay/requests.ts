@@ -1,0 +1,83 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type FileRef, nameOf } from './store.ts';
+import { SenderGone } from './upload.ts';
+
+export interface Asker {
+  account: string;
+  deviceId: string;
+}
+
+/** A request that moves bytes. */
+export interface Running {
+  asker: Asker;
+  file: FileRef;
+  /** What it waits for may have happened. */
+  ring: () => void;
+  end: () => void;
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof BatonError) return error.code;
+  return error instanceof SenderGone ? 'gone' : 'failed';
+}
+
+/** The relay requests that are under way on this replica. */
+export class Requests {
+  readonly #metrics: Metrics;
+  readonly #running = new Set<Running>();
+  #isDraining = false;
+  #onIdle: (() => void) | null = null;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+  }
+
+  /** Throws `draining` when this replica takes no new ones. */
+  checkOpen(): void {
+    if (this.#isDraining) throw new BatonError('draining');
+  }
+
+  async during(direction: 'up' | 'down', running: Running, act: () => Promise<void>): Promise<void> {
+    const { relay_active: active, relay_outcomes_total: outcomes } = this.#metrics;
+    this.#running.add(running);
+    active.inc({ direction });
+    let outcome = 'done';
+    try {
+      await act();
+    } catch (error) {
+      outcome = outcomeOf(error);
+      throw error;
+    } finally {
+      this.#running.delete(running);
+      active.dec({ direction });
+      outcomes.inc({ direction, outcome });
+      if (this.#running.size === 0) this.#onIdle?.();
+    }
+  }
+
+  rung(name: string): void {
+    for (const running of this.#running) if (nameOf(running.file) === name) running.ring();
+  }
+
+  /** A device was signed out: its requests end here. */
+  endDevice(account: string, deviceId: string | null): void {
+    for (const { asker, end } of this.#running) {
+      if (asker.account === account && asker.deviceId === deviceId) end();
+    }
+  }
+
+  /** Lets them finish for so long, then cuts them at an offset from which they can go on. */
+  async drain(withinMs: number): Promise<void> {
+    this.#isDraining = true;
+    if (this.#running.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    for (const { end } of this.#running) end();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import { BulkStore } from '../redis/bulk-store.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { Config } from '../config.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RelayTransfers } from './places.ts';
+import { Relay } from './relay.ts';
+import { makeRelayHandlers } from './routes.ts';
+import { makeRelayStore } from './store.ts';
+
+interface RelayRoomParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  settings: Config['relay'];
+  /** How long a file is kept that nobody touches. */
+  idleMs: number;
+  transfers: RelayTransfers;
+  /** The channel of this replica, and how others are heard of. */
+  bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
+  logger: Logger;
+  metrics: Metrics;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makeRelayRoom({ db, settings, idleMs, transfers, bus, ...parts }: RelayRoomParts) {
+  const bulk = new BulkStore({ address: settings.address, logger: parts.logger, metrics: parts.metrics });
+  const relay = new Relay({
+    store: makeRelayStore({ bulk, ...db, idleMs }),
+    transfers,
+    metrics: parts.metrics,
+    onFailure: parts.onFailure,
+    windowBytes: settings.windowBytes,
+    stallMs: settings.stallMs,
+    memoryPercent: settings.memoryPercent,
+    ...bus,
+  });
+  const { requests } = relay;
+  return { bulk, relay, requests, handlers: makeRelayHandlers(relay) };
+}
+
+export type RelayRoom = ReturnType<typeof makeRelayRoom>;

@@ -1,0 +1,86 @@
+import type { Request, Response } from 'express';
+import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/relay.ts';
+import type { HandlersOf } from '../http/handler.ts';
+import type { Caller } from '../identity/caller.ts';
+import { attachment, readRange } from './headers.ts';
+import type { Relay } from './relay.ts';
+import type { Asker } from './requests.ts';
+import type { FileRef } from './store.ts';
+import { SenderGone } from './upload.ts';
+
+/** The guard lets no caller without a device get here. */
+const askerOf = ({ account, deviceId }: Caller): Asker => ({ account, deviceId: deviceId as string });
+
+const fileOf = ({ transfer_id, index }: { transfer_id: string; index: number }): FileRef => ({
+  transferId: transfer_id,
+  index,
+});
+
+function tellProgress(res: Response, { end, size }: { end: number; size: number }): void {
+  res.setHeader('Upload-Draft-Interop-Version', UPLOAD_DRAFT_INTEROP_VERSION);
+  res.setHeader('Upload-Offset', end);
+  res.setHeader('Upload-Complete', end === size ? '?1' : '?0');
+}
+
+async function append(
+  relay: Relay,
+  {
+    caller,
+    params,
+    req,
+    res,
+  }: { caller: Caller; params: Parameters<typeof fileOf>[0] & { generation: number }; req: Request; res: Response },
+) {
+  try {
+    tellProgress(res, await relay.append(askerOf(caller), fileOf(params), params.generation, req));
+    return { status: 204 } as const;
+  } catch (error) {
+    if (!(error instanceof SenderGone)) throw error;
+    res.destroy();
+    return null;
+  }
+}
+
+export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> {
+  return {
+    headUpload: async ({ caller, params, res }) => {
+      const { end, size } = await relay.look(askerOf(caller), fileOf(params), params.generation);
+      tellProgress(res, { end, size });
+      res.setHeader('Upload-Length', size);
+      return { status: 204 };
+    },
+    appendUpload: (call) => append(relay, call),
+    download: async ({ caller, params, req, res }) => {
+      const [asker, file] = [askerOf(caller), fileOf(params)];
+      const known = await relay.readable(asker, file);
+      const range = readRange(req, known.size);
+      const { start, stop } = range ?? { start: 0, stop: known.size };
+      await relay.download(
+        asker,
+        file,
+        known,
+        { start, stop },
+        {
+          res,
+          begin: () => {
+            res.statusCode = range === null ? 200 : 206;
+            res.setHeader('Content-Type', 'application/octet-stream');
+            res.setHeader('Content-Length', stop - start);
+            res.setHeader('Accept-Ranges', 'bytes');
+            if (range !== null) res.setHeader('Content-Range', `bytes ${start}-${stop - 1}/${known.size}`);
+            res.setHeader('Content-Disposition', attachment(known.name));
+            res.setHeader('X-Content-Type-Options', 'nosniff');
+            res.setHeader('Content-Security-Policy', 'sandbox');
+            res.setHeader('X-Accel-Buffering', 'no');
+            res.flushHeaders();
+          },
+        },
+      );
+      return null;
+    },
+    ackDownload: async ({ caller, params, body }) => {
+      await relay.ack(askerOf(caller), fileOf(params), body.received_bytes);
+      return { status: 204 };
+    },
+  };
+}

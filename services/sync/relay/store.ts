@@ -1,0 +1,197 @@
+import { fileURLToPath } from 'node:url';
+import type { BulkLink } from '../redis/bulk-link.ts';
+import type { BulkStore, LinkScript } from '../redis/bulk-store.ts';
+import { storeFault } from '../redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { RangeSink } from '../redis/range-reader.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+
+/** One file of one transfer. */
+export interface FileRef {
+  readonly transferId: string;
+  readonly index: number;
+}
+
+/** How a file is named on the bus and among an account's active files. */
+export const nameOf = ({ transferId, index }: FileRef): string => `${transferId}/${index}`;
+
+/** Who does it: one request on one replica. */
+export interface Holder {
+  readonly token: string;
+  readonly channel: string;
+}
+
+export interface Extent {
+  readonly generation: number;
+  /** Offset up to which bytes are here. */
+  readonly end: number;
+  /** The oldest byte that can still be had. */
+  readonly kept: number;
+  /** What the receiver has taken. */
+  readonly taken: number;
+  readonly base: number;
+}
+
+export type Opened =
+  /** There is nothing of the generation: the store lost it, or its time was over. */
+  { found: 'lost' } | { found: 'newer'; generation: number } | { found: 'here'; extent: Extent; replaced: string };
+
+/** What became of a chunk. */
+export interface Noted {
+  /** Null: another request sends now. */
+  readonly taken: number | null;
+  readonly ring: string;
+  /** The channel of a reader that waits for more than there is, or ''. */
+  readonly waiting: string;
+}
+
+/** What a receiver has, and what is to be kept of it. */
+interface Taken {
+  position: number;
+  keepFrom: number;
+  /** To live; the usual time when absent. */
+  ms?: number | undefined;
+}
+
+interface RelayStoreParts {
+  bulk: BulkStore;
+  /** Of the store that holds the accounts. */
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** What nobody touches for so long is dropped. */
+  idleMs: number;
+}
+
+const READ_CHUNKS = 4;
+
+/** Bytes on their way, and where both sides are. One store for bytes; one script of it lies in the account's slot. */
+export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts) {
+  const load = (name: string) => bulk.scripts.load(`relay-${name}.lua`, import.meta.url);
+  const [open, create, take, leave, waitRead, waitWrite, drop] = [
+    ...[load('open'), load('create'), load('take'), load('leave')],
+    ...[load('wait-read'), load('wait-write'), load('drop')],
+  ] as const;
+  const reserve = scripts.load('relay-reserve.lua', import.meta.url);
+  const release = scripts.load('relay-release.lua', import.meta.url);
+  const note: LinkScript = bulk.linkScript(fileURLToPath(new URL('./relay-note.lua', import.meta.url)));
+  const state = ({ transferId, index }: FileRef) => keys.relayState(transferId, index);
+  const bytes = ({ transferId, index }: FileRef, generation: number) => keys.relayBytes(transferId, index, generation);
+  const both = (file: FileRef, generation: number) => [state(file), bytes(file, generation)];
+  const knowing = new WeakSet<BulkLink>();
+
+  /** By its digest where this connection has sent it before. */
+  function noteWords(link: BulkLink, file: FileRef, generation: number, args: (string | number)[]) {
+    const known = knowing.has(link);
+    knowing.add(link);
+    return [...(known ? ['EVALSHA', note.sha] : ['EVAL', note.text]), 2, ...both(file, generation), ...args];
+  }
+
+  return {
+    bulk,
+
+    /** Begins a request, or looks (`side` `-`). `readFrom`: where a reader begins. */
+    async open(
+      file: FileRef,
+      generation: number,
+      side: 'w' | 'r' | '-',
+      holder: Holder,
+      readFrom: number,
+    ): Promise<Opened> {
+      const [found, g, end, kept, taken, base, replaced] = (await open(both(file, generation), [
+        ...[generation, side, holder.token, holder.channel, side === 'r' ? readFrom : '', idleMs],
+      ])) as string[];
+      if (found === 'lost') return { found };
+      if (found === 'newer') return { found, generation: Number(g) };
+      if (found !== 'here') throw new Error(`relay-open answered ${found}`);
+      const extent = { generation: Number(g), end: Number(end), kept: Number(kept) };
+      return { found, replaced: replaced as string, extent: { ...extent, taken: Number(taken), base: Number(base) } };
+    },
+
+    /** Channels of who has to begin anew, or go on elsewhere. */
+    async create(file: FileRef, generation: number, base: number): Promise<string[]> {
+      const before = Math.max(0, generation - 1);
+      return (await create(
+        [state(file), bytes(file, before), bytes(file, generation)],
+        [generation, base, idleMs],
+      )) as string[];
+    },
+
+    /** A link for the bytes of this file. Throws `store_unavailable`. */
+    link: (file: FileRef): Promise<BulkLink> => bulk.take(state(file)),
+
+    /** Adds a chunk that ends at `end`, and tells whom it concerns: one trip. Rejects with the store's own errors. */
+    async append(
+      link: BulkLink,
+      file: FileRef,
+      generation: number,
+      { end, pieces, token, urgent }: { end: number; pieces: Buffer[]; token: string; urgent: boolean },
+    ): Promise<Noted> {
+      const [added, noted] = link.together(() => [
+        link.command(['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'], pieces),
+        link.command(noteWords(link, file, generation, [token, end, urgent ? 1 : 0, idleMs])),
+      ]);
+      noted?.catch(() => undefined);
+      if ((await added) === null) return { taken: null, ring: '', waiting: '' };
+      const reply = (await noted?.catch((error: unknown) => {
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return link.command(['EVAL', note.text, 2, ...both(file, generation), token, end, urgent ? 1 : 0, idleMs]);
+      })) as string[];
+      return {
+        taken: reply[1] === '' ? null : Number(reply[1]),
+        ring: reply[2] as string,
+        waiting: reply[3] as string,
+      };
+    },
+
+    /** Reads on from `position`; the number of chunks that came. */
+    async range(link: BulkLink, file: FileRef, generation: number, position: number, sink: RangeSink): Promise<number> {
+      const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
+      const reply = await link.command(words, undefined, sink);
+      return Array.isArray(reply) ? reply.length : 0;
+    },
+
+    async take(file: FileRef, generation: number, token: string, { position, keepFrom, ms = idleMs }: Taken) {
+      const args = [token, position, keepFrom, ms];
+      const [held, ring] = (await take(both(file, generation), args)) as string[];
+      return { held: held === '1', ring: ring as string };
+    },
+
+    async waitRead(file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) {
+      const args = [token, generation, position, wanted, idleMs, channel];
+      const [word, now] = (await waitRead(both(file, generation), args)) as string[];
+      return { word: word as 'lost' | 'newer' | 'replaced' | 'go' | 'wait', generation: Number(now) };
+    },
+
+    /** `taken`: null when another request sends now. */
+    async waitWrite(file: FileRef, generation: number, { token, channel }: Holder, wanted: number) {
+      const reply = (await waitWrite(both(file, generation), [token, generation, wanted, idleMs, channel])) as string[];
+      return { taken: reply[0] === '' ? null : Number(reply[0]), ring: reply[1] as string };
+    },
+
+    /** A request ends: who comes next replaces nobody. */
+    async leave(file: FileRef, side: 'w' | 'r', token: string): Promise<void> {
+      await leave([state(file)], [side, token]);
+    },
+
+    /** Channels of who was at it. */
+    async drop(file: FileRef, generation: number): Promise<string[]> {
+      return (await drop(both(file, generation), [])) as string[];
+    },
+
+    memoryPercent: (file: FileRef): Promise<number> => bulk.memoryPercent(state(file)),
+
+    /** Throws `relay_busy` when the account has too many files here. */
+    async reserve(account: string, file: FileRef): Promise<void> {
+      await reserve([keys.relayFiles(account)], [nameOf(file), LIMITS.relayFiles, idleMs]);
+    },
+
+    async release(account: string, files: readonly FileRef[]): Promise<void> {
+      if (files.length > 0) await release([keys.relayFiles(account)], files.map(nameOf));
+    },
+
+    fault: storeFault,
+  };
+}
+
+export type RelayStore = ReturnType<typeof makeRelayStore>;

@@ -1,0 +1,241 @@
+import type { IncomingMessage } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { BulkLink } from '../redis/bulk-link.ts';
+import { Bell } from './bell.ts';
+import { Pace } from './pace.ts';
+import { Pieces } from './pieces.ts';
+import type { FileRef, Holder, RelayStore } from './store.ts';
+import type { Turns } from './turns.ts';
+
+/** A little under 512 KiB (a fifth less CPU than half of it), so that a chunk with its surroundings fits an allocation of that size in Redis. */
+const CHUNK_BYTES = 508 * 1024;
+
+/** Chunks under way to the store. */
+const IN_FLIGHT = 2;
+
+/** What waits to become a chunk goes out when nothing more comes for so long. */
+const LINGER_MS = 20;
+
+/** A lost bell costs no more. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** What ended an upload that nobody is there to be told of. */
+export class SenderGone extends Error {}
+
+export interface UploadParts {
+  req: IncomingMessage;
+  store: RelayStore;
+  file: FileRef;
+  generation: number;
+  size: number;
+  /** Where the body begins. */
+  offset: number;
+  taken: number;
+  holder: Holder;
+  windowBytes: number;
+  stallMs: number;
+  turns: Turns;
+  ring: (channel: string, file: FileRef) => void;
+  onBytes: (bytes: number) => void;
+}
+
+/**
+ * One request that sends bytes of a file. Reads its socket only as far as the receiver has room, and holds no more than
+ * a few chunks itself; a body of any length is one request. What it has added stays, whatever ends it.
+ */
+export class Upload {
+  readonly #parts: UploadParts;
+  readonly #pieces = new Pieces();
+  readonly #bell = new Bell();
+  readonly #pace: Pace;
+  readonly #chunkBytes: number;
+  #link: BulkLink | null = null;
+  /** Handed to the store, and known to be there. */
+  #sent: number;
+  #end: number;
+  #taken: number;
+  #inFlight = 0;
+  #isEnded = false;
+  #isFlushing = false;
+  /** Another turn of the event loop comes first. */
+  #isHeld = false;
+  #failure: Error | null = null;
+  #roomSinceMs: number | null = null;
+  #waiting = '';
+  #lastMs = performance.now();
+  #settle: (() => void) | null = null;
+
+  constructor(parts: UploadParts) {
+    this.#parts = parts;
+    this.#sent = parts.offset;
+    this.#end = parts.offset;
+    this.#taken = parts.taken;
+    this.#pace = new Pace(parts.stallMs);
+    this.#chunkBytes = Math.max(1, Math.min(CHUNK_BYTES, parts.windowBytes >> 2));
+  }
+
+  /** Up to where the file is in the store. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Resolves when the body is in the store; rejects with why it is not, all that can be kept of it being kept. */
+  async run(): Promise<void> {
+    const { req, store, file } = this.#parts;
+    this.#link = await store.link(file);
+    const tick = setInterval(() => this.#tick(), LINGER_MS);
+    const onEnd = () => {
+      this.#isEnded = true;
+      this.#pump();
+    };
+    const onClose = () => {
+      if (!this.#isEnded) this.stop(new SenderGone());
+    };
+    const onData = (part: Buffer) => this.#take(part);
+    try {
+      await new Promise<void>((resolve) => {
+        this.#settle = resolve;
+        req.on('data', onData).once('end', onEnd).once('close', onClose).on('error', onClose);
+        if (req.destroyed && !req.readableEnded) onClose();
+      });
+    } finally {
+      clearInterval(tick);
+      req.off('data', onData).off('end', onEnd).off('close', onClose);
+      store.bulk.giveBack(this.#link);
+    }
+    if (this.#failure) throw this.#failure;
+  }
+
+  ring(): void {
+    this.#bell.ring();
+  }
+
+  /** Ends it with this error; what has come is still stored. */
+  stop(error: Error): void {
+    if (this.#failure === null) {
+      this.#failure = error;
+      this.#parts.req.pause();
+      this.#bell.ring();
+    }
+    this.#pump();
+  }
+
+  #take(part: Buffer): void {
+    const { size, turns, onBytes } = this.#parts;
+    this.#pace.moved(part.length);
+    this.#lastMs = performance.now();
+    const room = size - this.#sent - this.#pieces.bytes;
+    if (part.length > room) {
+      this.#pieces.add(part.subarray(0, room));
+      return this.stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
+    }
+    onBytes(part.length);
+    this.#pieces.add(part);
+    this.#isHeld ||= !turns.allows(part.length, this.#goOn);
+    this.#pump();
+  }
+
+  readonly #goOn = (): void => {
+    this.#isHeld = false;
+    this.#pump();
+  };
+
+  #pump(): void {
+    const { req, windowBytes } = this.#parts;
+    const finishing = this.#isEnded || this.#failure !== null;
+    while (this.#inFlight < IN_FLIGHT && this.#pieces.bytes > 0) {
+      const bytes = Math.min(this.#chunkBytes, this.#pieces.bytes);
+      if (bytes < this.#chunkBytes && !finishing && !this.#isFlushing) break;
+      if (this.#sent + bytes > this.#taken + windowBytes) {
+        // Nobody is there to wait for room.
+        if (this.#failure) this.#pieces.cut(this.#pieces.bytes);
+        else void this.#waitForRoom();
+        break;
+      }
+      this.#send(bytes);
+    }
+    this.#isFlushing = false;
+    if (finishing && this.#inFlight === 0 && this.#pieces.bytes === 0) return this.#settle?.();
+    if (finishing) return;
+    if (this.#pieces.bytes >= this.#chunkBytes || this.#isHeld) req.pause();
+    else if (req.isPaused()) req.resume();
+  }
+
+  #send(bytes: number): void {
+    const { store, file, generation, holder, size, ring } = this.#parts;
+    const pieces = this.#pieces.cut(bytes);
+    const end = this.#sent + bytes;
+    const urgent = this.#isFlushing || this.#isEnded || end === size;
+    this.#sent = end;
+    this.#inFlight += 1;
+    store.append(this.#link as BulkLink, file, generation, { end, pieces, token: holder.token, urgent }).then(
+      ({ taken, ring: channel, waiting }) => {
+        this.#inFlight -= 1;
+        if (taken === null) return this.stop(replaced());
+        this.#end = Math.max(this.#end, end);
+        this.#taken = Math.max(this.#taken, taken);
+        this.#waiting = waiting;
+        if (channel !== '') ring(channel, file);
+        this.#pump();
+      },
+      (error: unknown) => {
+        this.#inFlight -= 1;
+        this.#pieces.cut(this.#pieces.bytes);
+        this.stop(meaningOf(error, store));
+      },
+    );
+  }
+
+  async #waitForRoom(): Promise<void> {
+    if (this.#roomSinceMs !== null) return;
+    const { store, file, generation, holder, windowBytes, stallMs, ring } = this.#parts;
+    this.#roomSinceMs = performance.now();
+    const wanted = this.#sent - (windowBytes >> 1);
+    try {
+      while (this.#failure === null) {
+        const { taken, ring: reader } = await store.waitWrite(file, generation, holder, wanted);
+        if (taken === null) return this.stop(replaced());
+        if (reader !== '') ring(reader, file);
+        if (taken > this.#taken) this.#roomSinceMs = performance.now();
+        this.#taken = taken;
+        if (taken >= wanted) break;
+        if (performance.now() - this.#roomSinceMs > stallMs) {
+          this.#pieces.cut(this.#pieces.bytes);
+          return this.stop(new BatonError('window_full', undefined, { retryAfterSeconds: 5 }));
+        }
+        await this.#bell.wait(LOOK_AGAIN_MS);
+      }
+    } catch (error) {
+      this.stop(error as Error);
+    } finally {
+      this.#roomSinceMs = null;
+    }
+    this.#pump();
+  }
+
+  #tick(): void {
+    const { file, ring, size } = this.#parts;
+    const isQuiet = performance.now() - this.#lastMs >= LINGER_MS;
+    if (isQuiet && this.#pieces.bytes > 0 && this.#inFlight === 0 && this.#roomSinceMs === null) {
+      this.#isFlushing = true;
+      this.#pump();
+    } else if (isQuiet && this.#inFlight === 0 && this.#waiting !== '') {
+      ring(this.#waiting, file);
+      this.#waiting = '';
+    }
+    const waitsForSender = !this.#isEnded && this.#roomSinceMs === null && this.#inFlight === 0;
+    if (this.#pace.isTooSlow(waitsForSender, size - this.#sent)) this.stop(new SenderGone());
+  }
+}
+
+const replaced = (): BatonError =>
+  new BatonError('upload_gone', 'Another request sends this file now, or it has ended');
+
+/** A chunk that the store refused: another sender was faster, there is no memory, or there is no store. */
+function meaningOf(error: unknown, store: RelayStore): Error {
+  const text = error instanceof Error ? error.message : '';
+  if (text.startsWith('ERR The ID specified in XADD')) return replaced();
+  if (text.startsWith('OOM')) return new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
+  // Of a cluster that is just moving the slot: not an error of ours.
+  return store.fault(/^(MOVED|ASK) /.test(text) ? new Error(text) : error);
+}

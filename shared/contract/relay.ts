@@ -1,0 +1,81 @@
+import Type from 'typebox';
+import { event } from './event.ts';
+import { Uuid } from './fields.ts';
+import { LIMITS } from './limits.ts';
+import { route } from './route.ts';
+
+/** The resumable-upload draft of the IETF httpbis group that uploads follow, by its interop version. */
+export const UPLOAD_DRAFT_INTEROP_VERSION = '8';
+
+export const PARTIAL_UPLOAD = 'application/partial-upload';
+
+/** The draft's problem type for an append at the wrong offset. */
+export const MISMATCHING_OFFSET = 'https://iana.org/assignments/http-problem-types#mismatching-upload-offset';
+
+const params = Type.Object({
+  transfer_id: Uuid,
+  index: Type.Integer({ minimum: 0, maximum: LIMITS.filesPerTransfer - 1 }),
+  generation: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+});
+
+const path = '/api/relay/{transfer_id}/{index}/{generation}';
+
+const shared = {
+  path,
+  device: 'required',
+  params,
+} as const;
+
+const refusals = ['not_found', 'not_a_party', 'invalid_transition'] as const;
+
+export const relayRoutes = {
+  headUpload: route({
+    ...shared,
+    method: 'HEAD',
+    summary: 'How far the upload of a file got, for its sender',
+    answers: { 204: null },
+    errors: [...refusals, 'upload_gone'],
+  }),
+  appendUpload: route({
+    ...shared,
+    method: 'PATCH',
+    summary: 'Appends bytes to the upload of a file: a piece, or all that is left of it in one request',
+    answers: { 204: null },
+    bytes: true,
+    errors: [
+      ...refusals,
+      ...(['upload_gone', 'offset_mismatch', 'upload_length_mismatch', 'unsupported_media_type'] as const),
+      ...(['window_full', 'relay_busy', 'draining'] as const),
+    ],
+  }),
+  download: route({
+    ...shared,
+    method: 'GET',
+    summary: 'The bytes of a file as its sender sends them, for its receiver; resumable by `Range: bytes=N-`',
+    answers: { 200: 'application/octet-stream', 206: 'application/octet-stream' },
+    bytes: true,
+    errors: [...refusals, 'range_not_available', 'draining'],
+  }),
+  ackDownload: route({
+    ...shared,
+    method: 'POST',
+    path: `${path}/ack`,
+    summary: 'The receiver has safely stored the file up to here: drives progress and frees what is kept for resuming',
+    body: Type.Object({ received_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
+    answers: { 204: null },
+    errors: refusals,
+  }),
+};
+
+export const relayEvents = {
+  'relay:rewind': event({
+    summary: 'The upload of a file goes on from an earlier offset at a new URL; for the sender',
+    data: Type.Object({
+      transfer_id: Uuid,
+      index: Type.Integer(),
+      upload_url: Type.String(),
+      offset: Type.Integer({ minimum: 0 }),
+    }),
+    id: 'always',
+  }),
+};

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { randomPrefix } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
+import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { sha256 } from '../relay/curl.ts';
+import { makeFolder, MIB, relayFiles, writeFile } from '../relay/relayed.ts';
+import { keepReceiving, keepSending, sizeOf } from '../relay/resuming.ts';
+
+const SIZE = 40 * MIB;
+/** Nobody listens there. */
+const NOWHERE = ['127.0.0.1', 1] as const;
+
+let site: SentinelSite;
+let replicas: ReplicaProcess[];
+const folder = makeFolder();
+
+beforeAll(async () => {
+  site = await startRedisSentinel({ replicas: 1 });
+  const keyPrefix = randomPrefix();
+  const start = () => startReplica({ redisUrl: site.url, keyPrefix });
+  replicas = await Promise.all([start(), start()]);
+}, 60_000);
+afterAll(async () => {
+  await stopReplicas();
+  await site.stop();
+  folder.remove();
+});
+
+test('a file arrives whole when a failover loses megabytes that the receiver had already taken', async () => {
+  const [one, two] = replicas as [ReplicaProcess, ReplicaProcess];
+  const file = writeFile(folder.path, 'file', SIZE);
+  const to = join(folder.path, 'file.out');
+  const relayed = await relayFiles(one, { sizes: [SIZE] });
+  const old = await site.primary();
+  const next = site.servers.find((server) => server !== old) as (typeof site.servers)[number];
+  const side = { transferId: relayed.id, size: SIZE };
+  const up = keepSending({ ...side, device: relayed.sender, replica: () => one, path: file.path });
+  const more = ['--limit-rate', '8M'];
+  const down = keepReceiving({ ...side, device: relayed.receiver, replica: () => two, path: to, more });
+  const received = (bytes: number) =>
+    until(
+      async () => sizeOf(to),
+      (size) => size >= bytes,
+      `${bytes} bytes`,
+    );
+
+  await received(6 * MIB);
+  await next.cli('replicaof', ...NOWHERE);
+  await received(26 * MIB);
+  await old.kill();
+  await site.promotedInsteadOf(old);
+  const giveUp = setTimeout(() => down.stop(), 60_000);
+  await down.done;
+  clearTimeout(giveUp);
+  up.stop();
+  await up.done;
+
+  const story = { up: up.story, down: down.story };
+  expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
+  // Proof that a tail was lost: the sender had to begin again behind the receiver.
+  const begun = up.story.flatMap((line) => /from (\d+)/.exec(line)?.[1] ?? []).map(Number);
+  expect({ isBehind: begun.slice(1).some((offset) => offset < 26 * MIB), story }).toEqual({ isBehind: true, story });
+}, 120_000);

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { makeRandom } from '../chaos/random.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { randomPrefix } from '../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { sha256 } from './curl.ts';
+import { makeFolder, MIB, relayFiles, writeFile } from './relayed.ts';
+import { keepReceiving, keepSending, type Side, sizeOf } from './resuming.ts';
+
+/*
+ * Whatever dies in the middle of a transfer, the file arrives whole. The seed decides what dies and when;
+ * APP_TEST_RELAY_RUNS makes more runs, APP_TEST_RELAY_SEED other ones.
+ */
+
+const RUNS = Number(process.env.APP_TEST_RELAY_RUNS ?? 8);
+const SEED = process.env.APP_TEST_RELAY_SEED ?? 'relay';
+const VICTIMS = ['sending replica', 'receiving replica', 'sender', 'receiver', 'store', 'relay store'] as const;
+const PATIENCE_MS = 90_000;
+
+const folder = makeFolder();
+const prefix = randomPrefix();
+/** What accounts have is durable; the relay's own store forgets everything when it dies. */
+let store: OwnRedis;
+let forgetful: OwnRedis;
+const replicas: Record<'same' | 'own', ReplicaProcess[]> = { same: [], own: [] };
+
+const start = (kind: 'same' | 'own') =>
+  startReplica({
+    redisUrl: store.url,
+    keyPrefix: `${prefix}${kind}`,
+    env: kind === 'own' ? { APP_RELAY_REDIS_URL: forgetful.url } : {},
+  });
+
+beforeAll(async () => {
+  [store, forgetful] = await Promise.all([startOwnRedis(), startOwnRedis({ persistent: false })]);
+  for (const kind of ['same', 'own'] as const) replicas[kind] = [await start(kind), await start(kind)];
+}, 60_000);
+afterAll(async () => {
+  await stopReplicas();
+  await Promise.all([store.stop(), forgetful.stop()]);
+  folder.remove();
+});
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const giveUp = Date.now() + PATIENCE_MS; !isSo() && Date.now() < giveUp; ) await delay(5);
+}
+
+async function strike(victim: (typeof VICTIMS)[number], kind: 'same' | 'own', up: Side, down: Side): Promise<void> {
+  const pair = replicas[kind];
+  if (victim === 'sender') return up.current?.kill();
+  if (victim === 'receiver') return down.current?.kill();
+  if (victim === 'store' || victim === 'relay store') {
+    const redis = victim === 'store' ? store : forgetful;
+    await redis.kill();
+    await delay(100);
+    await redis.start();
+    return;
+  }
+  const which = victim === 'sending replica' ? 0 : 1;
+  await pair[which]?.kill();
+  pair[which] = await start(kind);
+}
+
+const runs = Array.from({ length: RUNS }, (_, i) => ({ run: i, seed: `${SEED}-${i}` }));
+
+test.each(runs)(
+  'a file arrives whole whatever is killed on its way ($seed)',
+  async ({ run, seed }) => {
+    const random = makeRandom(seed);
+    const first = VICTIMS[run % VICTIMS.length] as (typeof VICTIMS)[number];
+    const kind = first === 'relay store' || random.next() < 0.3 ? 'own' : 'same';
+    const others = VICTIMS.filter((victim) => victim !== 'relay store' || kind === 'own');
+    const victims = [first, ...(random.next() < 0.5 ? [random.pick(others)] : [])];
+    const size = Math.floor(random.between(12 * MIB, 48 * MIB));
+    const pair = replicas[kind];
+    const file = writeFile(folder.path, seed, size);
+    const to = join(folder.path, `${seed}.out`);
+    const relayed = await relayFiles(pair[0] as ReplicaProcess, { sizes: [size] });
+    const side = (path: string, which: number) => ({
+      ...{ transferId: relayed.id, path, size },
+      replica: () => pair[which] as ReplicaProcess,
+    });
+    const up = keepSending({ ...side(file.path, 0), device: relayed.sender });
+    const down = keepReceiving({ ...side(to, 1), device: relayed.receiver });
+    for (const victim of victims) {
+      const at = Math.floor(random.between(0, 0.9) * size);
+      await until(() => sizeOf(to) >= at);
+      await strike(victim, kind, up, down);
+    }
+    const giveUp = setTimeout(() => down.stop(), PATIENCE_MS);
+    await down.done;
+    clearTimeout(giveUp);
+    up.stop();
+    await up.done;
+    const story = { victims, kind, up: up.story, down: down.story, logs: pair.map(({ log }) => log().slice(-1_500)) };
+    expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
+  },
+  PATIENCE_MS * 2,
+);

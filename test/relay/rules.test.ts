@@ -1,0 +1,414 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+import { curlDown, curlUp, sha256 } from './curl.ts';
+import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
+
+let site: Site;
+const folder = makeFolder();
+beforeAll(async () => {
+  site = await startSite({ APP_RELAY_STALL_SECONDS: '3' });
+});
+afterEach(() => site.closeStreams());
+afterAll(async () => {
+  await site.stop();
+  folder.remove();
+});
+
+const bytesFrom = (path: string, offset: number): Buffer => readFileSync(path).subarray(offset);
+
+const pathOf = (relayed: Relayed, index = 0, generation = 0): string => relayed.url({ url: '' }, index, generation);
+
+interface Append {
+  offset: number;
+  body: Buffer;
+  complete?: boolean;
+  headers?: Record<string, string>;
+  generation?: number;
+  index?: number;
+}
+
+const append = (relayed: Relayed, replica: { url: string }, { offset, body, complete, ...more }: Append) =>
+  request(replica, {
+    method: 'PATCH',
+    path: pathOf(relayed, more.index, more.generation),
+    headers: {
+      ...relayed.sender.headers,
+      'Content-Type': 'application/partial-upload',
+      'Upload-Offset': String(offset),
+      'Upload-Complete': complete ? '?1' : '?0',
+      ...more.headers,
+    },
+    body,
+  });
+
+const head = (relayed: Relayed, replica: { url: string }, generation = 0) =>
+  request(replica, { method: 'HEAD', path: pathOf(relayed, 0, generation), headers: relayed.sender.headers });
+
+/** The whole answer as bytes. */
+async function read(relayed: Relayed, replica: { url: string }, range?: string, index = 0) {
+  const headers = { ...relayed.receiver.headers, ...(range !== undefined && { Range: range }) };
+  const answer = await fetch(relayed.url(replica, index), { headers });
+  return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+const offsetOf = ({ headers }: WireAnswer) => ({
+  offset: headers['upload-offset'],
+  complete: headers['upload-complete'],
+  length: headers['upload-length'],
+});
+
+/** A mismatch has members of its own beside those of every problem. */
+function expectMismatch(answer: WireAnswer, expected: number, provided: number): void {
+  expect(answer.status).toBe(409);
+  expect(answer.body).toMatchObject({
+    type: 'https://iana.org/assignments/http-problem-types#mismatching-upload-offset',
+    code: 'offset_mismatch',
+    'expected-offset': expected,
+    'provided-offset': provided,
+  });
+  expect(answer.headers['upload-offset']).toBe(String(expected));
+}
+
+describe('an upload', () => {
+  test('goes in pieces over both replicas, and HEAD tells how far it is', async () => {
+    const bytes = someBytes(3 * MIB);
+    const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
+    expect(offsetOf(await head(relayed, site.two))).toEqual({ offset: '0', complete: '?0', length: '3145728' });
+    const first = await append(relayed, site.one, { offset: 0, body: bytes.subarray(0, MIB) });
+    expect([first.status, first.headers['upload-offset'], first.text]).toEqual([204, '1048576', '']);
+    expect(first.headers['upload-draft-interop-version']).toBe('8');
+    const rest = await append(relayed, site.two, { offset: MIB, body: bytes.subarray(MIB), complete: true });
+    expect([rest.status, rest.headers['upload-complete']]).toEqual([204, '?1']);
+    expect(offsetOf(await head(relayed, site.one))).toMatchObject({ offset: '3145728', complete: '?1' });
+    expect((await read(relayed, site.one)).bytes.equals(bytes)).toBe(true);
+  });
+
+  test('is told where to go on when it comes with another offset', async () => {
+    const bytes = someBytes(1_000);
+    const relayed = await relayFiles(site.one, { sizes: [2_000] });
+    await append(relayed, site.one, { offset: 0, body: bytes });
+    expectMismatch(await append(relayed, site.two, { offset: 0, body: bytes }), 1_000, 0);
+    expectMismatch(await append(relayed, site.two, { offset: 1_500, body: bytes.subarray(0, 10) }), 1_000, 1_500);
+  });
+
+  test('of more bytes than were declared is refused, with and without a length', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [1_000] });
+    expectProblem(await append(relayed, site.one, { offset: 0, body: someBytes(1_001) }), 'upload_length_mismatch');
+    const chunked = await request(site.one, {
+      method: 'PATCH',
+      path: pathOf(relayed),
+      headers: {
+        ...relayed.sender.headers,
+        'Content-Type': 'application/partial-upload',
+        'Upload-Offset': '0',
+      },
+      body: someBytes(1_500),
+      chunked: true,
+    });
+    expectProblem(chunked, 'upload_length_mismatch');
+  });
+
+  test('that says it is complete with fewer bytes is refused', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [1_000] });
+    const answer = await append(relayed, site.one, { offset: 0, body: someBytes(999), complete: true });
+    expectProblem(answer, 'upload_length_mismatch');
+  });
+
+  test.each([
+    ['without an offset', { 'Upload-Offset': '' }, 'invalid_request'],
+    ['with an offset that is no number', { 'Upload-Offset': '-1' }, 'invalid_request'],
+    ['with a completeness that is none', { 'Upload-Complete': 'yes' }, 'invalid_request'],
+    ['as another type', { 'Content-Type': 'application/octet-stream' }, 'unsupported_media_type'],
+    ['compressed', { 'Content-Encoding': 'gzip' }, 'unsupported_media_type'],
+    ['of another version of the draft', { 'Upload-Draft-Interop-Version': '3' }, 'invalid_request'],
+  ] as const)('%s is refused', async (_, headers, code) => {
+    const relayed = await relayFiles(site.one, { sizes: [10] });
+    const answer = await append(relayed, site.one, { offset: 0, body: someBytes(10), headers: { ...headers } });
+    expect(answer.body).toMatchObject({ code });
+  });
+
+  test('of nothing is complete at once', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [0] });
+    expect((await append(relayed, site.one, { offset: 0, body: Buffer.alloc(0), complete: true })).status).toBe(204);
+    const { answer, bytes } = await read(relayed, site.two);
+    expect([answer.status, bytes.length]).toEqual([200, 0]);
+  });
+
+  test('is read from no further than the window, and told so when nobody makes room', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [40 * MIB] });
+    const file = writeFile(folder.path, 'window', 40 * MIB);
+    const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+    const { out } = await up.done;
+    expect(out).toContain('window_full');
+    const { offset } = offsetOf(await head(relayed, site.two));
+    expect(Number(offset)).toBeLessThanOrEqual(8 * MIB);
+    expect(Number(offset)).toBeGreaterThan(7 * MIB);
+  });
+
+  test('ends an older one of the same file on another replica, and the file still arrives whole', async () => {
+    const size = 30 * MIB;
+    const file = writeFile(folder.path, 'two', size);
+    const relayed = await relayFiles(site.one, { sizes: [size] });
+    const older = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+    let at = 0;
+    while (at < 6 * MIB) at = Number(offsetOf(await head(relayed, site.two)).offset);
+    // Full by now: it stands still until there is room.
+    for (let before = -1; before !== at; ) {
+      before = at;
+      at = Number(offsetOf(await head(relayed, site.two)).offset);
+    }
+    const newer = curlUp(relayed.url(site.two), relayed.sender.headers, '-', { offset: at });
+    newer.process.stdin?.end(bytesFrom(file.path, at));
+    expect((await older.done).out).toContain('offset_mismatch');
+    const to = join(folder.path, 'two.out');
+    expect(await curlDown(relayed.url(site.one), relayed.receiver.headers, to).done).toEqual({ code: 0, out: '' });
+    expect((await newer.done).out).toBe('204');
+    expect(await sha256(to)).toBe(file.sha);
+  });
+});
+
+describe('a download', () => {
+  test('has what a browser needs to take it for a file and nothing else', async () => {
+    const names = ['folder/ta"g und Übung.html'];
+    const relayed = await relayFiles(site.one, { sizes: [4], names });
+    await append(relayed, site.one, { offset: 0, body: Buffer.from('abcd'), complete: true });
+    const { answer } = await read(relayed, site.two);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': '4',
+      'content-disposition': `attachment; filename="ta_g und _bung.html"; filename*=UTF-8''ta%22g%20und%20%C3%9Cbung.html`,
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+      'x-accel-buffering': 'no',
+      'cache-control': 'no-store',
+    });
+  });
+
+  test('of a range has that range, also twice', async () => {
+    const bytes = someBytes(MIB);
+    const relayed = await relayFiles(site.one, { sizes: [MIB] });
+    await append(relayed, site.one, { offset: 0, body: bytes, complete: true });
+    for (const start of [0, 1, 300_000, MIB - 1, 5]) {
+      const { answer, bytes: got } = await read(relayed, site.two, `bytes=${start}-`);
+      expect(answer.status).toBe(206);
+      expect(answer.headers.get('content-range')).toBe(`bytes ${start}-${MIB - 1}/${MIB}`);
+      expect(got.equals(bytes.subarray(start))).toBe(true);
+    }
+    const { bytes: some } = await read(relayed, site.two, 'bytes=10-19');
+    expect(some.equals(bytes.subarray(10, 20))).toBe(true);
+  });
+
+  test('that begins in the same moment as its upload does not send it away', async () => {
+    const sizes = Array.from({ length: 8 }, () => 1_000);
+    for (let round = 0; round < 5; round++) {
+      const relayed = await relayFiles(site.one, { sizes });
+      const answers = sizes.map(async (size, index) => {
+        const reading = read(relayed, site.two, undefined, index);
+        const sent = await append(relayed, site.one, { offset: 0, body: someBytes(size), index });
+        return [sent.status, (await reading).bytes.length];
+      });
+      expect(await Promise.all(answers)).toEqual(sizes.map((size) => [204, size]));
+    }
+  });
+
+  test('from the end or behind it is refused', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [100] });
+    for (const range of ['bytes=100-', 'bytes=1000-']) {
+      const answer = await request(site.two, {
+        path: pathOf(relayed),
+        headers: { ...relayed.receiver.headers, Range: range },
+      });
+      expectProblem(answer, 'range_not_available');
+    }
+  });
+
+  test('may begin before its sender, while the transfer is pending too', async () => {
+    const bytes = someBytes(2 * MIB);
+    const relayed = await relayFiles(site.one, { sizes: [bytes.length], accept: false });
+    const reading = read(relayed, site.two);
+    await append(relayed, site.one, { offset: 0, body: bytes, complete: true });
+    expect((await reading).bytes.equals(bytes)).toBe(true);
+  });
+
+  test('gets a file that waited for it without its sender', async () => {
+    const bytes = someBytes(8 * MIB);
+    const relayed = await relayFiles(site.one, { sizes: [bytes.length], accept: false });
+    expect((await append(relayed, site.one, { offset: 0, body: bytes, complete: true })).status).toBe(204);
+    await relayed.receiver.on(site.two).call('acceptTransfer', { params: { transfer_id: relayed.id } });
+    expect((await read(relayed, site.two)).bytes.equals(bytes)).toBe(true);
+  });
+
+  test('of what is not kept any more sends the sender back, who is told where to go on', async () => {
+    const size = 24 * MIB;
+    const file = writeFile(folder.path, 'rewind', size);
+    const relayed = await relayFiles(site.one, { sizes: [size] });
+    const events = site.listen(relayed.sender, site.two);
+    await events.next('ready');
+    const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+    const to = join(folder.path, 'rewind.out');
+    expect((await curlDown(relayed.url(site.two), relayed.receiver.headers, to).done).code).toBe(0);
+    await up.done;
+    const again = join(folder.path, 'rewind.again');
+    writeFileSync(again, bytesFrom(file.path, 0).subarray(0, 5 * MIB));
+    const down = curlDown(relayed.url(site.two), relayed.receiver.headers, again);
+    const { data } = await events.next('relay:rewind');
+    expect(data).toEqual({
+      transfer_id: relayed.id,
+      index: 0,
+      upload_url: pathOf(relayed, 0, 1),
+      offset: 5 * MIB,
+    });
+    expectProblem(await append(relayed, site.one, { offset: size, body: Buffer.alloc(0) }), 'upload_gone');
+    expect((await head(relayed, site.one)).status).toBe(410);
+    const { body } = await relayed.sender.on(site.two).call('getTransfer', { params: { transfer_id: relayed.id } });
+    expect(body.transfer.uploads).toEqual([{ index: 0, upload_url: pathOf(relayed, 0, 1), offset: 5 * MIB }]);
+    const resumed = curlUp(relayed.url(site.one, 0, 1), relayed.sender.headers, '-', { offset: 5 * MIB });
+    resumed.process.stdin?.end(bytesFrom(file.path, 5 * MIB));
+    expect(await resumed.done).toMatchObject({ code: 0, out: '204' });
+    expect((await down.done).code).toBe(0);
+    expect(await sha256(again)).toBe(file.sha);
+  });
+
+  test('that never reads holds up to the window, the tail and some sockets, and is ended', async () => {
+    const size = 64 * MIB;
+    const file = writeFile(folder.path, 'never', size);
+    const relayed = await relayFiles(site.one, { sizes: [size] });
+    const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+    const socket = connect(Number(new URL(site.two.url).port), '127.0.0.1').pause();
+    const headers = Object.entries(relayed.receiver.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`GET ${pathOf(relayed)} HTTP/1.1\r\nHost: x\r\n${headers.join('')}\r\n`);
+    expect((await up.done).out).toContain('window_full');
+    const kept = await site.redis.memory('USAGE', `${site.prefix}:relay:{${relayed.id}}:0:0`, 'SAMPLES', 0);
+    expect(kept).toBeLessThan(14 * MIB);
+    const isServed = async () => {
+      const metrics = await (await fetch(`${site.two.adminUrl}/metrics`)).text();
+      return /^baton_relay_active\{direction="down"\} [1-9]/m.test(metrics);
+    };
+    while (await isServed()) await new Promise((resolve) => setTimeout(resolve, 100));
+    // Cut: what comes out of the sockets ends before the file does.
+    let bytes = 0;
+    socket
+      .on('error', () => undefined)
+      .on('data', (part) => {
+        bytes += part.length;
+      });
+    socket.resume();
+    await once(socket, 'close');
+    expect(bytes).toBeLessThan(size);
+  });
+});
+
+describe('who may', () => {
+  const asking = (device: { headers: Record<string, string> }, relayed: Relayed, method: string) =>
+    request(site.two, {
+      method,
+      path: pathOf(relayed) + (method === 'POST' ? '/ack' : ''),
+      headers: { ...device.headers, ...(method === 'PATCH' && { 'Upload-Offset': '0' }) },
+      ...(method === 'POST' && { body: { received_bytes: 0 } }),
+    });
+
+  test('another account does not learn that the file exists', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [10] });
+    const stranger = makeDevice({ user: randomUser() });
+    await stranger.on(site.one).call('getMe');
+    for (const method of ['PATCH', 'GET', 'POST']) expectProblem(await asking(stranger, relayed, method), 'not_found');
+    expect((await asking(stranger, relayed, 'HEAD')).status).toBe(404);
+  });
+
+  test('the third device of the account takes no part, and each party only its own', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [10] });
+    for (const method of ['PATCH', 'GET', 'POST']) {
+      expectProblem(await asking(relayed.third, relayed, method), 'not_a_party');
+    }
+    for (const method of ['GET', 'POST']) expectProblem(await asking(relayed.sender, relayed, method), 'not_a_party');
+    expectProblem(await asking(relayed.receiver, relayed, 'PATCH'), 'not_a_party');
+  });
+
+  test('a guest relays like any device', async () => {
+    const user = randomUser();
+    const guest = makeDevice({ user, name: 'Guest', scope: 'guest' });
+    const other = makeDevice({ user, name: 'Other' });
+    for (const device of [guest, other]) await device.on(site.one).call('getMe');
+    const { body } = await guest
+      .on(site.one)
+      .call('initTransfer', { body: { to: 'Other', files: [{ name: 'a', size: 3 }] } });
+    const params = { transfer_id: body.transfer.transfer_id };
+    await guest.on(site.one).call('relayTransfer', { params });
+    const path = `/api/relay/${params.transfer_id}/0/0`;
+    const headers = { ...guest.headers, 'Content-Type': 'application/partial-upload', 'Upload-Offset': '0' };
+    const sent = await request(site.one, { method: 'PATCH', path, headers, body: Buffer.from('abc') });
+    expect(sent.status).toBe(204);
+    expect((await request(site.two, { path, headers: other.headers })).text).toBe('abc');
+  });
+
+  test('nobody, before the relay is in use and after the transfer has ended', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [10] });
+    await append(relayed, site.one, { offset: 0, body: someBytes(5) });
+    await relayed.receiver.on(site.two).call('cancelTransfer', { params: { transfer_id: relayed.id }, body: {} });
+    const answer = await append(relayed, site.one, { offset: 5, body: someBytes(5) });
+    expect(answer.body).toMatchObject({ code: 'invalid_transition', state: 'CANCELLED' });
+    expect((await asking(relayed.receiver, relayed, 'GET')).body).toMatchObject({ code: 'invalid_transition' });
+  });
+
+  test('a ninth file of an account waits until one of eight has gone', async () => {
+    const relayed = await relayFiles(site.one, { sizes: Array.from({ length: 9 }, () => 10) });
+    for (let index = 0; index < 8; index++) {
+      expect((await append(relayed, site.one, { offset: 0, body: someBytes(10), index })).status).toBe(204);
+    }
+    const ninth = { offset: 0, body: someBytes(10), index: 8 };
+    expectProblem(await append(relayed, site.two, ninth), 'relay_busy');
+    await read(relayed, site.two, undefined, 3);
+    // Its place is free a moment after its last byte has come.
+    while ((await append(relayed, site.two, ninth)).status === 503);
+    expect((await append(relayed, site.two, { ...ninth, offset: 10, body: Buffer.alloc(0) })).status).toBe(204);
+  });
+});
+
+test('running requests end with their transfer, and nothing of the file is left', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [20 * MIB] });
+  const file = writeFile(folder.path, 'cancelled', 20 * MIB);
+  const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+  while (Number(offsetOf(await head(relayed, site.two)).offset) < 7 * MIB);
+  await relayed.receiver.on(site.two).call('cancelTransfer', { params: { transfer_id: relayed.id }, body: {} });
+  expect((await up.done).out).toContain('invalid_transition');
+  expect(await site.redis.keys(`${site.prefix}:relay:*${relayed.id}*`)).toEqual([]);
+});
+
+test('a device that is signed out neither sends nor reads on, on whatever replica it was', async () => {
+  const size = 20 * MIB;
+  const relayed = await relayFiles(site.one, { sizes: [size] });
+  const file = writeFile(folder.path, 'revoked', size);
+  const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
+  const to = join(folder.path, 'revoked.out');
+  const down = curlDown(relayed.url(site.two), relayed.receiver.headers, to, ['--limit-rate', '1M']);
+  while (Number(offsetOf(await head(relayed, site.two)).offset) < 7 * MIB);
+  await relayed.sender.on(site.one).call('removeDevice', { params: { device_id: relayed.receiver.id } });
+  expect((await down.done).code).not.toBe(0);
+  expect((await up.done).out).toContain('invalid_transition');
+  expect(await site.redis.keys(`${site.prefix}:relay:*${relayed.id}*`)).toEqual([]);
+}, 30_000);
+
+test('every key of the relay has an end', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [1_000, 2_000] });
+  await append(relayed, site.one, { offset: 0, body: someBytes(1_000) });
+  await append(relayed, site.one, { offset: 0, body: someBytes(500), index: 1 });
+  await read(relayed, site.two);
+  const keys = (await site.redis.keys(`${site.prefix}:*`)).filter((key) => /:relay(:|$)/.test(key));
+  expect(keys.length).toBeGreaterThanOrEqual(5);
+  const ttls = await Promise.all(keys.map((key) => site.redis.ttl(key)));
+  expect(Math.min(...ttls)).toBeGreaterThan(0);
+});
+
+test('acknowledged bytes are let go of', async () => {
+  const bytes = someBytes(2 * MIB);
+  const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
+  await append(relayed, site.one, { offset: 0, body: bytes, complete: true });
+  const ack = { method: 'POST', path: `${pathOf(relayed)}/ack`, headers: relayed.receiver.headers };
+  expect((await request(site.two, { ...ack, body: { received_bytes: bytes.length } })).status).toBe(204);
+  expect(await site.redis.xlen(`${site.prefix}:relay:{${relayed.id}}:0:0`)).toBe(0);
+});
