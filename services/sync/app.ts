@@ -161,13 +161,7 @@ export async function startApp(config: Config): Promise<App> {
     rateLimit: limitOf('signal'),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
-  const broker =
-    config.broker &&
-    makeBrokerClient({
-      ...config.broker,
-      metrics,
-      onEnded: (ended) => sessions.rows.end(ended).catch((error: unknown) => onFailure('end session', error)),
-    });
+  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const sessions = makeSessionsRoom({
     db: { redis, scripts, keys },
     broker,

@@ -125,9 +125,8 @@ for (const kind of KINDS) {
         /event: (ready|presence)\ndata: .*"phone-of-gone","name":"Phone","type":"browser","online":true/,
       );
       onPhone.close();
-      await onLaptop.until(
-        /event: presence\ndata: .*"phone-of-gone","name":"Phone","type":"browser","online":false.*\n\n$/,
-      );
+      const gone = /event: presence\ndata: .*"phone-of-gone","name":"Phone","type":"browser","online":false.*\n\n$/;
+      expect(await onLaptop.until(gone)).toMatch(gone);
     });
 
     test('an old cookie that is used after its time ends the streams of whoever has the new one', async () => {

@@ -1,3 +1,4 @@
+import type { EndedSession } from '../../../shared/contract/broker.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -50,6 +51,10 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     rows,
     cookie,
     removal,
+    /** The auth broker told of a session that was ended, maybe not by us. */
+    ended(session: EndedSession): void {
+      rows.end(session).catch((error: unknown) => onFailure('end session', error));
+    },
     handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
   };
 }
