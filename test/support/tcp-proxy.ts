@@ -15,6 +15,8 @@ export interface TcpProxy {
    * not matter); they stay open. Later ones are not concerned.
    */
   silence(marker: string): void;
+  /** Nothing that Redis answers arrives any more until `release`. `asked` resolves when a request holds `marker`. */
+  hold(marker: string): { asked: Promise<void>; release: () => void };
   stop(): Promise<void>;
 }
 
@@ -23,6 +25,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let trap: { marker: string; sprung: () => void } | null = null;
   const links = new Set<{ sent: string; isSilent: boolean }>();
+  let held: { marker: string; asked: () => void; answers: (() => void)[] } | null = null;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -44,12 +47,14 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
         armed = trap.sprung;
         trap = null;
       }
+      if (held && bytes.includes(held.marker)) held.asked();
       // What a connection is for shows in its first words.
       if (link.sent.length < 4_096) link.sent += bytes.toString('latin1').toLowerCase();
       if (!link.isSilent) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
       if (link.isSilent) return;
+      if (held) return void held.answers.push(() => client.write(bytes));
       if (!armed) return client.write(bytes);
       client.destroy();
       armed();
@@ -68,6 +73,17 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       }),
     silence(marker) {
       for (const link of links) link.isSilent ||= link.sent.includes(marker.toLowerCase());
+    },
+    hold(marker) {
+      const answers: (() => void)[] = [];
+      const asked = new Promise<void>((resolve) => {
+        held = { marker, asked: resolve, answers };
+      });
+      const release = () => {
+        held = null;
+        for (const answer of answers) answer();
+      };
+      return { asked, release };
     },
     async stop() {
       for (const socket of sockets) socket.destroy();

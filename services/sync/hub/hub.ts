@@ -138,6 +138,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const { account, deviceId } = caller;
     // In the tick that places the stream: a revocation comes before this, or finds the stream.
     if (deviceId !== null && rooms.isRevoked(account, deviceId)) throw new BatonError('session_revoked');
+    // Gone while it was asked who it is: nothing would ever tell of its end.
+    if (res.destroyed) return;
     const stream = new Stream(res, caller, device);
     if (this.#draining || this.streams.size >= maxStreams) {
       return stream.end(this.#draining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));

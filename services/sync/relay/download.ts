@@ -105,6 +105,7 @@ export class Download {
     const onClose = () => this.stop();
     const onDrain = () => this.#onDrain();
     res.once('close', onClose).on('drain', onDrain);
+    if (res.destroyed) this.stop();
     const deadline = performance.now() + firstWithinMs;
     try {
       this.#link = await store.link(file);

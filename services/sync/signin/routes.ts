@@ -80,6 +80,7 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
     pollLogin: enabled(async ({ query, req, res }) => {
       const gone = new AbortController();
       res.once('close', () => gone.abort());
+      if (res.destroyed) gone.abort();
       const { request_id: requestId, wait_ms: waitMs = LIMITS.pollMs } = query;
       const outcome = await signin.poll({ requestId, pollSecret: pollSecretOf(req), waitMs, signal: gone.signal });
       if ('pending' in outcome)
