@@ -2,7 +2,9 @@ import { BatonError } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectTo } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { recordStream } from '../support/stream-recorder.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 let redis: OwnRedis;
@@ -109,6 +111,32 @@ test('a store that stalls and wakes up empty, while a replica stalls as well, le
   await look.quit();
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 }, 90_000);
+
+test('unacknowledged messages come again once on a stream, also when the store fails in the middle of them', async () => {
+  await startAll();
+  const proxy = await startTcpProxy(redis.url);
+  const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });
+  const { phone, onLaptop, onPhone, send } = await startPair();
+  // More than one page.
+  const contents = Array.from({ length: 100 }, (_, i) => `${i} ${'x'.repeat(4_000)}`);
+  for (const content of contents) await send(content);
+
+  const { asked, release } = proxy.hold(`${phone.id}:`);
+  const again = recordStream({ baseUrl: behindProxy.url, headers: phone.headers, dropDuplicates: false });
+  await asked;
+  await redis.kill();
+  const metrics = async () => (await fetch(`${behindProxy.adminUrl}/metrics`)).text();
+  const failed = /^baton_background_failures_total\{task="catch-up"/m;
+  await until(metrics, (text) => failed.test(text), 'the second page to fail');
+  release();
+  await redis.start();
+  await again.next('message', ({ data }) => data.content === contents.at(-1));
+
+  const sentAgain = again.events.filter(({ name }) => name === 'message');
+  expect(sentAgain.map(({ data }) => (data as { content: string }).content)).toEqual(contents);
+  await Promise.all([onLaptop.stop(), onPhone.stop(), again.stop(), behindProxy.stop()]);
+  await proxy.stop();
+}, 60_000);
 
 test('a message whose answer from the store was cut off is accepted once', async () => {
   await startAll();

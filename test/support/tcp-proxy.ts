@@ -15,7 +15,7 @@ export interface TcpProxy {
    * not matter); they stay open. Later ones are not concerned.
    */
   silence(marker: string): void;
-  /** Nothing that Redis answers arrives any more until `release`. `asked` resolves when a request holds `marker`. */
+  /** From the next request that holds `marker` on no answer of Redis arrives, until `release`. `asked`: it came. */
   hold(marker: string): { asked: Promise<void>; release: () => void };
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let trap: { marker: string; sprung: () => void } | null = null;
   const links = new Set<{ sent: string; isSilent: boolean }>();
-  let held: { marker: string; asked: () => void; answers: (() => void)[] } | null = null;
+  let held: { marker: string; asked: (() => void) | null; answers: (() => void)[] } | null = null;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -47,14 +47,17 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
         armed = trap.sprung;
         trap = null;
       }
-      if (held && bytes.includes(held.marker)) held.asked();
+      if (held?.asked && bytes.includes(held.marker)) {
+        held.asked();
+        held.asked = null;
+      }
       // What a connection is for shows in its first words.
       if (link.sent.length < 4_096) link.sent += bytes.toString('latin1').toLowerCase();
       if (!link.isSilent) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
       if (link.isSilent) return;
-      if (held) return void held.answers.push(() => client.write(bytes));
+      if (held?.asked === null) return void held.answers.push(() => client.write(bytes));
       if (!armed) return client.write(bytes);
       client.destroy();
       armed();

@@ -12,6 +12,8 @@ const PAGES_AT_ONCE = 64;
 /** An event that is sent again: without id, because its place in the log is behind the stream. */
 export interface OwedEvent {
   name: EventName;
+  /** Of the message or transfer. */
+  id: string;
   /** JSON text. */
   data: string;
 }
@@ -61,11 +63,14 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
     return true;
   }
 
-  async function writeOwed(stream: Stream, position: string): Promise<boolean> {
-    for await (const events of owed(stream, position)) {
-      for (const { name, data } of events) {
+  /** False: the stream is over. May be repeated when it failed in the middle: nothing is written twice. */
+  async function writeOwed(stream: Stream, { from, written }: NonNullable<Stream['owed']>): Promise<boolean> {
+    for await (const events of owed(stream, from)) {
+      for (const { name, id, data } of events) {
+        if (written.has(id)) continue;
         if (!(await stream.whenWritable())) return false;
         stream.write(frame(name, data), Date.now());
+        written.add(id);
       }
     }
     return !stream.isOver;
@@ -86,9 +91,9 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
         });
         if (reached === 'lost') return false;
         ended = reached;
-      } else if (stream.owedFrom !== null) {
-        if (!(await writeOwed(stream, stream.owedFrom))) return true;
-        stream.owedFrom = null;
+      } else if (stream.owed !== null) {
+        if (!(await writeOwed(stream, stream.owed))) return true;
+        stream.owed = null;
       } else {
         stream.state = 'live';
         onLive(stream);

@@ -38,7 +38,8 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
   };
   if (lostReason !== null) stream.advance(attached.top);
   // Most streams are owed nothing, and are live after the one trip of their attach.
-  stream.owedFrom = opened.pendingMessages + opened.pendingTransfers > 0 ? stream.position : null;
+  const isOwed = opened.pendingMessages + opened.pendingTransfers > 0;
+  stream.owed = isOwed ? { from: stream.position, written: new Set() } : null;
   stream.presenceVersion = attached.presenceVersion;
   stream.greeted = true;
   stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top), Date.now());

@@ -6,7 +6,11 @@ interface OwedParts {
   transfers: { owed(actor: { account: string; deviceId: string }, position: string): Promise<string[]> };
 }
 
-const eventsOf = (name: OwedEvent['name'], jsons: string[]): OwedEvent[] => jsons.map((data) => ({ name, data }));
+/** The first id in an event is that of what it is about. */
+const idOf = (json: string): string => /_id":"([^"]+)"/.exec(json)?.[1] ?? '';
+
+const eventsOf = (name: OwedEvent['name'], jsons: string[]): OwedEvent[] =>
+  jsons.map((data) => ({ name, id: idOf(data), data }));
 
 /** What a stream is owed beside the log: its device's unacknowledged messages, then the transfers it did not accept. */
 export const makeOwed = ({ messages, transfers }: OwedParts) =>

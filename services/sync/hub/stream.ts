@@ -40,8 +40,8 @@ export class Stream {
   generation = 0;
   /** Set by an announcement that was dropped because the stream was not live: what was read may be too old. */
   missedBell = false;
-  /** While set, the mailbox is still owed from this position. */
-  owedFrom: string | null = null;
+  /** While set, the stream is owed what lies beside the log at this position, but for what was written already. */
+  owed: { readonly from: string; readonly written: Set<string> } | null = null;
   catchingUp = false;
   /** `ready` was written; before that nothing else may be. */
   greeted = false;

@@ -141,8 +141,16 @@ export function checkLoss(history: History, resets: Map<string, Reset[]>): Viola
 }
 
 /** What was refused must not have happened. */
-export function checkRefused({ devices, operations }: History): Violation[] {
-  const refused = new Map(operations.filter(({ outcome }) => outcome === 'refused').map((one) => [one.number, one]));
+export function checkRefused({ devices, operations, faults }: History): Violation[] {
+  const losses = faults.filter(({ loss }) => loss !== null);
+  // A client asks again when an answer got lost: a store that forgot in between, devices too, refuses what it had done.
+  const wasForgotten = ({ sentAt, answeredAt }: Operation) =>
+    losses.some(({ startedAt, endedAt }) => startedAt <= answeredAt && endedAt >= sentAt);
+  const refused = new Map(
+    operations
+      .filter((one) => one.outcome === 'refused' && !wasForgotten(one))
+      .map((one): [number, Operation] => [one.number, one]),
+  );
   const violations: Violation[] = [];
   for (const { account, device, frames } of devices) {
     for (const frame of frames) {

@@ -100,6 +100,11 @@ describe('loss', () => {
     Object.assign(planted.deliver(100, '1100-1'), { outcome: 'refused', code: 'not_found' });
 
     expect(found(planted.history)).toEqual(['refused but delivered']);
+
+    planted.fault('flushall', 98, 99, LOST_ALL);
+    expect(found(planted.history)).toEqual(['refused but delivered']);
+    planted.fault('flushall', 100, 101, LOST_ALL);
+    expect(found(planted.history)).toEqual([]);
   });
 
   test('a device that was away in every quiet moment since is owed nothing yet', () => {
