@@ -161,7 +161,7 @@ export async function startApp(config: Config): Promise<App> {
     rateLimit: limitOf('signal'),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
-  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
+  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const sessions = makeSessionsRoom({
     db: { redis, scripts, keys },
     broker,

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { sharedRedisUrl } from '../support/redis.ts';

@@ -1,3 +1,4 @@
+import type { EndedSession } from '../../../shared/contract/broker.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -32,13 +33,14 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
-  const rows = makeSessionRows({ devices, revocations, broker, noteDue });
+  const rows = makeSessionRows({ devices, revocations, broker, nowMs: store.nowMs, noteDue });
   const removal = makeRemoval({
     ...{ store, revocations, broker, noteDue },
     onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
   });
   const sessions = makeSessions({
-    ...{ broker, devices, rows, removal, revocations, erase: store.erase, isOnline: devices.isOnline },
+    ...{ broker, devices, rows, removal, revocations, erase: store.erase, nowMs: store.nowMs },
+    isOnline: devices.isOnline,
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });
@@ -49,6 +51,10 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     rows,
     cookie,
     removal,
+    /** The auth broker told of a session that was ended, maybe not by us. */
+    ended(session: EndedSession): void {
+      rows.end(session).catch((error: unknown) => onFailure('end session', error));
+    },
     handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
   };
 }
