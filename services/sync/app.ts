@@ -241,8 +241,7 @@ export async function startApp(config: Config): Promise<App> {
         }),
       isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
-      noteDue: (account, atMs) =>
-        dueStore.note(account, Math.max(0, atMs - Date.now())).catch((error: unknown) => onFailure('note due', error)),
+      noteDue: (account, inMs) => dueStore.note(account, inMs).catch((error: unknown) => onFailure('note due', error)),
     },
     metrics,
     timing: {
