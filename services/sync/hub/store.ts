@@ -33,7 +33,7 @@ export interface Attached {
   presenceVersion: number;
   /** Null when the stream already has this version. */
   presence: PresenceFields | null;
-  /** When the account's next thing becomes due (Unix ms), null when nothing does. */
+  /** Ms until the next thing of the account is due, null when nothing is. */
   nextDueInMs: number | null;
   transitions: Transitions;
   opened: Opened | null;
