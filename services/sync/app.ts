@@ -163,7 +163,7 @@ export async function startApp(config: Config): Promise<App> {
     ...{ scripts, keys, rateLimit: limitOf('signal') },
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
   });
-  const broker = config.broker === null ? null : makeBrokerClient({ ...config.broker, metrics });
+  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const sessions = makeSessionsRoom({
     db: { redis, scripts, keys },
     broker,
@@ -238,8 +238,7 @@ export async function startApp(config: Config): Promise<App> {
         }),
       isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
-      noteDue: (account, atMs) =>
-        dueStore.note(account, Math.max(0, atMs - Date.now())).catch((error: unknown) => onFailure('note due', error)),
+      noteDue: (account, inMs) => dueStore.note(account, inMs).catch((error: unknown) => onFailure('note due', error)),
     },
     metrics,
     timing: {

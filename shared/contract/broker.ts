@@ -126,6 +126,13 @@ export const VerifiedIdentity = Type.Object({
 });
 export type VerifiedIdentity = Static<typeof VerifiedIdentity>;
 
+/**
+ * Member `session` of the problem document with which `rotate` and `verify` refuse a session that was ended
+ * (`session_revoked`, `reuse_detected`), so that the service can end what is open of it. A broker may leave it out.
+ */
+export const EndedSession = Type.Object({ session_id: SessionId, subject: Subject, meta: Type.String() });
+export type EndedSession = Static<typeof EndedSession>;
+
 /** Every row needs the service's `Authorization: Bearer` and `X-Broker-App`; identity headers play no part. */
 export const brokerRoutes = {
   mintSession: route({

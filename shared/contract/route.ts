@@ -15,7 +15,10 @@ export interface Route {
   identity: 'public' | 'caller';
   /** `required` refuses a session without a device; `optional` gives such a caller its account-wide part. */
   device: 'required' | 'optional';
-  /** A page: who has no session is sent to the login and comes back, instead of being refused. */
+  /**
+   * A page, or its form: who has no session is sent to the login and comes back, instead of being refused. With a form
+   * only whoever prefers pages to problem documents.
+   */
   loginRedirect: boolean;
   /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
   scope: 'any' | 'full' | 'own';

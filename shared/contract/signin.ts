@@ -114,6 +114,7 @@ export const signinRoutes = {
     method: 'POST',
     path: '/link',
     summary: 'The form of that page',
+    loginRedirect: true,
     body: Type.Object({
       request_id: Named,
       approval_code: Named,
@@ -122,6 +123,6 @@ export const signinRoutes = {
       persist: Type.Optional(Persist),
     }),
     bodyKind: 'form',
-    answers: { 200: 'text/html' },
+    answers: { 200: 'text/html', 303: null },
   }),
 };

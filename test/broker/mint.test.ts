@@ -4,7 +4,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { IssuedSession, type IssuedSession as Issued } from '../../shared/contract/broker.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { mintOf, newSubject, type Service, serviceOf } from './service.ts';
+import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './service.ts';
 
 let broker: BrokerProcess;
 let service: Service;
@@ -125,7 +125,7 @@ describe('one session per user, app and device', () => {
     const answer = await service.tryMint(fields);
     expect(answer.status).toBe(201);
     expect(issued(answer).session_id).not.toBe(first.session_id);
-    expectProblem(await service.tryVerify(first.cookie.value), 'session_revoked');
+    expectEnded(await service.tryVerify(first.cookie.value), 'session_revoked');
     await service.verify(issued(answer).cookie.value);
   });
 });

@@ -3,7 +3,7 @@ import { BrokerSessions } from '../../shared/contract/broker.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
 import { locationOf, makeBrowser } from './browser.ts';
-import { newSubject, type Service, serviceOf } from './service.ts';
+import { expectEnded, newSubject, type Service, serviceOf } from './service.ts';
 
 let broker: BrokerProcess;
 let service: Service;
@@ -23,8 +23,8 @@ describe('revoking', () => {
     const { subject, cookie, access_token: token } = session;
     const answer = await service.tryRevoke({ subject, [by]: session[by], reason: 'revoked' });
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: '' });
-    expectProblem(await service.tryVerify(cookie.value), 'session_revoked');
-    expectProblem(await service.tryVerifyToken(token), 'session_revoked');
+    expectEnded(await service.tryVerify(cookie.value), 'session_revoked', session);
+    expectEnded(await service.tryVerifyToken(token), 'session_revoked', session);
     expect(await service.list(subject)).toEqual([]);
   });
 

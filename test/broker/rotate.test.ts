@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IssuedSession } from '../../shared/contract/broker.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 import { type BrokerProcess, eventually, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { mintOf, newSubject, type Service, serviceOf } from './service.ts';
+import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './service.ts';
 
 /** The grace of the contract is a minute; here it is over while somebody waits. */
 const SHORT_GRACE_SECONDS = 2;
@@ -149,9 +149,9 @@ describe('the secret before', () => {
     const second = await rotate(strict, first);
     await strict.verify(second);
     await strict.verify(first);
-    expectProblem(await untilRefused(strict, first), 'reuse_detected');
-    expectProblem(await strict.tryVerify(second), 'reuse_detected');
-    expectProblem(await strict.tryRotate(second), 'reuse_detected');
+    expectEnded(await untilRefused(strict, first), 'reuse_detected');
+    expectEnded(await strict.tryVerify(second), 'reuse_detected');
+    expectEnded(await strict.tryRotate(second), 'reuse_detected');
     expect(await strict.list(fields.subject)).toEqual([]);
   });
 
@@ -163,8 +163,8 @@ describe('the secret before', () => {
       const answer = await strict.tryRotate(first);
       return answer.status === 200 ? null : answer;
     });
-    expectProblem(refused, 'reuse_detected');
-    expectProblem(await strict.tryVerify(third), 'reuse_detected');
+    expectEnded(refused, 'reuse_detected');
+    expectEnded(await strict.tryVerify(third), 'reuse_detected');
   });
 
   test('its access token is refused too after the reuse', async () => {
@@ -172,7 +172,7 @@ describe('the secret before', () => {
     const second = await strict.rotate(credentialOf(session));
     await strict.verify(credentialOf(second));
     await untilRefused(strict, credentialOf(session));
-    expectProblem(await strict.tryVerifyToken(second.access_token), 'reuse_detected');
+    expectEnded(await strict.tryVerifyToken(second.access_token), 'reuse_detected');
   });
 
   test('starts no clock when only an access token is used', async () => {
@@ -192,7 +192,7 @@ describe('the secret before', () => {
     const after = await mint(strict, fields);
     await strict.verify(before);
     await strict.verify(after);
-    expectProblem(await untilRefused(strict, before), 'reuse_detected');
+    expectEnded(await untilRefused(strict, before), 'reuse_detected');
   });
 });
 
@@ -236,9 +236,18 @@ describe('what is no credential', () => {
   test('a revoked session is told as such', async () => {
     const session = await service.mint();
     await service.tryRevoke({ subject: session.subject, session_id: session.session_id, reason: 'logout' });
-    expectProblem(await service.tryRotate(credentialOf(session)), 'session_revoked');
-    expectProblem(await service.tryVerify(credentialOf(session)), 'session_revoked');
-    expectProblem(await service.tryVerifyToken(session.access_token), 'session_revoked');
+    expectEnded(await service.tryRotate(credentialOf(session)), 'session_revoked');
+    expectEnded(await service.tryVerify(credentialOf(session)), 'session_revoked');
+    expectEnded(await service.tryVerifyToken(session.access_token), 'session_revoked');
+    // Whose it was is not for other services.
+    const stranger = serviceOf(broker, { app: 'other', token: OTHER_TOKEN });
+    for (const answer of [
+      await stranger.tryVerify(credentialOf(session)),
+      await stranger.tryRotate(credentialOf(session)),
+      await stranger.tryVerifyToken(session.access_token),
+    ]) {
+      expectProblem(answer, 'session_expired');
+    }
   });
 });
 

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type {
   BrokerSession,
   BrokerSessions,
+  EndedSession,
   IssuedSession,
   MintSession,
   RevokeSession,
   VerifiedIdentity,
 } from '../../shared/contract/broker.ts';
-import { request, type WireAnswer } from '../support/wire.ts';
+import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { TOKEN } from './brokers.ts';
 
 interface Target {
@@ -15,6 +16,21 @@ interface Target {
 }
 
 type Known<T> = Omit<WireAnswer, 'body'> & { body: T };
+
+/** Checks that a service is refused with this code, and told which session of its own was ended. */
+export function expectEnded(
+  answer: WireAnswer,
+  code: 'session_revoked' | 'reuse_detected',
+  { session_id, subject, meta }: Partial<EndedSession> = {},
+): void {
+  const { session, ...body } = answer.body as { session?: EndedSession };
+  expect(session).toEqual({
+    session_id: session_id ?? expect.stringMatching(/^[\w-]{44}$/),
+    subject: subject ?? expect.any(String),
+    meta: meta ?? expect.any(String),
+  });
+  expectProblem({ ...answer, body }, code);
+}
 
 let users = 0;
 

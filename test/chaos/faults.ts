@@ -153,7 +153,7 @@ export function makeFaults({ fleet, store, now, say }: FaultsParts): (fault: Pla
     const damage = harm ? { ...(await harm({ holdMs, variant, now })), broken: null } : await (deed as Deed)(fault);
     const endedAt = now();
     say(
-      `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? ': BROKEN' : ''}`,
+      `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? `: BROKEN, ${damage.broken}` : ''}`,
     );
     return { kind, ...damage, startedAt, endedAt, hidesDevices: HIDES_DEVICES.has(kind) };
   };

@@ -21,11 +21,13 @@ export const identityIn = ({ headers }: Reflection): Record<string, string[]> =>
 
 /** Stands in the replica's place and answers every request with what it saw of it. */
 export async function startMirror() {
+  let last: Reflection | null = null;
   let serve = (req: IncomingMessage, res: ServerResponse): void => {
     const headers = req.rawHeaders.flatMap((text, i) =>
       i % 2 === 0 ? [[text.toLowerCase(), req.rawHeaders[i + 1] ?? ''] as const] : [],
     );
     const reflection: Reflection = { method: req.method ?? '', url: req.url ?? '', headers };
+    last = reflection;
     req.resume().on('end', () => res.setHeader('Content-Type', 'application/json').end(JSON.stringify(reflection)));
   };
   const reflect = serve;
@@ -37,6 +39,8 @@ export async function startMirror() {
     /** Until `reflect()`: requests are answered by the test. */
     serveWith: (other: typeof serve) => void (serve = other),
     reflect: () => void (serve = reflect),
+    /** What the latest request looked like: the answer to a HEAD cannot tell. */
+    last: () => last,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -99,7 +99,7 @@ for (const kind of KINDS) {
       ['another port', { Origin: 'http://127.0.0.1:1' }],
       ['a form without either header', {}],
     ])('%s cannot use the cookie to write', async (_, headers) => {
-      for (const name of routesWhere(({ method }) => method !== 'GET')) {
+      for (const name of routesWhere(({ sameOrigin }) => sameOrigin)) {
         const asked = sampleRequest(name, sceneOf(laptop, phone));
         expectProblem(await request(site.edge, { ...asked, headers: { ...laptop.cookie, ...headers } }), 'cross_site');
       }
@@ -164,6 +164,11 @@ for (const kind of KINDS) {
         302,
         `/api/auth/login?${new URLSearchParams({ return_to: path })}`,
       ]);
+      const sent = await request(site.edge, {
+        ...{ method: 'POST', path: '/link', form: { request_id: 'A', approval_code: 'A', decision: 'deny' } },
+        headers: { ...origin(), Accept: 'text/html,*/*;q=0.8' },
+      });
+      expect([sent.status, sent.headers.location]).toEqual([303, '/api/auth/login?return_to=%2Flink']);
       const signedIn = await request(site.edge, { path, headers: phone.cookie });
       expect(signedIn.headers['content-type']).toMatch(/^text\/html/);
     });

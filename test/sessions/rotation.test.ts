@@ -39,8 +39,7 @@ test('an old secret works inside the grace, and after it ends the session for wh
   expectProblem(refused, 'reuse_detected');
   expect(refused.headers['set-cookie']).toBeUndefined();
   expectProblem(await refresh(newest, site.two), 'reuse_detected');
-  // What the broker said before is believed for ten seconds.
-  const me = await eventually('the replica has asked again', async () => {
+  const me = await eventually('the other replica has heard', async () => {
     const answer = await newest.ask(site.two, ME);
     return answer.status === 200 ? null : answer;
   });
@@ -51,6 +50,51 @@ test('an old secret works inside the grace, and after it ends the session for wh
   expect(await serviceOf(site.broker).list(old.user)).not.toContainEqual(
     expect.objectContaining({ meta: old.deviceId }),
   );
+});
+
+test('an old secret that is used after its time ends the streams of the session everywhere, and what was believed', async () => {
+  const old = await site.signIn();
+  const tab = tabOf(old, await refresh(old, site.one));
+  for (const replica of [site.one, site.two]) expect((await tab.ask(replica, ME)).status).toBe(200);
+  const [here, there] = [tab.listen(site.one), tab.listen(site.two)];
+  await Promise.all([here.next('ready'), there.next('ready')]);
+  await eventually('the grace is over', async () => ((await refresh(old, site.one)).status === 401 ? true : null));
+  const usedAt = performance.now();
+  const ends = await Promise.all([here.next('session:revoked'), there.next('session:revoked')]);
+  process.stdout.write(
+    `reuse: the streams ended after ${ends.map(({ at }) => Math.round(at - usedAt)).join(' and ')} ms\n`,
+  );
+
+  for (const { data } of ends) expect(data).toEqual({ reason: 'expired' });
+  // Without waiting until what the broker said before is forgotten.
+  for (const replica of [site.one, site.two]) expectProblem(await tab.ask(replica, ME), 'session_revoked');
+  await Promise.all([here.stop(), there.stop()]);
+
+  // It was not signed out: its owner comes back under the same id, and what is left of the old session is no harm.
+  const again = await site.signIn(old.user, { device_id: old.deviceId });
+  expect(again.deviceId).toBe(old.deviceId);
+  const stream = again.listen(site.two);
+  await stream.next('ready');
+  // Of one that has not told of it yet.
+  const fresh = await site.startReplica();
+  for (const left of [old, tab]) expectProblem(await refresh(left, fresh), 'reuse_detected');
+  expectProblem(await tab.ask(site.two, ME), 'session_revoked');
+  const message = { to: 'Laptop', content: 'still here' };
+  await again.ask(site.one, { method: 'POST', path: '/api/message', body: message });
+  expect((await stream.next('message')).data.content).toBe('still here');
+  expect(stream.events.map(({ name }) => name)).not.toContain('session:revoked');
+  await stream.stop();
+});
+
+test('a session that its broker was told to end elsewhere ends here when somebody shows it', async () => {
+  const device = await site.signIn();
+  const stream = device.listen(site.two);
+  await stream.next('ready');
+  await serviceOf(site.broker).tryRevoke({ subject: device.user, meta: device.deviceId, reason: 'admin' });
+  expectProblem(await refresh(device, site.one), 'session_revoked');
+  expect((await stream.next('session:revoked')).data).toEqual({ reason: 'expired' });
+  expectProblem(await device.ask(site.two, ME), 'session_revoked');
+  await stream.stop();
 });
 
 test.each(['full', 'guest'] as const)('a once session of scope %s is never longer by any road', async (scope) => {

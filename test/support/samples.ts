@@ -164,6 +164,7 @@ export const routesWhere = (match: (route: Route) => boolean): RouteName[] =>
   ROUTE_NAMES.filter((name) => match(routeOf(name)));
 
 /** Refuses who has no session; a page sends them to the login instead. */
-export const refusesStrangers = (route: Route): boolean => route.identity === 'caller' && !route.loginRedirect;
+export const refusesStrangers = ({ identity, loginRedirect, method }: Route): boolean =>
+  identity === 'caller' && !(loginRedirect && method === 'GET');
 export const isPublic = (route: Route): boolean => route.identity === 'public';
 export const isStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
+import type { VerifiedIdentity, VerifySession } from '../../../shared/contract/broker.ts';
 import type { ServiceHandlers } from '../http/api.ts';
 import type { SessionList } from './list.ts';
 import type { SessionRecord } from './record.ts';
@@ -16,35 +16,51 @@ function required(idempotencyKey: string | null): string {
   throw new BatonError('invalid_request', 'Idempotency-Key is required', { errors });
 }
 
-export const makeSessionHandlers = ({
-  sessions,
-  list,
-}: {
+interface SessionHandlerParts {
   sessions: Sessions;
   list: SessionList;
-}): ServiceHandlers => ({
-  async mintSession({ app, body, idempotencyKey }) {
-    const { created, session } = await sessions.mint(app, body, required(idempotencyKey));
-    return { status: created ? 201 : 200, body: session };
-  },
+}
 
-  rotateSession: async ({ app, body }) => ({ status: 200, body: await sessions.rotate(app, body.credential) }),
+export function makeSessionHandlers({ sessions, list }: SessionHandlerParts): ServiceHandlers {
+  /** Tells the service which session it was that is refused because it was ended: it may not have heard. */
+  async function orName<T>(app: string, shown: VerifySession, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code !== 'session_revoked' && code !== 'reuse_detected') throw error;
+      const session = await sessions.findNamed(app, shown);
+      throw new BatonError(code, undefined, session === null ? {} : { members: { session } });
+    }
+  }
 
-  async revokeSession({ app, body }) {
-    await sessions.revoke(app, body);
-    return { status: 204 };
-  },
+  return {
+    async mintSession({ app, body, idempotencyKey }) {
+      const { created, session } = await sessions.mint(app, body, required(idempotencyKey));
+      return { status: created ? 201 : 200, body: session };
+    },
 
-  listSessions: async ({ app, query }) => ({
-    status: 200,
-    body: await list(app, query.subject, query.cursor ?? null),
-  }),
+    rotateSession: async ({ app, body }) => ({
+      status: 200,
+      body: await orName(app, body, () => sessions.rotate(app, body.credential)),
+    }),
 
-  async verifySession({ app, body: { credential, access_token: token } }) {
-    const session =
-      credential === undefined
-        ? await sessions.ofAccessToken(app, token ?? '')
-        : await sessions.ofCredential(app, credential);
-    return { status: 200, body: identityOf(session) };
-  },
-});
+    async revokeSession({ app, body }) {
+      await sessions.revoke(app, body);
+      return { status: 204 };
+    },
+
+    listSessions: async ({ app, query }) => ({
+      status: 200,
+      body: await list(app, query.subject, query.cursor ?? null),
+    }),
+
+    async verifySession({ app, body }) {
+      const { credential, access_token: token } = body;
+      const session = await orName(app, body, () =>
+        credential === undefined ? sessions.ofAccessToken(app, token ?? '') : sessions.ofCredential(app, credential),
+      );
+      return { status: 200, body: identityOf(session) };
+    },
+  };
+}

@@ -1,8 +1,10 @@
 import {
   BROKER_LIMITS,
+  type EndedSession,
   type IssuedSession,
   type MintSession,
   type RevokeSession,
+  type VerifySession,
 } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Keyring } from '../keyring/keyring.ts';
@@ -118,6 +120,16 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       const session = admitted(await store.use(proven.app, { sessionId: proven.sessionId, digest: null }));
       if (proven.expiresAtMs <= session.nowMs) throw expired();
       return session;
+    },
+
+    /** Which session of the app is, or was, named by what somebody shows. Proves nothing: for services alone. */
+    async findNamed(
+      app: string,
+      { credential = '', access_token: token }: VerifySession,
+    ): Promise<EndedSession | null> {
+      const named = token === undefined ? parseCredential(credential) : await tokens.prove(token);
+      const owner = named && (await store.findOwner(app, named.sessionId));
+      return owner && { session_id: named.sessionId, ...owner };
     },
 
     /** Throws `not_found` for a session that never was this user's and app's, or was forgotten since. */

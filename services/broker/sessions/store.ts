@@ -119,6 +119,13 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       return recordOf(reply);
     },
 
+    /** Whose session it is or was; null for one that is not of this app, or was forgotten since. */
+    async findOwner(app: string, sessionId: string): Promise<{ subject: string; meta: string } | null> {
+      const values = await redis.hmget(keys.session(sessionId), 'app', 'subject', 'meta').catch(raise);
+      const [ofApp, subject, meta] = values;
+      return ofApp === app && subject ? { subject, meta: meta ?? '' } : null;
+    },
+
     /** Throws `not_found` for a session that is not of this app and subject. */
     async revoke(app: string, { sessionId, subject, reason }: { sessionId: string; subject: string; reason: string }) {
       await revokeScript(

@@ -38,10 +38,13 @@ const announcesBody = ({ headers }: Request): boolean =>
 const isForm = (contentType: string | undefined): boolean =>
   /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
 
-/** Fields of a form; of one that is there twice the last. */
+/** Fields of a form. Of one that is there twice nobody knows which was meant. */
 const parseForm = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
-  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  const fields = [...new URLSearchParams(bytes.toString('utf8'))];
+  const twice = fields.find(([name], index) => fields.findIndex(([other]) => other === name) !== index);
+  if (twice !== undefined) throw new BatonError('invalid_request', 'A field of the form occurs twice');
+  return Object.fromEntries(fields);
 };
 
 /** What stands for an absent body where it is optional. */

@@ -66,8 +66,20 @@ async function admit(
   }
 }
 
-const needsLogin = (route: Route, error: unknown): boolean =>
-  route.loginRedirect && error instanceof BatonError && error.status === 401;
+/** A browser says so; a program that takes anything gets the problem document. */
+const prefersPages = (req: Request): boolean => req.accepts('application/problem+json', 'text/html') === 'text/html';
+
+/**
+ * Where somebody without a session is sent who wanted a page: to the login, and back to where they were. Who sent a form
+ * comes back to its page without what was in it, for another look. Null: they are refused instead.
+ */
+function loginFor(route: Route, req: Request, error: unknown): { status: 302 | 303; location: string } | null {
+  const isStranger = error instanceof BatonError && error.status === 401;
+  if (!route.loginRedirect || !isStranger) return null;
+  const to = (path: string) => `/api/auth/login?${new URLSearchParams({ return_to: path })}`;
+  if (route.method === 'GET') return { status: 302, location: to(req.originalUrl) };
+  return prefersPages(req) ? { status: 303, location: to(route.path) } : null;
+}
 
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
@@ -135,9 +147,8 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     try {
       caller = await admit(deps, route, req);
     } catch (error) {
-      if (needsLogin(route, error)) {
-        return res.redirect(302, `/api/auth/login?${new URLSearchParams({ return_to: req.originalUrl })}`);
-      }
+      const login = loginFor(route, req, error);
+      if (login !== null) return res.redirect(login.status, login.location);
       if (!isEventStream(route) || !isOurFault(error)) throw error;
       deps.metrics.problems_total.inc({ code: error.code });
       sendAway(res);

@@ -34,7 +34,7 @@ export interface HubRooms {
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
   /** Makes sure the account is in the index of due things. */
-  noteDue: (account: string, atMs: number) => Promise<void>;
+  noteDue: (account: string, inMs: number) => Promise<void>;
 }
 
 interface HubParts {
@@ -282,7 +282,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.countTransitions(attached.transitions);
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
-    if (speaksForAccount && attached.nextDueAtMs !== null) await rooms.noteDue(stream.account, attached.nextDueAtMs);
+    if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);
     stream.restore();
     const isBehind = attached.top !== stream.position && !stream.saw(attached.top);
     if (stream.state === 'live' && isBehind) this.#fallBehind(stream, 'sweep');

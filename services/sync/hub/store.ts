@@ -33,8 +33,8 @@ export interface Attached {
   presenceVersion: number;
   /** Null when the stream already has this version. */
   presence: PresenceFields | null;
-  /** When the account's next thing becomes due (Unix ms), null when nothing does. */
-  nextDueAtMs: number | null;
+  /** Ms until the next thing of the account is due, null when nothing is. */
+  nextDueInMs: number | null;
   transitions: Transitions;
   opened: Opened | null;
 }
@@ -124,7 +124,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreP
         top: (reply[1] ?? '') as string,
         presenceVersion,
         presence: presenceVersion > stream.presenceVersion ? { devices: list(reply, 3), states: list(reply, 4) } : null,
-        nextDueAtMs: reply[5] ? Number(reply[5]) : null,
+        nextDueInMs: reply[5] ? Number(reply[5]) : null,
         transitions: transitionsOf((reply[6] ?? '') as string),
         opened: openedOf(reply),
       };

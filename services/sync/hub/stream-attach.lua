@@ -25,7 +25,7 @@
 -- ARGV[13] channels of dead replicas, joined by line ends
 -- ARGV[14] seconds in the mailbox
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
---         devices, presence, next due ms or '', online + offline transitions,
+--         devices, presence, ms until the next thing is due or '', online + offline transitions,
 --         [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -76,10 +76,10 @@ redis.call('EXPIRE', keys.log, LOG_SECONDS)
 local row_exists = string.sub(device, 1, 1) == '~' or redis.call('HEXISTS', keys.devices, device) == 1
 local version, _, on, off = reconcile(keys, rows, now, tonumber(ARGV[9]), dead, opening and row_exists)
 local newer = version > tonumber(ARGV[8])
-local due = redis.call('ZRANGE', KEYS[8], 0, 0, 'WITHSCORES')[2] or ''
+local due = redis.call('ZRANGE', KEYS[8], 0, 0, 'WITHSCORES')[2]
 local reply = {
   'OK', 'attached', top, int(version), newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
-  due, int(on) .. ' ' .. int(off),
+  due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off),
 }
 if opening then
   purge_mail(keys, device, now, tonumber(ARGV[14]))

@@ -101,6 +101,7 @@ export class Deliverer {
   async #deliver(account: string, fact: PushFact): Promise<void> {
     const { store, sender, notices, metrics } = this.#parts;
     const taken = await store.take(account, fact);
+    const takenAt = performance.now();
     if (typeof taken === 'string') {
       if (taken !== 'later') metrics.push_dropped_total.inc({ reason: taken });
       return;
@@ -119,7 +120,7 @@ export class Deliverer {
     const answer = await (await sender()).send(registration.target, notice);
     metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
-      metrics.push_delay_seconds.observe(Math.max(0, Date.now() - taken.dueAtMs) / 1_000);
+      metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
     }
     await this.#settle(account, fact, { taken, leftMs }, answer);
   }

@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 /**
- * A connection for bytes, one user at a time. The client library joins replies and copies arguments; here pieces go to
+ * A connection for bytes, one user at a time. The client library joins replies and copies arguments; here bytes go to
  * the socket as they are and come off it as they come (measured: two to three times the throughput, a third of the CPU).
  */
 export class BulkLink {
@@ -81,21 +81,19 @@ export class BulkLink {
     return this.#socket.writableLength;
   }
 
-  /** The last word may be a list of pieces, which go out as they are. */
-  command(words: readonly (string | number)[], pieces?: readonly Buffer[], sink: RangeSink | null = null) {
+  /** The last word may be bytes, which must stay as they are until the reply. */
+  command(words: readonly (string | number)[], bytes?: Buffer, sink: RangeSink | null = null) {
     return new Promise<BulkReply>((resolve, reject) => {
       if (!this.#isOpen) return reject(new Error('the connection to the store is closed'));
       this.#waiting.push({ resolve, reject, sink });
-      let text = `*${words.length + (pieces ? 1 : 0)}\r\n`;
+      let text = `*${words.length + (bytes ? 1 : 0)}\r\n`;
       for (const word of words) text += `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`;
-      if (pieces === undefined) {
+      if (bytes === undefined) {
         this.#socket.write(text);
         return;
       }
-      let bytes = 0;
-      for (const piece of pieces) bytes += piece.length;
-      this.#socket.write(`${text}$${bytes}\r\n`);
-      for (const piece of pieces) this.#socket.write(piece);
+      this.#socket.write(`${text}$${bytes.length}\r\n`);
+      this.#socket.write(bytes);
       this.#socket.write('\r\n');
     });
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../shared/contract/relay.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
+import { ChunkPool } from './chunk-pool.ts';
 import { Download, ReceiverGone } from './download.ts';
 import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
@@ -40,6 +41,7 @@ export class Relay {
   readonly #parts: RelayParts;
   readonly #places: Places;
   readonly #turns = new Turns();
+  readonly #chunks = new ChunkPool();
   readonly requests: Requests;
 
   constructor(parts: RelayParts) {
@@ -73,6 +75,7 @@ export class Relay {
     const upload = new Upload({
       ...{ req, store, file, generation, size, offset, taken: extent.taken, holder, windowBytes, stallMs },
       turns: this.#turns,
+      chunks: this.#chunks,
       ring: this.#places.ring,
       onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'up' }, bytes),
     });

@@ -125,10 +125,10 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       link: BulkLink,
       file: FileRef,
       generation: number,
-      { end, pieces, token, urgent }: { end: number; pieces: Buffer[]; token: string; urgent: boolean },
+      { end, bytes: chunk, token, urgent }: { end: number; bytes: Buffer; token: string; urgent: boolean },
     ): Promise<Noted> {
       const [added, noted] = link.together(() => [
-        link.command(['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'], pieces),
+        link.command(['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'], chunk),
         link.command(noteWords(link, file, generation, [token, end, urgent ? 1 : 0, idleMs])),
       ]);
       noted?.catch(() => undefined);

@@ -2,13 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import { Bell } from './bell.ts';
+import { CHUNK_BYTES, type ChunkPool } from './chunk-pool.ts';
 import { Pace } from './pace.ts';
-import { Pieces } from './pieces.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
 import type { Turns } from './turns.ts';
-
-/** A little under 512 KiB (a fifth less CPU than half of it), so that a chunk with its surroundings fits an allocation of that size in Redis. */
-const CHUNK_BYTES = 508 * 1024;
 
 /** Chunks under way to the store. */
 const IN_FLIGHT = 2;
@@ -35,6 +32,7 @@ export interface UploadParts {
   windowBytes: number;
   stallMs: number;
   turns: Turns;
+  chunks: ChunkPool;
   ring: (channel: string, file: FileRef) => void;
   onBytes: (bytes: number) => void;
 }
@@ -45,11 +43,14 @@ export interface UploadParts {
  */
 export class Upload {
   readonly #parts: UploadParts;
-  readonly #pieces = new Pieces();
   readonly #bell = new Bell();
   readonly #pace: Pace;
   readonly #chunkBytes: number;
   #link: BulkLink | null = null;
+  /** What has come and was not handed to the store: whole chunks, and the one that is being filled. */
+  readonly #full: Buffer[] = [];
+  #chunk: Buffer | null = null;
+  #filled = 0;
   /** Handed to the store, and known to be there. */
   #sent: number;
   #end: number;
@@ -124,15 +125,42 @@ export class Upload {
     const { size, turns, onBytes } = this.#parts;
     this.#pace.moved(part.length);
     this.#lastMs = performance.now();
-    const room = size - this.#sent - this.#pieces.bytes;
+    const room = size - this.#sent - this.#pending;
     if (part.length > room) {
-      this.#pieces.add(part.subarray(0, room));
+      this.#fill(part.subarray(0, room));
       return this.stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
     }
     onBytes(part.length);
-    this.#pieces.add(part);
+    this.#fill(part);
     this.#isHeld ||= !turns.allows(part.length, this.#goOn);
     this.#pump();
+  }
+
+  /** Bytes that have come and were not handed to the store. */
+  get #pending(): number {
+    return this.#full.length * this.#chunkBytes + this.#filled;
+  }
+
+  #fill(part: Buffer): void {
+    for (let at = 0; at < part.length; ) {
+      this.#chunk ??= this.#parts.chunks.take();
+      const end = Math.min(part.length, at + this.#chunkBytes - this.#filled);
+      this.#filled += part.copy(this.#chunk, this.#filled, at, end);
+      at = end;
+      if (this.#filled === this.#chunkBytes) this.#closeChunk();
+    }
+  }
+
+  #closeChunk(): void {
+    this.#full.push(this.#chunk as Buffer);
+    this.#chunk = null;
+    this.#filled = 0;
+  }
+
+  #forgetPending(): void {
+    this.#full.length = 0;
+    this.#chunk = null;
+    this.#filled = 0;
   }
 
   readonly #goOn = (): void => {
@@ -143,47 +171,57 @@ export class Upload {
   #pump(): void {
     const { req, windowBytes } = this.#parts;
     const finishing = this.#isEnded || this.#failure !== null;
-    while (this.#inFlight < IN_FLIGHT && this.#pieces.bytes > 0) {
-      const bytes = Math.min(this.#chunkBytes, this.#pieces.bytes);
-      if (bytes < this.#chunkBytes && !finishing && !this.#isFlushing) break;
+    while (this.#inFlight < IN_FLIGHT && this.#pending > 0) {
+      const isWhole = this.#full.length > 0;
+      if (!isWhole && !finishing && !this.#isFlushing) break;
+      const bytes = isWhole ? this.#chunkBytes : this.#filled;
       if (this.#sent + bytes > this.#taken + windowBytes) {
         // Nobody is there to wait for room.
-        if (this.#failure) this.#pieces.cut(this.#pieces.bytes);
+        if (this.#failure) this.#forgetPending();
         else void this.#waitForRoom();
         break;
       }
       this.#send(bytes);
     }
     this.#isFlushing = false;
-    if (finishing && this.#inFlight === 0 && this.#pieces.bytes === 0) return this.#settle?.();
+    if (finishing && this.#inFlight === 0 && this.#pending === 0) return this.#settle?.();
     if (finishing) return;
-    if (this.#pieces.bytes >= this.#chunkBytes || this.#isHeld) req.pause();
+    if (this.#full.length > 0 || this.#isHeld) req.pause();
     else if (req.isPaused()) req.resume();
   }
 
   #send(bytes: number): void {
-    const { store, file, generation, holder, size, ring } = this.#parts;
-    const pieces = this.#pieces.cut(bytes);
+    const { store, file, generation, holder, size, chunks, ring } = this.#parts;
+    if (this.#full.length === 0) this.#closeChunk();
+    const chunk = this.#full.shift() as Buffer;
     const end = this.#sent + bytes;
     const urgent = this.#isFlushing || this.#isEnded || end === size;
     this.#sent = end;
     this.#inFlight += 1;
-    store.append(this.#link as BulkLink, file, generation, { end, pieces, token: holder.token, urgent }).then(
-      ({ taken, ring: channel, waiting }) => {
-        this.#inFlight -= 1;
-        if (taken === null) return this.stop(replaced());
-        this.#end = Math.max(this.#end, end);
-        this.#taken = Math.max(this.#taken, taken);
-        this.#waiting = waiting;
-        if (channel !== '') ring(channel, file);
-        this.#pump();
-      },
-      (error: unknown) => {
-        this.#inFlight -= 1;
-        this.#pieces.cut(this.#pieces.bytes);
-        this.stop(meaningOf(error, store));
-      },
-    );
+    store
+      .append(this.#link as BulkLink, file, generation, {
+        end,
+        bytes: chunk.subarray(0, bytes),
+        token: holder.token,
+        urgent,
+      })
+      .then(
+        ({ taken, ring: channel, waiting }) => {
+          this.#inFlight -= 1;
+          chunks.giveBack(chunk);
+          if (taken === null) return this.stop(replaced());
+          this.#end = Math.max(this.#end, end);
+          this.#taken = Math.max(this.#taken, taken);
+          this.#waiting = waiting;
+          if (channel !== '') ring(channel, file);
+          this.#pump();
+        },
+        (error: unknown) => {
+          this.#inFlight -= 1;
+          this.#forgetPending();
+          this.stop(meaningOf(error, store));
+        },
+      );
   }
 
   async #waitForRoom(): Promise<void> {
@@ -200,7 +238,7 @@ export class Upload {
         this.#taken = taken;
         if (taken >= wanted) break;
         if (performance.now() - this.#roomSinceMs > stallMs) {
-          this.#pieces.cut(this.#pieces.bytes);
+          this.#forgetPending();
           return this.stop(new BatonError('window_full', undefined, { retryAfterSeconds: 5 }));
         }
         await this.#bell.wait(LOOK_AGAIN_MS);
@@ -216,7 +254,7 @@ export class Upload {
   #tick(): void {
     const { file, ring, size } = this.#parts;
     const isQuiet = performance.now() - this.#lastMs >= LINGER_MS;
-    if (isQuiet && this.#pieces.bytes > 0 && this.#inFlight === 0 && this.#roomSinceMs === null) {
+    if (isQuiet && this.#pending > 0 && this.#inFlight === 0 && this.#roomSinceMs === null) {
       this.#isFlushing = true;
       this.#pump();
     } else if (isQuiet && this.#inFlight === 0 && this.#waiting !== '') {

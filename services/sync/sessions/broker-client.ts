@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import {
   type BrokerSession,
   BrokerSessions,
+  EndedSession,
   IssuedSession,
   type MintSession,
   type RevokeSession,
@@ -34,6 +35,7 @@ const ajv = new Ajv2020({ strict: true, strictRequired: false });
 const isIssued = ajv.compile<IssuedSession>(IssuedSession);
 const isListing = ajv.compile<BrokerSessions>(BrokerSessions);
 const isIdentity = ajv.compile<VerifiedIdentity>(VerifiedIdentity);
+const isEnded = ajv.compile<EndedSession>(EndedSession);
 
 const breach = (detail: string): BatonError => new BatonError('broker_contract', detail);
 
@@ -51,6 +53,18 @@ function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonEr
   return breach(`The auth broker refused with ${status}`);
 }
 
+/** The id of the session that a credential is of. */
+const sessionOf = (credential: string): string | undefined => credential.split('.')[1];
+
+/** The session that a refusal names as ended; null where it names none, or another than was asked about. */
+function endedBy({ body: asked }: BrokerCall, { status, body }: BrokerReply): EndedSession | null {
+  const { code, session } = (body ?? {}) as { code?: unknown; session?: unknown };
+  const isOver = status === 401 && (code === 'session_revoked' || code === 'reuse_detected');
+  if (!isOver || !isEnded(session)) return null;
+  const { credential } = (asked ?? {}) as { credential?: string };
+  return credential === undefined || sessionOf(credential) === session.session_id ? session : null;
+}
+
 /** A broker that answers wrongly does answer: what is odd about one account must not stop the others. */
 const countsAsFailure = (error: unknown): boolean =>
   !(error instanceof BatonError) || error.code === 'broker_unavailable';
@@ -60,13 +74,15 @@ interface BrokerClientParts {
   token: string;
   app: string;
   metrics: Pick<Metrics, 'broker_requests_total' | 'broker_breaker_open'>;
+  /** A credential or token was refused because its session was ended, maybe not by us. */
+  onEnded: (session: EndedSession) => void;
 }
 
 /**
  * The auth broker as contract section 8 has it. Every answer is checked, against the schema and against what was asked.
  * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
  */
-export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts) {
+export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerClientParts) {
   const broker = makeBrokerCall({ url, token, app });
   const breakers = Object.fromEntries(
     OPERATIONS.map((operation) => {
@@ -79,7 +95,11 @@ export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts
   async function ask<T>(operation: Operation, call: BrokerCall, read: (reply: BrokerReply) => T): Promise<T> {
     const work = async (): Promise<T> => {
       const reply = await broker.call(call);
-      if (reply.status >= 300) throw refusalOf(operation, reply);
+      if (reply.status >= 300) {
+        const ended = endedBy(call, reply);
+        if (ended !== null) onEnded(ended);
+        throw refusalOf(operation, reply);
+      }
       return read(reply);
     };
     try {
@@ -118,7 +138,7 @@ export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts
       return ask(
         'rotate',
         { method: 'POST', path: '/v1/sessions/rotate', body, budgetMs: BUDGET_MS, repeatable: false },
-        (reply) => checked(reply, isIssued, ({ session_id: id }) => credential.split('.')[1] === id),
+        (reply) => checked(reply, isIssued, ({ session_id: id }) => sessionOf(credential) === id),
       );
     },
 
@@ -156,7 +176,7 @@ export function makeBrokerClient({ url, token, app, metrics }: BrokerClientParts
       const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
       // Whose token it is its reader knows, from its signature.
       const fits = ({ session_id: id }: VerifiedIdentity) =>
-        !('credential' in shown) || shown.credential.split('.')[1] === id;
+        !('credential' in shown) || sessionOf(shown.credential) === id;
       return ask('verify', call, (reply) => checked(reply, isIdentity, fits));
     },
 

@@ -1,3 +1,4 @@
+import type { EndedSession } from '../../../shared/contract/broker.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -34,7 +35,7 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   const { db, broker, devices, settings, bus, onRevoked, onRemoved, onErased, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
-  const rows = makeSessionRows({ devices, revocations, broker, noteDue });
+  const rows = makeSessionRows({ devices, revocations, broker, nowMs: store.nowMs, noteDue });
   const removal = makeRemoval({
     ...{ store, revocations, broker, noteDue },
     onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
@@ -45,7 +46,8 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     for (const clear of onErased) await clear(account);
   }
   const sessions = makeSessions({
-    ...{ broker, devices, rows, removal, revocations, erase, isOnline: devices.isOnline },
+    ...{ broker, devices, rows, removal, revocations, erase, nowMs: store.nowMs },
+    isOnline: devices.isOnline,
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });
@@ -56,6 +58,10 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     rows,
     cookie,
     removal,
+    /** The auth broker told of a session that was ended, maybe not by us. */
+    ended(session: EndedSession): void {
+      rows.end(session).catch((error: unknown) => onFailure('end session', error));
+    },
     handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
   };
 }

@@ -1,4 +1,4 @@
-import type { BrokerSession } from '../../../shared/contract/broker.ts';
+import type { BrokerSession, EndedSession } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
 import { parseDeviceName } from '../../../shared/contract/fields.ts';
@@ -12,6 +12,8 @@ const YOUNG_MS = 60_000;
 /** A device without a session at the broker is not asked about again for so long. */
 const ASK_AGAIN_MS = 10_000;
 const MOST_REFUSED = 10_000;
+/** An ended session is told of again after so long, should somebody still show what is left of it. */
+const TELL_AGAIN_MS = 10_000;
 
 /** What the sessions room needs of the devices room. */
 export interface DeviceRows {
@@ -24,6 +26,8 @@ interface RowsParts {
   devices: DeviceRows;
   revocations: Revocations;
   broker: Pick<BrokerClient, 'list'> | null;
+  /** Unix ms of the store. */
+  nowMs: () => Promise<number>;
   noteDue: (account: string, delayMs: number) => Promise<void>;
 }
 
@@ -34,8 +38,9 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
  * Device rows as what they are: a cache of the auth broker's sessions. They are written with each session, put back when
  * they were lost, and removed when the broker has no such session any more.
  */
-export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsParts) {
+export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }: RowsParts) {
   const refused = new Map<string, number>();
+  const told = new Map<string, number>();
 
   /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
   async function write(
@@ -45,7 +50,7 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
     type: DeviceType = 'browser',
   ): Promise<DeviceRef> {
     const { session_id: id, meta: deviceId, label, expires_at: endsAtMs } = session;
-    await noteDue(account, Math.max(0, endsAtMs - Date.now()));
+    await noteDue(account, Math.max(0, endsAtMs - (await nowMs())));
     const name = nameOf(label, deviceId);
     const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
     // Signed out in the meantime: its row may have been written after it was removed.
@@ -74,7 +79,8 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
       await putBack(account, session);
     }
     const alive = new Set(listed.map(({ meta }) => meta));
-    const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < Date.now() - YOUNG_MS);
+    const youngMs = (await nowMs()) - YOUNG_MS;
+    const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < youngMs);
     for (const row of over) await devices.remove(account, row.deviceId, row);
   }
 
@@ -94,13 +100,28 @@ export function makeSessionRows({ devices, revocations, broker, noteDue }: RowsP
       return false;
     },
 
+    /**
+     * The auth broker ended this session: by an old secret that was used again, or at somebody else's word. Its streams
+     * end on every replica, and what was believed of it. A newer session of the same device goes on.
+     */
+    async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
+      const account = encodeURIComponent(subject);
+      if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
+      if ((told.get(id) ?? 0) > performance.now()) return;
+      if (told.size >= MOST_REFUSED) told.clear();
+      told.set(id, performance.now() + TELL_AGAIN_MS);
+      const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+      // Not signed out: it may sign in again under the same id, and finds what waits for it.
+      if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
+    },
+
     /** Run by the due mechanism when a row's session should be over. False: it lives on. */
     async expire(account: string, fact: string): Promise<boolean> {
       const deviceId = fact.slice('session:'.length);
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
       const listed = broker === null ? [] : await broker.list(decodeURIComponent(account));
       const session = listed.find(({ meta }) => meta === deviceId);
-      if (row && session && session.expires_at > Date.now()) {
+      if (row && session && session.expires_at > (await nowMs())) {
         await write(account, session, 'lost');
         return false;
       }

@@ -32,6 +32,8 @@ interface SessionsParts {
   revocations: Revocations;
   isOnline: (account: string) => Promise<(deviceId: string) => boolean>;
   erase: (account: string) => Promise<void>;
+  /** Unix ms of the store: by a replica's own clock a session could be made longer where that is behind. */
+  nowMs: () => Promise<number>;
   onceSeconds: number;
   persistSeconds: number;
 }
@@ -44,7 +46,7 @@ export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
 
 /** The sessions of the account's devices: the auth broker holds them, this room asks for them and passes them on. */
 export function makeSessions(parts: SessionsParts) {
-  const { devices, rows, removal, revocations, isOnline, erase, onceSeconds, persistSeconds } = parts;
+  const { devices, rows, removal, revocations, isOnline, erase, nowMs, onceSeconds, persistSeconds } = parts;
   const broker = (): BrokerClient => {
     if (parts.broker === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
     return parts.broker;
@@ -59,7 +61,7 @@ export function makeSessions(parts: SessionsParts) {
   async function kept(caller: Caller): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
     const own = (await broker().list(caller.userId)).find(({ meta }) => meta === caller.deviceId);
     if (!own) throw new BatonError('session_expired');
-    const leftSeconds = Math.ceil((own.expires_at - Date.now()) / 1000);
+    const leftSeconds = Math.ceil((own.expires_at - (await nowMs())) / 1000);
     if (own.persist === 'persist') return { scope: own.scope, ...lifetimeOf('persist') };
     return { scope: own.scope, persist: 'once', ttl_seconds: Math.max(1, leftSeconds), sliding: false };
   }
@@ -102,7 +104,8 @@ export function makeSessions(parts: SessionsParts) {
       current: deviceId === caller.deviceId,
     });
     if (listed === null) {
-      const isOver = ({ sessionEndsAtMs: endMs }: DeviceRow) => endMs !== null && endMs <= Date.now();
+      const now = await nowMs();
+      const isOver = ({ sessionEndsAtMs: endMs }: DeviceRow) => endMs !== null && endMs <= now;
       return there
         .filter((row) => !isOver(row))
         .map(({ deviceId, name, type, sessionId, sessionEndsAtMs }) => ({

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
+import type { EndedSession, IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
 import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sessions/broker-client.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { mintOf } from '../../broker/service.ts';
@@ -15,9 +15,11 @@ let client: BrokerClient;
 let metrics: ReturnType<typeof makeMetrics>;
 let serve: Serve;
 let asked: IncomingMessage[];
+let ended: EndedSession[];
 
 beforeEach(async () => {
   asked = [];
+  ended = [];
   server = createServer((req, res) => {
     asked.push(req);
     req.resume().on('end', () => serve(req, res));
@@ -26,7 +28,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   metrics = makeMetrics({ version: '0' });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = makeBrokerClient({ url, token: 'the-token', app: 'baton', metrics });
+  client = makeBrokerClient({ url, token: 'the-token', app: 'baton', metrics, onEnded: (each) => ended.push(each) });
 });
 afterEach(async () => {
   server.closeAllConnections();
@@ -161,4 +163,23 @@ test('wrong answers about one account do not stop the questions about others', a
   serve = json(200, { odd: true });
   for (let i = 0; i < 10; i++) expect(await codeOf(client.verify({ access_token: 'x' }))).toBe('broker_contract');
   expect(asked).toHaveLength(10);
+});
+
+test('of a session that was ended is told whose it was, where the broker says so about the one that was asked about', async () => {
+  const credential = `v1.${SESSION_ID}.${'s'.repeat(43)}`;
+  const session = { session_id: SESSION_ID, subject: 'ann', meta: 'phone-0001' };
+  const refuseWith = async (status: number, body: object) => {
+    serve = json(status, body);
+    return codeOf(client.rotate(credential));
+  };
+  expect(await refuseWith(401, { code: 'reuse_detected', session })).toBe('reuse_detected');
+  expect(ended).toEqual([session]);
+  expect(await refuseWith(401, { code: 'session_revoked', session })).toBe('session_revoked');
+  expect(ended).toHaveLength(2);
+  for (const other of [undefined, 'ann', { ...session, session_id: 'B'.repeat(44) }, { ...session, subject: 7 }]) {
+    expect(await refuseWith(401, { code: 'reuse_detected', session: other })).toBe('reuse_detected');
+  }
+  await refuseWith(401, { code: 'session_expired', session });
+  await refuseWith(503, { code: 'reuse_detected', session });
+  expect(ended).toHaveLength(2);
 });

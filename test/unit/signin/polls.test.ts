@@ -1,0 +1,52 @@
+import { makePolls } from '../../../services/sync/signin/polls.ts';
+
+const LONG_MS = 25_000;
+const never = new AbortController().signal;
+
+/** What a wait came to, and after how many milliseconds. */
+async function timed(waiting: Promise<string>): Promise<[string, number]> {
+  const before = performance.now();
+  const wake = await waiting;
+  return [wake, performance.now() - before];
+}
+
+test('a replica that stops hands its polls back at once', async () => {
+  const polls = makePolls();
+  const waiting = timed(polls.wait('a', LONG_MS, never));
+  polls.drain();
+  const [wake, tookMs] = await waiting;
+  expect(wake).toBe('end');
+  expect(tookMs).toBeLessThan(500);
+});
+
+test('a poll that comes after that waits a moment, so that its client does not ask as fast as it can', async () => {
+  const polls = makePolls();
+  polls.drain();
+  const [wake, tookMs] = await timed(polls.wait('a', LONG_MS, never));
+  expect(wake).toBe('end');
+  expect(tookMs).toBeGreaterThan(900);
+  expect(tookMs).toBeLessThan(LONG_MS / 2);
+});
+
+test('it is told of a decision all the same', async () => {
+  const polls = makePolls();
+  polls.drain();
+  const waiting = polls.wait('a', LONG_MS, never);
+  polls.wake('a', 'look');
+  expect(await waiting).toBe('look');
+});
+
+test('a poll whose bell got lost looks again by itself', async () => {
+  const [wake, tookMs] = await timed(makePolls().wait('a', LONG_MS, never));
+  expect(wake).toBe('look');
+  expect(tookMs).toBeLessThan(LONG_MS / 2);
+});
+
+test('a poll whose client is gone is not waited for', async () => {
+  const polls = makePolls();
+  const gone = new AbortController();
+  const waiting = polls.wait('a', LONG_MS, gone.signal);
+  gone.abort();
+  expect(await waiting).toBe('end');
+  expect(await polls.wait('b', LONG_MS, gone.signal)).toBe('end');
+});
