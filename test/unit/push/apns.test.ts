@@ -224,7 +224,7 @@ describe('Apple Push Notification service', () => {
   const CLASSES: [name: string, scripted: Scripted, outcome: object][] = [
     ['410 Unregistered', apnsError(410, 'Unregistered', { timestamp: 1_700_000_000_000 }), GONE],
     ['410 ExpiredToken', apnsError(410, 'ExpiredToken'), GONE],
-    ['400 BadDeviceToken', apnsError(400, 'BadDeviceToken'), GONE],
+    ['400 BadDeviceToken, which a mistaken host says of all', apnsError(400, 'BadDeviceToken'), failed('status 400')],
     ['400 DeviceTokenNotForTopic', apnsError(400, 'DeviceTokenNotForTopic'), failed('status 400')],
     ['400 TopicDisallowed', apnsError(400, 'TopicDisallowed'), failed('status 400')],
     ['400 without a word', 400, failed('status 400')],

@@ -58,7 +58,7 @@ function reasonOf({ body }: ProviderAnswer): string {
   }
 }
 
-const GONE_REASONS = ['Unregistered', 'ExpiredToken', 'BadDeviceToken'];
+const GONE_REASONS = ['Unregistered', 'ExpiredToken'];
 
 function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
   const reason = answer.status === 400 || answer.status === 410 || answer.status === 429 ? reasonOf(answer) : '';
