@@ -4,7 +4,7 @@ import { lanAddress, startLan } from './lan.mjs';
 import { readPorts } from './ports.mjs';
 import { pushKeys } from './push-keys.mjs';
 import { startRedis } from './redis.mjs';
-import { startService } from './service.mjs';
+import { REPLICA_MEMORY, startService } from './service.mjs';
 import { installPackages, requireNode, requireRedisServer } from './setup.mjs';
 
 /*
@@ -89,6 +89,7 @@ function environmentOf({ port, adminPort, url }, redisUrl) {
     APP_DRAIN_SECONDS: '0',
     APP_DRAIN_TRANSFER_SECONDS: '0',
     ...keysOfPush,
+    ...REPLICA_MEMORY,
     ...env,
     ...(redisUrl === null ? {} : { APP_REDIS_URL: redisUrl }),
     APP_PORT: String(port),

@@ -89,7 +89,7 @@ export class BulkStore {
 
   /** What is not idle is closed: its answers would go to the next user. */
   giveBack(link: BulkLink): void {
-    link.resume();
+    link.rest();
     if (link.isIdle && this.#idle.length < MAX_IDLE) this.#idle.push(link);
     else link.close();
   }

@@ -5,8 +5,8 @@ export type BulkReply = string | number | null | Error | BulkReply[];
 export interface RangeSink {
   /** An entry's id and the length of its value. */
   entry(id: string, bytes: number): void;
-  /** A part of its value; the memory is the sink's. */
-  piece(bytes: Buffer): void;
+  /** A part of its value. True: the sink keeps the memory; otherwise it is used again. */
+  piece(bytes: Buffer): boolean;
 }
 
 const NEWLINE = 10;
@@ -47,8 +47,10 @@ export class RangeReader {
     this.#sinkOfNext = sinkOfNext;
   }
 
-  feed(chunk: Buffer): void {
+  /** Takes what the socket delivered. True: somebody keeps its memory. */
+  feed(chunk: Buffer): boolean {
     let bytes = chunk;
+    let isKept = false;
     if (this.#rest !== null) {
       bytes = Buffer.concat([this.#rest, chunk]);
       this.#rest = null;
@@ -57,7 +59,7 @@ export class RangeReader {
     while (at < bytes.length) {
       if (this.#valueLeft > 0) {
         const end = Math.min(bytes.length, at + this.#valueLeft);
-        this.#sink?.piece(bytes.subarray(at, end));
+        isKept = this.#sink?.piece(bytes.subarray(at, end)) || isKept;
         this.#valueLeft -= end - at;
         at = end;
         if (this.#valueLeft === 0) this.#endValue();
@@ -71,11 +73,12 @@ export class RangeReader {
       }
       const next = this.#token(bytes, at);
       if (next < 0) {
-        this.#rest = bytes.subarray(at);
-        return;
+        this.#rest = Buffer.from(bytes.subarray(at));
+        return isKept;
       }
       at = next;
     }
+    return isKept;
   }
 
   /** Reads one line, with its text where it announces a short one. Returns where it ended, -1: not all is there. */

@@ -137,25 +137,30 @@ export class Download {
       this.#sink.skip = this.#position - start;
     },
     piece: (bytes) => {
-      if (this.#hasGap || this.#isOver) return;
+      if (this.#hasGap || this.#isOver) return false;
       const from = Math.min(bytes.length, this.#sink.skip);
       this.#sink.skip -= from;
       const left = this.#parts.stop - this.#position;
       const part = from === 0 && bytes.length <= left ? bytes : bytes.subarray(from, from + left);
-      if (part.length === 0) return;
-      this.#write(part);
+      return part.length > 0 && this.#write(part);
     },
   };
 
-  #write(part: Buffer): void {
+  /** True: the part's memory is still needed. */
+  #write(part: Buffer): boolean {
     const { res, turns, onBytes } = this.#parts;
     this.begin();
     this.#position += part.length;
     onBytes(part.length);
-    res.write(part);
+    // Behind something that waits it waits as well, and not in memory that is much larger.
+    const waits = res.writableLength > 0;
+    res.write(waits ? Buffer.from(part) : part);
+    // Now, instead of in the next tick: then it has left, mostly, and its memory is free.
+    res.socket?.uncork();
     this.#isPaused ||= res.writableLength >= HIGH_BYTES;
     this.#isHeld ||= !turns.allows(part.length, this.#goOn);
     if (this.#isPaused || this.#isHeld) this.#link?.pause();
+    return !waits && res.writableLength > 0;
   }
 
   readonly #goOn = (): void => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildOrExit } from '../../../deploy/local/build.mjs';
 import { freePort, startRedis } from '../../../deploy/local/redis.mjs';
+import { REPLICA_MEMORY } from '../../../deploy/local/service.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup.mjs';
 import { median } from '../figures.mjs';
 import { measureEvents } from './events.mjs';
@@ -82,6 +83,7 @@ async function startReplica(prefix, execArgv) {
       APP_DRAIN_SECONDS: '0',
       APP_RATE_LIMIT_SCALE: '0',
       APP_LOG_LEVEL: 'warn',
+      ...REPLICA_MEMORY,
     },
     execArgv,
   );
