@@ -47,6 +47,10 @@ redis.call('HSET', KEYS[1], device, row)
 if ARGV[8] ~= '0' then redis.call('ZADD', KEYS[5], ARGV[8], 'session:' .. device) end
 if existing and name == old_name then return answer({ 'OK', row, '0', {} }) end
 local rows = read_routes(keys.routes, now)
+for _, route in ipairs(rows) do
+  -- Put back while a stream of it is open.
+  if route.open and route.device == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end
+end
 local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
 if existing then
   append_and_ring(keys, rows, now, ARGV[4], 'device:renamed', '*', data)

@@ -245,9 +245,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   async #attachOpening(stream: Stream): Promise<Attached> {
     const { store, replica, rooms } = this.#parts;
-    const attached = await store.attach(stream, replica.channel, true);
+    const attach = () => store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
+    const attached = await attach();
     const restored = this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
-    return restored ? store.attach(stream, replica.channel, true) : attached;
+    return restored ? attach() : attached;
   }
 
   #endUnopened(stream: Stream, outcome: Attached['outcome']): void {
@@ -276,7 +277,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const entry = this.streams.find(stream.account);
     const speaksForAccount = entry?.streams.values().next().value === stream;
     if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
-    const attached = await store.attach(stream, replica.channel, false);
+    const attached = await store.attach(stream, replica.channel, false, this.streams.idsOf(stream.account));
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);

@@ -24,6 +24,10 @@ export class LocalStreams {
     return this.#accounts.get(account);
   }
 
+  idsOf(account: string): string[] {
+    return Array.from(this.#accounts.get(account)?.streams ?? [], ({ id }) => id);
+  }
+
   accounts(): IterableIterator<string> {
     return this.#accounts.keys();
   }

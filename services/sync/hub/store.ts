@@ -96,10 +96,15 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreP
   const lookScript = scripts.load('presence-look.lua', import.meta.url);
 
   return {
-    /** Writes the route and compares the position, in one step; `opening` also reads what a client needs at first. */
-    async attach(stream: Stream, channel: string, opening: boolean): Promise<Attached> {
+    /**
+     * Writes the route and compares the position, in one step; `opening` also reads what a client needs at first. `held`:
+     * the streams of the account that this replica holds; other rows of it are what a lost tail brought back.
+     */
+    async attach(stream: Stream, channel: string, opening: boolean, held: readonly string[]): Promise<Attached> {
       const { account: u, device } = stream;
       stream.generation += 1;
+      // What the stream has may change before the answer is here; a client that is greeted needs all of it.
+      const known = opening ? 0 : stream.presenceVersion;
       const reply = await attachScript(
         [keys.routes, keys.presence, keys.devices, keys.log, keys.mail, keys.inbox, keys.clipboard, keys.due].map((k) =>
           k(u),
@@ -107,13 +112,14 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreP
         [
           ...[stream.id, channel, device, stream.generation, randomBits(), stream.position, opening ? '1' : '0'],
           ...[
-            stream.presenceVersion,
+            known,
             graceMs,
             PAGE_BYTES,
             LIMITS.streamsPerDevice,
             LIMITS.streamsPerAccount,
             deadChannels(),
             LIMITS.mailboxSeconds,
+            held.join('\n'),
           ],
         ],
       );
@@ -123,7 +129,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreP
         outcome,
         top: (reply[1] ?? '') as string,
         presenceVersion,
-        presence: presenceVersion > stream.presenceVersion ? { devices: list(reply, 3), states: list(reply, 4) } : null,
+        presence: presenceVersion > known ? { devices: list(reply, 3), states: list(reply, 4) } : null,
         nextDueInMs: reply[5] ? Number(reply[5]) : null,
         transitions: transitionsOf((reply[6] ?? '') as string),
         opened: openedOf(reply),

@@ -24,18 +24,22 @@
 -- ARGV[12] streams per account
 -- ARGV[13] channels of dead replicas, joined by line ends
 -- ARGV[14] seconds in the mailbox
+-- ARGV[15] streams of the account that the replica holds, joined by line ends
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
 --         devices, presence, ms until the next thing is due or '', online + offline transitions,
 --         [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local opening, now, dead = ARGV[7] == '1', now_ms(), {}
+local opening, now, dead, held = ARGV[7] == '1', now_ms(), {}, {}
 for name in string.gmatch(ARGV[13], '[^\n]+') do dead[name] = true end
+for id in string.gmatch(ARGV[15], '[^\n]+') do held[id] = true end
 
 local devices, rows, mine = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now), nil
 local open_count, siblings = 0, {}
 for _, row in ipairs(rows) do
   if row.id == stream then mine = row end
+  -- Its end was in a tail that was lost. A row of a moment ago may be that of a stream that came after this was sent.
+  if row.channel == channel and not held[row.id] and math.abs(now - row.seen) > 10000 then row.open = false end
   if row.open and row.id ~= stream and not dead[row.channel] then
     open_count = open_count + 1
     if row.device == device then siblings[#siblings + 1] = row end
@@ -86,10 +90,7 @@ if opening then
   reply[9], reply[10] = reason or '', redis.call('GETRANGE', KEYS[7], 0, 31)
   reply[11] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
   reply[14] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
-  if reason then
-    reply[12], reply[13] = {}, '1'
-  else
-    reply[12], reply[13] = read_page(keys, ARGV[6], device, tonumber(ARGV[10]))
-  end
+  reply[12], reply[13] = {}, '1'
+  if not reason then reply[12], reply[13] = read_page(keys, ARGV[6], device, tonumber(ARGV[10])) end
 end
 return answer(reply)
