@@ -103,6 +103,14 @@ export interface DeviceHistory {
   wanted: { from: number; to: number | null }[];
 }
 
+/** Acknowledged writes may be gone. */
+export interface Loss {
+  /** Those since then; all of them when it is null. */
+  since: number | null;
+  /** How often: a primary that comes back empty and is replaced then loses them once for itself and once for its heir. */
+  times: number;
+}
+
 export interface Fault {
   kind: string;
   /** What was hit, for people. */
@@ -110,8 +118,7 @@ export interface Fault {
   startedAt: number;
   /** When the cause was gone. */
   endedAt: number;
-  /** Acknowledged writes may be gone: those since `lostSince`, all of them when it is null. */
-  loss: { lostSince: number | null } | null;
+  loss: Loss | null;
   /** The store's clock was set while it happened: later positions may be lower, beyond a loss. */
   movedClock: boolean;
   /** For a while devices may be shown as offline although their clients think otherwise. */

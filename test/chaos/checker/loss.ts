@@ -59,7 +59,7 @@ function idsOfOperations({ devices }: History): Map<string, string> {
 function isLost({ sentAt, answeredAt }: Operation, faults: Fault[], resets: Reset[]): boolean {
   return faults.some(({ loss, startedAt, endedAt }) => {
     if (loss === null || sentAt > endedAt) return false;
-    if (loss.lostSince !== null) return answeredAt >= loss.lostSince;
+    if (loss.since !== null) return answeredAt >= loss.since;
     return resets.some(({ frame, isJustified }) => isJustified && frame.at >= Math.max(startedAt, sentAt));
   });
 }

@@ -31,18 +31,18 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
   return accounts;
 }
 
-/** A loss explains a reset when the position was issued before its end, and was not already the answer to that loss. */
+/** A loss explains a reset when the position was issued before its end, and was not already the last answer to it. */
 function lossBehind(reset: Reset, faults: Fault[], seen: Seen, earlier: Reset[]): Fault | null {
   const { position, frame } = reset;
   const issuedAt = position === null ? undefined : seen.get(position);
   if (issuedAt === undefined) return null;
   const answered = earlier.find((one) => one.frame.id === position)?.fault;
   const explains = (fault: Fault) =>
-    fault !== answered &&
     fault.loss !== null &&
+    (fault !== answered || earlier.filter((one) => one.fault === fault).length < fault.loss.times) &&
     fault.startedAt <= frame.at &&
     issuedAt <= fault.endedAt + LATE_MS &&
-    issuedAt >= (fault.loss.lostSince ?? Number.NEGATIVE_INFINITY) - LATE_MS;
+    issuedAt >= (fault.loss.since ?? Number.NEGATIVE_INFINITY) - LATE_MS;
   return faults.find(explains) ?? null;
 }
 

@@ -47,6 +47,6 @@ export const harmsOfAnyStore = (nodes: readonly Redis[]): Record<string, Harm> =
   'cut-normal': cutClients(nodes, 'normal'),
   flushall: async () => {
     await Promise.all(nodes.map(flush));
-    return { target: 'all nodes', loss: { lostSince: null }, movedClock: false };
+    return { target: 'all nodes', loss: { since: null, times: 1 }, movedClock: false };
   },
 });

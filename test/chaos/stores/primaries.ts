@@ -45,13 +45,13 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
     (lose: (server: RedisProcess) => Promise<void>, regain: (server: RedisProcess) => Promise<void>): Harm =>
     async ({ holdMs, variant, now }) => {
       const { server, replaced } = await choose(variant);
-      const lostSince = now() - LAG_MS;
+      const since = now() - LAG_MS;
       await lose(server);
       await replaced();
       await wait(holdMs);
       await regain(server);
       await untilFollowing(server);
-      return { target: `primary ${server.port}`, loss: { lostSince }, movedClock: false };
+      return { target: `primary ${server.port}`, loss: { since, times: 1 }, movedClock: false };
     };
 
   /** Kills it and brings it back before anybody can take its place; on a busy machine somebody does all the same. */
@@ -59,7 +59,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
     ({ forget = false, offsetOf = (_variant: number) => 0 }): Harm =>
     async ({ holdMs, variant, now }) => {
       const { server, returned } = await choose(variant);
-      const lostSince = now() - LAG_MS;
+      const since = now() - LAG_MS;
       const offset = offsetOf(variant);
       await server.kill();
       if (forget) server.forget();
@@ -70,7 +70,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       const clock = offset === 0 ? '' : `, clock ${offset} s`;
       return {
         target: `primary ${server.port}${clock}${wasReplaced ? ', which was replaced' : ''}`,
-        loss: forget ? { lostSince: null } : wasReplaced ? { lostSince } : null,
+        loss: forget ? { since: null, times: wasReplaced ? 2 : 1 } : wasReplaced ? { since, times: 1 } : null,
         movedClock: false,
       };
     };

@@ -51,11 +51,11 @@ export async function startSentinel(): Promise<ChaosStore> {
       ...harmsOfAnyStore(looks),
       /** By order: the old primary goes on accepting what is lost until it is told. */
       failover: async ({ now }) => {
-        const lostSince = now() - LAG_MS;
+        const since = now() - LAG_MS;
         const old = await site.primary();
         await site.failover();
         await untilFollowing(old);
-        return { target: `primary ${old.port}`, loss: { lostSince }, movedClock: false };
+        return { target: `primary ${old.port}`, loss: { since, times: 1 }, movedClock: false };
       },
     }),
     peek: (account) => peekInto(looks, account),

@@ -99,17 +99,17 @@ function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm
     },
     'redis-wipe': async ({ holdMs }) => {
       await restart(holdMs, () => redis.replaceBy(null));
-      return { target: at, loss: { lostSince: null }, movedClock: false };
+      return { target: at, loss: { since: null, times: 1 }, movedClock: false };
     },
     /** As a failover to a replica that lagged behind: what was written since a moment ago is gone, the rest is there. */
     'redis-lost-tail': async ({ holdMs, variant, now }) => {
       const kept = `${redis.folder}/kept`;
       redis.saveTo(kept);
-      const lostSince = now() - 100;
+      const since = now() - 100;
       await wait(200 + variant * 3_000);
       await restart(holdMs, () => redis.replaceBy(kept));
       rmSync(kept, { recursive: true });
-      return { target: at, loss: { lostSince }, movedClock: false };
+      return { target: at, loss: { since, times: 1 }, movedClock: false };
     },
     'redis-pause': async ({ holdMs }) => {
       redis.signal('SIGSTOP');

@@ -1,3 +1,4 @@
+import type { Loss } from '../history.ts';
 import type { Mode } from '../options.ts';
 import type { Proxy } from '../proxy.ts';
 
@@ -13,7 +14,7 @@ export interface Door {
 /** What a fault of the store did, for the history. */
 export interface StoreDamage {
   target: string;
-  loss: { lostSince: number | null } | null;
+  loss: Loss | null;
   movedClock: boolean;
 }
 

@@ -2,7 +2,7 @@ import { check } from '../../chaos/checker/check.ts';
 import type { History } from '../../chaos/history.ts';
 import { clipboard, message, Planted, ready } from './planted.ts';
 
-const LOST_ALL = { loss: { lostSince: null } };
+const LOST_ALL = { loss: { since: null, times: 1 } };
 
 /** The kinds of violations found, each once. */
 const found = (history: History): string[] => [
@@ -86,7 +86,7 @@ describe('loss', () => {
   });
 
   test('of a lost tail only what was written in it is excused', () => {
-    const tail = { loss: { lostSince: 1_000 } };
+    const tail = { loss: { since: 1_000, times: 1 } };
     planted.ask('message', 1_100);
     planted.fault('failover', 1_000, 1_500, tail);
     planted.quiet(60_000);
@@ -252,6 +252,16 @@ describe('resets', () => {
     expect(found(planted.history)).toEqual(['reset']);
   });
 
+  test('one that lost everything, and then what it had instead, explains two, not three', () => {
+    planted.fault('primary-wipe', 90, 95, { loss: { since: null, times: 2 } });
+    planted.receive('a-1', 101, ready('store_lost'), '1050-1');
+    planted.receive('a-1', 201, ready('gap'), '1150-1');
+    expect(found(planted.history)).toEqual([]);
+
+    planted.receive('a-1', 301, ready('gap'), '1250-1');
+    expect(found(planted.history)).toEqual(['reset']);
+  });
+
   test('a position that was issued long after a loss is not explained by it', () => {
     planted.fault('flushall', 90, 95, LOST_ALL);
     planted.deliver(20_000, '21000-1');
@@ -262,7 +272,7 @@ describe('resets', () => {
 
   test('a position from before a lost tail is not explained by it', () => {
     planted.deliver(100, '1100-1');
-    planted.fault('failover', 30_000, 31_000, { loss: { lostSince: 30_000 } });
+    planted.fault('failover', 30_000, 31_000, { loss: { since: 30_000, times: 1 } });
     planted.receive('a-1', 32_000, ready('gap'), '32000-1');
 
     expect(found(planted.history)).toEqual(['reset']);
