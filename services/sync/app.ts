@@ -121,7 +121,7 @@ export async function startApp(config: Config): Promise<App> {
 
   // The rooms.
   const limitOf = (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale);
-  const dueStore = makeDueStore({ scripts, keys });
+  const dueStore = makeDueStore({ redis, scripts, keys });
   const push = makePushRoom({
     ...{ db: { redis, scripts, keys }, settings: config.push, limitOf, metrics, onFailure },
     transferSeconds: config.transfers.redeliverySeconds,
@@ -215,8 +215,10 @@ export async function startApp(config: Config): Promise<App> {
       claim: signin.checkClaim,
       push: push.resume,
     },
+    repairMs: config.due.repairSeconds * 1000,
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
+    onReindexed: (accounts) => metrics.due_reindexed_total.inc(accounts),
     onFailure,
   });
 

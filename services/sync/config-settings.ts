@@ -144,6 +144,10 @@ export const SETTINGS = {
     default: '60',
     meaning: 'How often each stream is compared with the store.',
   }),
+  APP_DUE_REPAIR_SECONDS: setting(integer(1, 86_400), {
+    default: '3600',
+    meaning: 'How often a replica looks through the store for things due that a failover took out of the index.',
+  }),
   APP_HUB_ROTATE_SECONDS: setting(integer(1, 86_400), {
     default: '900',
     meaning: 'Longest life of a stream; it ends after 80-100 % of this and the client reconnects.',

@@ -40,6 +40,7 @@ export interface Config {
     readonly offlineGraceMs: number;
     readonly heartbeatMs: number;
   };
+  readonly due: { readonly repairSeconds: number };
   readonly clipboard: { readonly ttlSeconds: number };
   readonly transfers: { readonly redeliverySeconds: number };
   readonly relay: {
@@ -245,6 +246,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       offlineGraceMs: values.APP_HUB_OFFLINE_GRACE_MS,
       heartbeatMs: values.APP_HUB_HEARTBEAT_MS,
     },
+    due: { repairSeconds: values.APP_DUE_REPAIR_SECONDS },
     clipboard: { ttlSeconds: values.APP_CLIPBOARD_TTL_SECONDS },
     transfers: { redeliverySeconds: values.APP_TRANSFER_REDELIVERY_SECONDS },
     relay: {

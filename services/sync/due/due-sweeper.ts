@@ -18,8 +18,11 @@ interface DueSweeperParts {
   store: DueStore;
   /** By the fact's kind: what stands before its first colon. */
   handlers: Readonly<Record<string, DueHandler>>;
+  /** How often to look for accounts that the index has lost. */
+  repairMs: number;
   isUp: () => boolean;
   onRun: (kind: string, outcome: 'ok' | 'failed') => void;
+  onReindexed: (accounts: number) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -31,7 +34,9 @@ export class DueSweeper {
   readonly #parts: DueSweeperParts;
   readonly #running = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
+  #repairTimer: NodeJS.Timeout | null = null;
   #sweeping: Promise<void> | null = null;
+  #repairing: Promise<void> | null = null;
   /** The last sweep left something behind. */
   #hasMore = false;
 
@@ -41,12 +46,15 @@ export class DueSweeper {
 
   start(): void {
     this.#timer ??= setInterval(() => this.run(), PERIOD_MS);
+    // Replicas that were started together do not look together.
+    this.#repairTimer ??= setInterval(() => this.#repair(), this.#parts.repairMs * (0.75 + Math.random() / 4));
   }
 
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
-    await this.#sweeping;
+    if (this.#repairTimer) clearInterval(this.#repairTimer);
+    [this.#timer, this.#repairTimer] = [null, null];
+    await Promise.all([this.#sweeping, this.#repairing]);
     await Promise.all(this.#running);
   }
 
@@ -74,6 +82,25 @@ export class DueSweeper {
     const shards = await Promise.all(Array.from({ length: store.shards }, (_, shard) => claim(shard)));
     this.#hasMore = shards.some((claimed) => claimed.length === share);
     for (const claimed of shards.flat()) this.#start(claimed);
+  }
+
+  /** Puts accounts back into the index that it lost; attaching a stream does the same for its account at once. */
+  #repair(): void {
+    if (!this.#parts.isUp()) return;
+    this.#repairing ??= this.#reindex()
+      .catch((error: unknown) => this.#parts.onFailure('due repair', error))
+      .finally(() => {
+        this.#repairing = null;
+      });
+  }
+
+  async #reindex(): Promise<void> {
+    const { store, onReindexed } = this.#parts;
+    for await (const accounts of store.unindexed()) {
+      if (this.#repairTimer === null) return;
+      await Promise.all(accounts.map((account) => store.note(account, 0)));
+      onReindexed(accounts.length);
+    }
   }
 
   #start(claimed: ClaimedAccount): void {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Connection } from '../redis/connections.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
+import { scanKeys } from '../redis/scan.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
 /** How long a claimed account is left alone by the others. */
@@ -16,8 +18,14 @@ export interface ClaimedAccount {
   stamp: string;
 }
 
+interface DueStoreParts {
+  redis: Connection;
+  scripts: ScriptLoader;
+  keys: Keys;
+}
+
 /** The index of accounts with something due, and the facts of each account. */
-export function makeDueStore({ scripts, keys }: { scripts: ScriptLoader; keys: Keys }) {
+export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const noteScript = scripts.load('due-note.lua', import.meta.url);
   const claimScript = scripts.load('due-claim.lua', import.meta.url);
   const factsScript = scripts.load('due-facts.lua', import.meta.url);
@@ -45,6 +53,19 @@ export function makeDueStore({ scripts, keys }: { scripts: ScriptLoader; keys: K
     async facts(account: string): Promise<{ due: string[]; nextInMs: number | null }> {
       const [next, ...due] = (await factsScript([keys.due(account)], [FACTS_AT_ONCE])) as string[];
       return { due, nextInMs: next ? Number(next) : null };
+    },
+
+    /**
+     * Accounts with facts that are not in the index, some at a time. In a cluster the two fail over separately, so that
+     * a lost tail of one can leave the other behind.
+     */
+    async *unindexed(): AsyncGenerator<string[]> {
+      for await (const found of scanKeys(redis, keys.due('*'), 'zset')) {
+        const accounts = found.map(keys.accountOf);
+        const lookUp = (account: string) => redis.zscore(keys.dueIndex(keys.dueShard(account)), account);
+        const scores = await Promise.all(accounts.map(lookUp));
+        yield accounts.filter((_, i) => scores[i] === null);
+      }
     },
 
     async settle({ account, stamp }: ClaimedAccount, nextInMs: number | null): Promise<void> {

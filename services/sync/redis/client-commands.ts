@@ -8,7 +8,7 @@ export const CLIENT_COMMANDS = [
   ...['cluster|slots', 'asking', 'readonly', 'readwrite', 'spublish', 'ssubscribe', 'sunsubscribe'],
   ...['eval', 'evalsha', 'publish'],
   ...['get', 'hget', 'hset', 'hdel', 'hvals', 'del', 'srem', 'srandmember', 'time'],
-  ...['zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore'],
+  ...['zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore', 'scan'],
   // The relay's bytes.
   ...['select', 'xadd', 'xrange'],
   // express-rate-limit's store.

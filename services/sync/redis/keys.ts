@@ -113,6 +113,8 @@ export function makeKeys(prefix: string) {
     inbox: ofAccount('inbox'),
     clipboard: ofAccount('clipboard'),
     due: ofAccount('due'),
+    /** Of a key that carries it as its hash tag. */
+    accountOf: (name: string): string => /\{(.+)\}/.exec(name)?.[1] ?? '',
     push: ofAccount('push'),
     pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,

@@ -13,6 +13,7 @@ function makeIndex(accounts: string[], left: Record<string, string[]> = {}) {
   const store: DueStore = {
     shards: 2,
     note: () => Promise.resolve(),
+    async *unindexed() {},
     claim(shard, count) {
       claims.push(count);
       return Promise.resolve(shard === 0 ? accounts.splice(0, count).map((account) => ({ account, stamp: '' })) : []);
@@ -36,8 +37,10 @@ function makeSweeper(store: DueStore, handler: DueHandler): DueSweeper {
   return new DueSweeper({
     store,
     handlers: { kind: handler },
+    repairMs: 3_600_000,
     isUp: () => true,
     onRun: () => undefined,
+    onReindexed: () => undefined,
     onFailure: (task, error) => {
       throw new Error(task, { cause: error });
     },
