@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+import { append, head, offsetOf, pathOf, read } from './asking.ts';
 import { curlDown, curlUp, sha256 } from './curl.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
 
@@ -20,47 +21,6 @@ afterAll(async () => {
 });
 
 const bytesFrom = (path: string, offset: number): Buffer => readFileSync(path).subarray(offset);
-
-const pathOf = (relayed: Relayed, index = 0, generation = 0): string => relayed.url({ url: '' }, index, generation);
-
-interface Append {
-  offset: number;
-  body: Buffer;
-  complete?: boolean;
-  headers?: Record<string, string>;
-  generation?: number;
-  index?: number;
-}
-
-const append = (relayed: Relayed, replica: { url: string }, { offset, body, complete, ...more }: Append) =>
-  request(replica, {
-    method: 'PATCH',
-    path: pathOf(relayed, more.index, more.generation),
-    headers: {
-      ...relayed.sender.headers,
-      'Content-Type': 'application/partial-upload',
-      'Upload-Offset': String(offset),
-      'Upload-Complete': complete ? '?1' : '?0',
-      ...more.headers,
-    },
-    body,
-  });
-
-const head = (relayed: Relayed, replica: { url: string }, generation = 0) =>
-  request(replica, { method: 'HEAD', path: pathOf(relayed, 0, generation), headers: relayed.sender.headers });
-
-/** The whole answer as bytes. */
-async function read(relayed: Relayed, replica: { url: string }, range?: string, index = 0) {
-  const headers = { ...relayed.receiver.headers, ...(range !== undefined && { Range: range }) };
-  const answer = await fetch(relayed.url(replica, index), { headers });
-  return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
-}
-
-const offsetOf = ({ headers }: WireAnswer) => ({
-  offset: headers['upload-offset'],
-  complete: headers['upload-complete'],
-  length: headers['upload-length'],
-});
 
 /** A mismatch has members of its own beside those of every problem. */
 function expectMismatch(answer: WireAnswer, expected: number, provided: number): void {

@@ -53,7 +53,7 @@ export class BulkLink {
     this.#socket = socket;
     socket.on('error', () => undefined);
     socket.on('close', () => this.#fail());
-    socket.setTimeout(SILENT_MS, () => {
+    socket.setTimeout(SILENT_MS).on('timeout', () => {
       if (this.#waiting.length > 0 && !this.#isPaused) socket.destroy();
     });
   }
@@ -128,6 +128,8 @@ export class BulkLink {
 
   resume(): void {
     this.#isPaused = false;
+    // Its silence counts from here: while nobody read, it was not the store that said nothing.
+    this.#socket.setTimeout(SILENT_MS);
     this.#socket.resume();
   }
 

@@ -10,7 +10,7 @@ export const CLIENT_COMMANDS = [
   ...['get', 'hget', 'hset', 'hdel', 'hvals', 'del', 'srem', 'srandmember', 'time'],
   ...['zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore', 'scan'],
   // The relay's bytes.
-  ...['select', 'xadd', 'xrange'],
+  ...['select', 'multi', 'xadd', 'exec', 'xrange'],
   // express-rate-limit's store.
   ...['incr', 'decr', 'pttl', 'pexpire', 'set'],
 ];

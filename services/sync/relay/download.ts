@@ -58,7 +58,11 @@ export class Download {
   #position: number;
   #flushed: number;
   #hasGap = false;
-  #isOver = false;
+  /** Another request may read now. */
+  #isDoubtful = false;
+  /** Why it ends early. */
+  #failure: Error | null = null;
+  #isComplete = false;
   /** The receiver has enough to read for now. */
   #isPaused = false;
   /** Another turn of the event loop comes first. */
@@ -74,6 +78,16 @@ export class Download {
     this.#pace = new Pace(parts.stallMs);
   }
 
+  /** The whole file was taken from its start, by this request and those before. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** The one that it reads. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -85,12 +99,14 @@ export class Download {
     this.#parts.begin();
   }
 
+  /** There may be more to read, or another request in its place. */
   ring(): void {
     this.#bell.ring();
+    if (this.#isPaused) void this.#endIfReplaced();
   }
 
-  stop(): void {
-    this.#isOver = true;
+  stop(error: Error = new ReceiverGone()): void {
+    this.#failure ??= error;
     this.#bell.ring();
     if (this.#isPaused) this.#link?.close();
   }
@@ -100,32 +116,41 @@ export class Download {
    * how long to wait for the first byte; resolves to false when there was none.
    */
   async run(firstWithinMs: number): Promise<boolean> {
-    const { res, store, file, stop } = this.#parts;
+    const { res, store } = this.#parts;
     const tick = setInterval(() => this.#tick(), TICK_MS);
     const onClose = () => this.stop();
     const onDrain = () => this.#onDrain();
     res.once('close', onClose).on('drain', onDrain);
     if (res.destroyed) this.stop();
-    const deadline = performance.now() + firstWithinMs;
     try {
-      this.#link = await store.link(file);
-      while (this.#position < stop) {
-        if (this.#isOver) throw new ReceiverGone();
-        if (!this.#hasBegun && performance.now() > deadline) return false;
-        const chunks = await store.range(this.#link, file, this.#generation, this.#position, this.#sink);
-        if (this.#isOver) throw new ReceiverGone();
-        if (this.#hasGap) await this.#startAnew();
-        else if (chunks > 0) void this.#take();
-        else await this.#wait();
-      }
+      if (!(await this.#pass(performance.now() + firstWithinMs))) return false;
       await this.#finish();
       return true;
+    } catch (error) {
+      // A link that was closed under a reader says so too.
+      throw this.#failure ?? error;
     } finally {
       clearInterval(tick);
       res.off('close', onClose).off('drain', onDrain);
       if (this.#link) store.bulk.giveBack(this.#link);
       this.#link = null;
     }
+  }
+
+  /** All there is to read; false when the first byte did not come in time. */
+  async #pass(deadline: number): Promise<boolean> {
+    const { store, file, stop } = this.#parts;
+    this.#link = await store.link(file);
+    while (this.#position < stop) {
+      if (this.#failure) throw this.#failure;
+      if (!this.#hasBegun && performance.now() > deadline) return false;
+      const chunks = await store.range(this.#link, file, this.#generation, this.#position, this.#sink);
+      if (this.#failure) throw this.#failure;
+      if (this.#hasGap || this.#isDoubtful) await this.#look();
+      else if (chunks > 0) void this.#take();
+      else await this.#wait();
+    }
+    return true;
   }
 
   readonly #sink: RangeSink & { skip: number } = {
@@ -137,7 +162,7 @@ export class Download {
       this.#sink.skip = this.#position - start;
     },
     piece: (bytes) => {
-      if (this.#hasGap || this.#isOver) return false;
+      if (this.#hasGap || this.#failure) return false;
       const from = Math.min(bytes.length, this.#sink.skip);
       this.#sink.skip -= from;
       const left = this.#parts.stop - this.#position;
@@ -191,7 +216,11 @@ export class Download {
     const keepFrom = size <= windowBytes ? 0 : Math.max(0, this.#flushed - LIMITS.relayTailBytes);
     try {
       const taken = await store.take(file, this.#generation, holder.token, { position: this.#flushed, keepFrom, ms });
-      if (!taken.held) this.#bell.ring();
+      this.#isComplete = taken.got === size;
+      if (!taken.held) {
+        this.#isDoubtful = true;
+        this.#bell.ring();
+      }
       if (taken.ring !== '') ring(taken.ring, file);
     } catch {
       // The next one tells as much; without a store the read fails too.
@@ -201,37 +230,64 @@ export class Download {
   }
 
   async #wait(): Promise<void> {
-    const { store, file, holder, stop, rewind, isFarBehind, windowBytes } = this.#parts;
     // What was written since is news for the sender, who may be waiting for it.
     await this.#take();
-    const worth = Math.min(this.#position + Math.min(WORTH_BYTES, windowBytes >> 2), stop);
-    const found = await store.waitRead(file, this.#generation, holder, this.#position, worth);
-    if (found.word === 'wait') return this.#bell.wait(LOOK_AGAIN_MS);
+    if ((await this.#find()) === 'wait') await this.#bell.wait(LOOK_AGAIN_MS);
+  }
+
+  /** Something is missing, or another request reads: nobody is sent back for a reader that was replaced. */
+  async #look(): Promise<void> {
+    const { rewind } = this.#parts;
+    const found = await this.#find();
+    if (this.#hasGap && (found === 'go' || found === 'wait')) {
+      this.#generation = await rewind(this.#generation, this.#position);
+    }
+    this.#hasGap = false;
+    this.#isDoubtful = false;
+  }
+
+  /** Where the file is now; goes on in another generation where there is one. Throws `ReceiverGone` when replaced. */
+  async #find(): Promise<string> {
+    const { rewind, isFarBehind } = this.#parts;
+    const found = await this.#ask();
     if (found.word === 'replaced') throw new ReceiverGone();
     if (found.word === 'lost') {
       this.#generation = await rewind(this.#generation, this.#position);
     }
-    if (found.word !== 'newer') return;
+    if (found.word !== 'newer') return found.word;
     this.#generation = found.generation;
     if (await isFarBehind(this.#generation, this.#position)) {
       this.#generation = await rewind(this.#generation, this.#position);
     }
+    return found.word;
   }
 
-  async #startAnew(): Promise<void> {
-    this.#hasGap = false;
-    this.#generation = await this.#parts.rewind(this.#generation, this.#position);
+  #ask() {
+    const { store, file, holder, stop, windowBytes } = this.#parts;
+    const worth = Math.min(this.#position + Math.min(WORTH_BYTES, windowBytes >> 2), stop);
+    return store.waitRead(file, this.#generation, holder, this.#position, worth);
+  }
+
+  /** One whose receiver does not read would not notice. */
+  async #endIfReplaced(): Promise<void> {
+    try {
+      if ((await this.#ask()).word === 'replaced') this.#parts.res.destroy();
+    } catch {
+      // Without a store its next read fails too.
+    }
   }
 
   async #finish(): Promise<void> {
-    const { res, stop, size } = this.#parts;
+    const { res, size, windowBytes } = this.#parts;
     this.begin();
     await new Promise<void>((resolve, reject) => {
       res.once('finish', resolve).once('close', () => (res.writableFinished ? resolve() : reject(new ReceiverGone())));
       res.end();
     });
     while (this.#isTaking) await this.#bell.wait(5);
-    await this.#take(stop === size ? AFTERWARDS_MS : undefined);
+    await this.#take();
+    // Smaller files can be had again for as long as those that nobody has fetched.
+    if (this.#isComplete && size > windowBytes) await this.#take(AFTERWARDS_MS);
   }
 
   #tick(): void {

@@ -62,7 +62,7 @@ export interface ByteRange {
  * (RFC 9110, 14.2). @throws range_not_available when it begins at or behind the end
  */
 export function readRange(req: IncomingMessage, size: number): ByteRange | null {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(req.headers.range?.trim() ?? '');
+  const match = /^bytes=(\d*)-(\d*)$/.exec(req.headers.range?.trim() ?? '');
   const [, first, last] = match ?? [];
   if (match === null || (first === '' && last === '')) return null;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);

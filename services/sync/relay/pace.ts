@@ -27,7 +27,8 @@ export class Pace {
       return false;
     }
     if (now - this.#sinceMs < this.#stallMs) return false;
-    const tooSlow = this.#bytes < Math.min(LEAST_BYTES, left);
+    // Whoever has nothing left to move still has to do something.
+    const tooSlow = this.#bytes < Math.max(1, Math.min(LEAST_BYTES, left));
     this.#sinceMs = now;
     this.#bytes = 0;
     return tooSlow;

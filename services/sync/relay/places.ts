@@ -18,12 +18,15 @@ export interface RelayTransfers {
    * unless it is the first. Resolves to the generation that it has then.
    */
   setGeneration(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number>;
+  /** The receiver has all of a file, which needs nothing of the relay from now on; in force while `generation` is. */
+  setDelivered(account: string, file: FileRef, generation: number, size: number): Promise<unknown>;
 }
 
 export interface PlacesParts {
   store: RelayStore;
   transfers: RelayTransfers;
   metrics: Metrics;
+  windowBytes: number;
   /** Above this much of its memory in use the store takes no new uploads. */
   memoryPercent: number;
   /** The channel of this replica, as it is now. */
@@ -37,8 +40,10 @@ export interface PlacesParts {
 export interface Entry {
   side: 'w' | 'r' | '-';
   holder: Holder;
-  /** Where a reader begins. */
-  readFrom: number;
+  /** Where it begins. */
+  from: number;
+  /** A sender's, which only looks where the file is in another. */
+  generation?: number;
 }
 
 const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
@@ -66,7 +71,7 @@ export class Places {
   }
 
   /** A look that takes nobody's place. */
-  look = (): Entry => ({ side: '-', holder: this.newHolder(), readFrom: 0 });
+  look = (): Entry => ({ side: '-', holder: this.newHolder(), from: 0 });
 
   /** Throws what keeps this device from that side of a relayed file. */
   async known(asker: Asker, file: FileRef, role: 'sender' | 'receiver'): Promise<RelayedFile> {
@@ -76,13 +81,15 @@ export class Places {
     return known;
   }
 
-  /** A place among the account's active files, and memory in the store. Throws `relay_busy`. */
-  async admit({ account }: Asker, file: FileRef, { generation }: RelayedFile): Promise<void> {
+  /** A place among the account's active files, and memory in the store; whether it had none. Throws `relay_busy`. */
+  async admit(account: string, file: FileRef): Promise<boolean> {
     const { store, memoryPercent } = this.#parts;
-    if (generation === null && (await store.memoryPercent(file)) > memoryPercent) {
+    const isNew = await store.reserve(account, file);
+    if (isNew && (await store.memoryPercent(file)) > memoryPercent) {
+      await store.release(account, [file]);
       throw new BatonError('relay_busy', 'The relay has no memory now', { retryAfterSeconds: 10 });
     }
-    await store.reserve(account, file);
+    return isNew;
   }
 
   /** Finds a file in the store, or makes it: for the first time, or again because the store has lost it. */
@@ -94,10 +101,14 @@ export class Places {
         await store.create(file, 0, 0);
         generation = await transfers.setGeneration(account, file, null, 0, 0);
       }
-      const opened = await store.open(file, generation, entry.side, entry.holder, entry.readFrom);
+      const isElsewhere = entry.generation !== undefined && entry.generation !== generation;
+      const opened = await store.open(file, generation, isElsewhere ? '-' : entry.side, entry.holder, entry.from);
       if (opened.found === 'newer') generation = opened.generation;
       else if (opened.found === 'lost') {
-        const offset = entry.side === 'r' ? entry.readFrom : known.base;
+        const { base, size } = known;
+        const isDelivered = base === size && generation === known.generation;
+        if (entry.side !== 'r' && isDelivered) return { generation, end: size, kept: size, taken: size, base };
+        const offset = entry.side === 'r' ? entry.from : base;
         generation = await this.rewind(account, file, generation, offset, 'lost');
       } else {
         if (opened.replaced !== '') this.ring(opened.replaced, file);
@@ -136,7 +147,9 @@ export class Places {
   /** Whether a generation ends too far before this offset for its sender to get there soon. */
   async isFarBehind(file: FileRef, generation: number, offset: number): Promise<boolean> {
     const found = await this.#parts.store.open(file, generation, '-', this.newHolder(), 0);
-    return found.found === 'here' && found.extent.end < offset && found.extent.end === found.extent.base;
+    if (found.found !== 'here') return false;
+    const { end, base } = found.extent;
+    return end + this.#parts.windowBytes < offset || (end < offset && end === base);
   }
 
   ringAll(channels: readonly string[], file: FileRef): void {

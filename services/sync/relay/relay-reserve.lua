@@ -4,10 +4,12 @@
 -- ARGV[1] file
 -- ARGV[2] places
 -- ARGV[3] ms after which the place is free again
--- RETURNS OK | relay_busy
+-- RETURNS OK, '1' | '0': it had one already
+--         | relay_busy
 local now = now_ms()
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', int(now))
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return { 'relay_busy' } end
+local known = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not known and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return { 'relay_busy' } end
 redis.call('ZADD', KEYS[1], int(now + ARGV[3]), ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return { 'OK' }
+return { 'OK', known and '0' or '1' }

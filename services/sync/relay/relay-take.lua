@@ -6,12 +6,16 @@
 -- ARGV[2] taken up to here
 -- ARGV[3] keep from here
 -- ARGV[4] ms to live
--- RETURNS OK, '1' | '0': another reads now, channel to ring or ''
-local s = redis.call('HMGET', KEYS[1], 'r', 'taken', 'ww', 'wc')
-if not s[2] or (ARGV[1] ~= '' and s[1] ~= ARGV[1]) then return { 'OK', '0', '' } end
-if tonumber(ARGV[2]) > tonumber(s[2]) then redis.call('HSET', KEYS[1], 'taken', ARGV[2]) end
-redis.call('XTRIM', KEYS[2], 'MINID', string.format('%.0f', tonumber(ARGV[3]) + 1))
+-- RETURNS OK, '1' | '0': another reads now, channel to ring or '', up to where everything was taken or ''
+local s = redis.call('HMGET', KEYS[1], 'r', 'taken', 'ww', 'wc', 'got', 'skips')
+if not s[2] or (ARGV[1] ~= '' and s[1] ~= ARGV[1]) then return { 'OK', '0', '', '' } end
 renew(KEYS, ARGV[4])
-if not s[3] or tonumber(ARGV[2]) < tonumber(s[3]) then return { 'OK', '1', '' } end
+redis.call('XTRIM', KEYS[2], 'MINID', string.format('%.0f', tonumber(ARGV[3]) + 1))
+local position, got = tonumber(ARGV[2]), s[5]
+if (ARGV[1] == '' or s[6] ~= '1') and position > tonumber(got) then got = ARGV[2] end
+if position > tonumber(s[2]) or got ~= s[5] then
+  redis.call('HSET', KEYS[1], 'taken', position > tonumber(s[2]) and ARGV[2] or s[2], 'got', got)
+end
+if not s[3] or position < tonumber(s[3]) then return { 'OK', '1', '', got } end
 redis.call('HDEL', KEYS[1], 'ww')
-return { 'OK', '1', s[4] }
+return { 'OK', '1', s[4], got }

@@ -6,8 +6,8 @@ import { ChunkPool } from './chunk-pool.ts';
 import { Download, ReceiverGone } from './download.ts';
 import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
-import { type Asker, Requests } from './requests.ts';
-import type { FileRef, Holder } from './store.ts';
+import { type Asker, Requests, type Running } from './requests.ts';
+import type { Extent, FileRef, Holder } from './store.ts';
 import { Turns } from './turns.ts';
 import { Upload } from './upload.ts';
 
@@ -15,7 +15,6 @@ import { Upload } from './upload.ts';
 const REWIND_MS = 30_000;
 
 interface RelayParts extends Omit<PlacesParts, 'rung'> {
-  windowBytes: number;
   stallMs: number;
   onFailure: (task: string, error: unknown) => void;
 }
@@ -61,17 +60,25 @@ export class Relay {
   /** Takes the body of a request; resolves to how far the upload is then. */
   async append(asker: Asker, file: FileRef, generation: number, req: IncomingMessage) {
     const { store, metrics, windowBytes, stallMs } = this.#parts;
+    const { account } = asker;
     this.requests.checkOpen();
     const known = await this.#places.known(asker, file, 'sender');
     const { size } = known;
     const { offset, completes, length } = readAppendHeaders(req);
     const announced = length === null ? null : offset + length;
     if (announced !== null && (announced > size || (completes && announced < size))) throw wrongLength(size);
-    await this.#places.admit(asker, file, known);
+    // What brings no byte takes no place.
+    const isNew = offset < size && (await this.#places.admit(account, file));
     const holder = this.#places.newHolder();
-    const extent = await this.#places.enter(asker.account, file, known, { side: 'w', holder, readFrom: 0 });
-    if (extent.generation !== generation) throw new BatonError('upload_gone');
-    if (extent.end !== offset) throw offsetMismatch(extent.end, offset);
+    let extent: Extent;
+    try {
+      extent = await this.#places.enter(account, file, known, { side: 'w', holder, from: offset, generation });
+      if (extent.generation !== generation) throw new BatonError('upload_gone');
+      if (extent.end !== offset) throw offsetMismatch(extent.end, offset);
+    } catch (error) {
+      if (isNew) await store.release(account, [file]);
+      throw error;
+    }
     const upload = new Upload({
       ...{ req, store, file, generation, size, offset, taken: extent.taken, holder, windowBytes, stallMs },
       turns: this.#turns,
@@ -79,13 +86,15 @@ export class Relay {
       ring: this.#places.ring,
       onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'up' }, bytes),
     });
-    const running = { asker, file, ring: () => upload.ring(), end: () => upload.stop(new BatonError('draining')) };
+    const running = { asker, file, ring: () => upload.ring(), end: (error: BatonError) => upload.stop(error) };
+    const unwatch = this.#watch('sender', running, offset < size);
     await this.requests.during('up', running, async () => {
       try {
         await upload.run();
       } catch (error) {
         throw await this.#whyEnded(error, asker, file, generation, upload.end);
       } finally {
+        unwatch();
         this.#leave(file, 'w', holder);
       }
     });
@@ -122,19 +131,23 @@ export class Relay {
       isFarBehind: (now, offset) => this.#places.isFarBehind(file, now, offset),
     });
     if (!rewinds) download.begin();
-    const running = { asker, file, ring: () => download.ring(), end: () => res.destroy() };
+    const end = (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error));
+    const running = { asker, file, ring: () => download.ring(), end };
+    const unwatch = this.#watch('receiver', running, false);
     await this.requests.during('down', running, async () => {
       try {
         if (!(await download.run(REWIND_MS))) throw new BatonError('range_not_available');
-        if (stop === known.size) await store.release(account, [file]);
+        if (!download.isComplete) return;
+        const noted = this.#delivered(account, file, download.generation, known.size);
+        await noted.catch((error: unknown) => this.#parts.onFailure('relay delivered', error));
       } catch (error) {
         if (!download.hasBegun && !(error instanceof ReceiverGone)) throw error;
         // What has come so far can be gone on from.
         res.destroy();
-        if (!(error instanceof ReceiverGone || error instanceof BatonError)) {
-          this.#parts.onFailure('relay download', error);
-        }
+        const isExpected = error instanceof ReceiverGone || (error instanceof BatonError && error.code !== 'internal');
+        if (!isExpected) this.#parts.onFailure('relay download', error);
       } finally {
+        unwatch();
         this.#leave(file, 'r', holder);
       }
     });
@@ -147,15 +160,21 @@ export class Relay {
     const position = Math.min(received, known.size);
     const at = { position, keepFrom: position };
     this.#places.ringAll([(await this.#parts.store.take(file, known.generation, '', at)).ring], file);
-    if (position === known.size) await this.#parts.store.release(asker.account, [file]);
+    if (position === known.size) await this.#delivered(asker.account, file, known.generation, known.size);
+  }
+
+  /** All of a file is with its receiver: remembered beyond the relay's own state, and its place is free. */
+  async #delivered(account: string, file: FileRef, generation: number, size: number): Promise<void> {
+    const { store, transfers } = this.#parts;
+    await Promise.all([transfers.setDelivered(account, file, generation, size), store.release(account, [file])]);
   }
 
   /** Where the uploads of a transfer are; without those of which there is nothing. */
   async offsets(transferId: string, generations: ReadonlyMap<number, number>): Promise<Map<number, number>> {
-    const { side, holder, readFrom } = this.#places.look();
+    const { side, holder, from } = this.#places.look();
     const found = await Promise.all(
       [...generations].map(async ([index, generation]) => {
-        const at = await this.#parts.store.open({ transferId, index }, generation, side, holder, readFrom);
+        const at = await this.#parts.store.open({ transferId, index }, generation, side, holder, from);
         return [index, at] as const;
       }),
     );
@@ -166,25 +185,28 @@ export class Relay {
   ended(account: string, transferId: string, generations: ReadonlyMap<number, number>): void {
     const { store, onFailure } = this.#parts;
     const files = [...generations].map(([index, generation]) => ({ file: { transferId, index }, generation }));
-    const drop = async () => {
-      for (const { file, generation } of files) this.#places.ringAll(await store.drop(file, generation), file);
-      await store.release(
-        account,
-        files.map(({ file }) => file),
-      );
-    };
+    const places = store.release(
+      account,
+      files.map(({ file }) => file),
+    );
+    const drops = files.map(async ({ file, generation }) =>
+      this.#places.ringAll(await store.drop(file, generation), file),
+    );
     // What is left is dropped when its time is over.
-    drop().catch((error: unknown) => onFailure('relay cleanup', error));
+    for (const done of [places, ...drops]) done.catch((error: unknown) => onFailure('relay cleanup', error));
   }
 
   /** Where a reader begins; what is not kept any more is asked of the sender again. */
   async #enterToRead(asker: Asker, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
     const { account } = asker;
-    const entry = { side: 'r', holder, readFrom: start } as const;
+    const entry = { side: 'r', holder, from: start } as const;
+    const { windowBytes } = this.#parts;
     let extent = await this.#places.enter(account, file, known, entry);
     let rewinds = false;
+    // What was lost, its sender sends from where it began, if it asks first.
+    const isFarAhead = ({ generation, end }: Extent) => generation > 0 && start > end + windowBytes;
     // Another reader may have made a generation for itself meanwhile.
-    while (start < extent.kept) {
+    while (start < extent.kept || isFarAhead(extent)) {
       rewinds = true;
       await this.#places.rewind(account, file, extent.generation, start, 'asked');
       extent = await this.#places.enter(account, file, await this.#places.known(asker, file, 'receiver'), entry);
@@ -208,6 +230,28 @@ export class Relay {
     } catch (reason) {
       return reason;
     }
+  }
+
+  /**
+   * As long as a request runs: ends it with its transfer, whoever failed to tell it, and keeps the place of what it sends.
+   * Returns what stops that.
+   */
+  #watch(role: 'sender' | 'receiver', { asker, file, end }: Running, keepsPlace: boolean): () => void {
+    const { store, stallMs } = this.#parts;
+    const look = async () => {
+      await this.#places.known(asker, file, role);
+      if (keepsPlace) await store.reserve(asker.account, file);
+    };
+    const timer = setInterval(
+      () => {
+        look().catch((error: unknown) => {
+          // Without a store nobody knows.
+          if (error instanceof BatonError && error.status < 500) end(error);
+        });
+      },
+      Math.min(stallMs, store.idleMs / 4),
+    );
+    return () => clearInterval(timer);
   }
 
   #leave(file: FileRef, side: 'w' | 'r', { token }: Holder): void {

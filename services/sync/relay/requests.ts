@@ -14,7 +14,8 @@ export interface Running {
   file: FileRef;
   /** What it waits for may have happened. */
   ring: () => void;
-  end: () => void;
+  /** Ends it, at an offset from which it can go on; says why, where that can still be told. */
+  end: (why: BatonError) => void;
 }
 
 function outcomeOf(error: unknown): string {
@@ -63,7 +64,7 @@ export class Requests {
   /** A device was signed out: its requests end here. */
   endDevice(account: string, deviceId: string | null): void {
     for (const { asker, end } of this.#running) {
-      if (asker.account === account && asker.deviceId === deviceId) end();
+      if (asker.account === account && asker.deviceId === deviceId) end(new BatonError('session_revoked'));
     }
   }
 
@@ -78,6 +79,6 @@ export class Requests {
         resolve();
       };
     });
-    for (const { end } of this.#running) end();
+    for (const { end } of this.#running) end(new BatonError('draining'));
   }
 }

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import type { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import type { BulkStore, LinkScript } from '../redis/bulk-store.ts';
 import { storeFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { RangeSink } from '../redis/range-reader.ts';
+import type { BulkReply, RangeSink } from '../redis/range-reader.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
@@ -39,7 +40,7 @@ export type Opened =
 
 /** What became of a chunk. */
 export interface Noted {
-  /** Null: another request sends now. */
+  /** Null: it was refused, because another request sends now, or because the one before it is not there. */
   readonly taken: number | null;
   readonly ring: string;
   /** The channel of a reader that waits for more than there is, or ''. */
@@ -54,6 +55,16 @@ interface Taken {
   ms?: number | undefined;
 }
 
+interface Chunk {
+  start: number;
+  end: number;
+  bytes: Buffer;
+  /** Of the request that sends. */
+  token: string;
+  /** A reader is to be told whatever it waits for. */
+  urgent: boolean;
+}
+
 interface RelayStoreParts {
   bulk: BulkStore;
   /** Of the store that holds the accounts. */
@@ -64,6 +75,15 @@ interface RelayStoreParts {
 }
 
 const READ_CHUNKS = 4;
+
+/**
+ * What a failed command of a bulk connection means. Of a cluster that is just moving the slot, or a transaction of which
+ * a command was refused: not an error of ours.
+ */
+function bulkFault(error: unknown): BatonError {
+  const text = error instanceof Error ? error.message : '';
+  return storeFault(/^(MOVED|ASK|EXECABORT) /.test(text) ? new Error(text) : error);
+}
 
 /** Bytes on their way, and where both sides are. One store for bytes; one script of it lies in the account's slot. */
 export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts) {
@@ -89,17 +109,21 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
 
   return {
     bulk,
+    idleMs,
 
-    /** Begins a request, or looks (`side` `-`). `readFrom`: where a reader begins. */
+    /**
+     * Begins a request, or looks (`side` `-`). `from`: where it sends or reads from; what would send from elsewhere
+     * than the end only looks.
+     */
     async open(
       file: FileRef,
       generation: number,
       side: 'w' | 'r' | '-',
       holder: Holder,
-      readFrom: number,
+      from: number,
     ): Promise<Opened> {
       const [found, g, end, kept, taken, base, replaced] = (await open(both(file, generation), [
-        ...[generation, side, holder.token, holder.channel, side === 'r' ? readFrom : '', idleMs],
+        ...[generation, side, holder.token, holder.channel, side === '-' ? '' : from, idleMs],
       ])) as string[];
       if (found === 'lost') return { found };
       if (found === 'newer') return { found, generation: Number(g) };
@@ -120,41 +144,51 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
     /** A link for the bytes of this file. Throws `store_unavailable`. */
     link: (file: FileRef): Promise<BulkLink> => bulk.take(state(file)),
 
-    /** Adds a chunk that ends at `end`, and tells whom it concerns: one trip. Rejects with the store's own errors. */
+    /**
+     * Adds a chunk where the bytes end, and tells whom it concerns: one transaction, so that nobody sees one that may not
+     * stay, and one trip. Rejects with the store's own errors.
+     */
     async append(
       link: BulkLink,
       file: FileRef,
       generation: number,
-      { end, bytes: chunk, token, urgent }: { end: number; bytes: Buffer; token: string; urgent: boolean },
+      { start, end, bytes: chunk, token, urgent }: Chunk,
     ): Promise<Noted> {
-      const [added, noted] = link.together(() => [
-        link.command(['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'], chunk),
-        link.command(noteWords(link, file, generation, [token, end, urgent ? 1 : 0, idleMs])),
-      ]);
-      noted?.catch(() => undefined);
-      if ((await added) === null) return { taken: null, ring: '', waiting: '' };
-      const reply = (await noted?.catch((error: unknown) => {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-        return link.command(['EVAL', note.text, 2, ...both(file, generation), token, end, urgent ? 1 : 0, idleMs]);
-      })) as string[];
-      return {
-        taken: reply[1] === '' ? null : Number(reply[1]),
-        ring: reply[2] as string,
-        waiting: reply[3] as string,
-      };
+      const args = [token, start, end, urgent ? 1 : 0, idleMs];
+      const replies = await Promise.all(
+        link.together(() => [
+          link.command(['MULTI']),
+          link.command(['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'], chunk),
+          link.command(noteWords(link, file, generation, args)),
+          link.command(['EXEC']),
+        ]),
+      );
+      const [added, noted] = replies[3] as BulkReply[];
+      if (added instanceof Error) throw added;
+      if (added === null) return { taken: null, ring: '', waiting: '' };
+      let reply = noted;
+      if (noted instanceof Error) {
+        if (!noted.message.startsWith('NOSCRIPT')) throw noted;
+        reply = await link.command(['EVAL', note.text, 2, ...both(file, generation), ...args]);
+      }
+      const [, taken, ring, waiting] = reply as string[];
+      return { taken: taken === '' ? null : Number(taken), ring: ring as string, waiting: waiting as string };
     },
 
-    /** Reads on from `position`; the number of chunks that came. */
+    /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
     async range(link: BulkLink, file: FileRef, generation: number, position: number, sink: RangeSink): Promise<number> {
       const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
-      const reply = await link.command(words, undefined, sink);
+      const reply = await link.command(words, undefined, sink).catch((error: unknown) => {
+        throw bulkFault(error);
+      });
       return Array.isArray(reply) ? reply.length : 0;
     },
 
+    /** `got`: up to where everything was taken, by this reader and those before. */
     async take(file: FileRef, generation: number, token: string, { position, keepFrom, ms = idleMs }: Taken) {
       const args = [token, position, keepFrom, ms];
-      const [held, ring] = (await take(both(file, generation), args)) as string[];
-      return { held: held === '1', ring: ring as string };
+      const [held, ring, got] = (await take(both(file, generation), args)) as string[];
+      return { held: held === '1', ring: ring as string, got: Number(got) };
     },
 
     async waitRead(file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) {
@@ -181,16 +215,17 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
 
     memoryPercent: (file: FileRef): Promise<number> => bulk.memoryPercent(state(file)),
 
-    /** Throws `relay_busy` when the account has too many files here. */
-    async reserve(account: string, file: FileRef): Promise<void> {
-      await reserve([keys.relayFiles(account)], [nameOf(file), LIMITS.relayFiles, idleMs]);
+    /** A place for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
+    async reserve(account: string, file: FileRef): Promise<boolean> {
+      const [isNew] = await reserve([keys.relayFiles(account)], [nameOf(file), LIMITS.relayFiles, idleMs]);
+      return isNew === '1';
     },
 
     async release(account: string, files: readonly FileRef[]): Promise<void> {
       if (files.length > 0) await release([keys.relayFiles(account)], files.map(nameOf));
     },
 
-    fault: storeFault,
+    fault: bulkFault,
   };
 }
 

@@ -98,6 +98,7 @@ export class Upload {
         this.#settle = resolve;
         req.on('data', onData).once('end', onEnd).once('close', onClose).on('error', onClose);
         if (req.destroyed && !req.readableEnded) onClose();
+        if (this.#failure) this.#pump();
       });
     } finally {
       clearInterval(tick);
@@ -107,14 +108,17 @@ export class Upload {
     if (this.#failure) throw this.#failure;
   }
 
+  /** There may be room, or another request in its place. */
   ring(): void {
     this.#bell.ring();
+    if (this.#roomSinceMs === null && this.#failure === null) void this.#askIfReplaced();
   }
 
-  /** Ends it with this error; what has come is still stored. */
+  /** Ends it with this error; what has come is still stored, unless another request sends now. */
   stop(error: Error): void {
     if (this.#failure === null) {
       this.#failure = error;
+      if (error instanceof BatonError && error.code === 'upload_gone') this.#forgetPending();
       this.#parts.req.pause();
       this.#bell.ring();
     }
@@ -194,13 +198,14 @@ export class Upload {
     const { store, file, generation, holder, size, chunks, ring } = this.#parts;
     if (this.#full.length === 0) this.#closeChunk();
     const chunk = this.#full.shift() as Buffer;
-    const end = this.#sent + bytes;
+    const start = this.#sent;
+    const end = start + bytes;
     const urgent = this.#isFlushing || this.#isEnded || end === size;
     this.#sent = end;
     this.#inFlight += 1;
     store
       .append(this.#link as BulkLink, file, generation, {
-        end,
+        ...{ start, end },
         bytes: chunk.subarray(0, bytes),
         token: holder.token,
         urgent,
@@ -222,6 +227,18 @@ export class Upload {
           this.stop(meaningOf(error, store));
         },
       );
+  }
+
+  /** A sender of whom nothing comes would not notice. */
+  async #askIfReplaced(): Promise<void> {
+    const { store, file, generation, holder, ring } = this.#parts;
+    try {
+      const { taken, ring: reader } = await store.waitWrite(file, generation, holder, 0);
+      if (taken === null) this.stop(replaced());
+      if (reader !== '') ring(reader, file);
+    } catch {
+      // Without a store its next chunk fails too.
+    }
   }
 
   async #waitForRoom(): Promise<void> {
@@ -252,7 +269,7 @@ export class Upload {
   }
 
   #tick(): void {
-    const { file, ring, size } = this.#parts;
+    const { req, file, ring, size } = this.#parts;
     const isQuiet = performance.now() - this.#lastMs >= LINGER_MS;
     if (isQuiet && this.#pending > 0 && this.#inFlight === 0 && this.#roomSinceMs === null) {
       this.#isFlushing = true;
@@ -261,7 +278,7 @@ export class Upload {
       ring(this.#waiting, file);
       this.#waiting = '';
     }
-    const waitsForSender = !this.#isEnded && this.#roomSinceMs === null && this.#inFlight === 0;
+    const waitsForSender = !this.#isEnded && !req.isPaused();
     if (this.#pace.isTooSlow(waitsForSender, size - this.#sent)) this.stop(new SenderGone());
   }
 }
@@ -273,7 +290,6 @@ const replaced = (): BatonError =>
 function meaningOf(error: unknown, store: RelayStore): Error {
   const text = error instanceof Error ? error.message : '';
   if (text.startsWith('ERR The ID specified in XADD')) return replaced();
-  if (text.startsWith('OOM')) return new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
-  // Of a cluster that is just moving the slot: not an error of ours.
-  return store.fault(/^(MOVED|ASK) /.test(text) ? new Error(text) : error);
+  if (text.includes('OOM ')) return new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
+  return store.fault(error);
 }

@@ -44,14 +44,18 @@ export interface PhaseReport {
 }
 
 /** `1 0:2:4096 3:0:0`: in use, then file, generation, offset. */
-function storedOf([openJson, files, relay]: string[]): StoredTransfer {
-  const [inUse, ...begun] = (relay as string).split(' ');
+function generationsOf(relay: string): ReadonlyMap<number, Generation> {
+  const [, ...begun] = relay.split(' ');
   const rows = begun.map((word) => word.split(':').map(Number) as [number, number, number]);
+  return new Map(rows.map(([index, generation, base]) => [index, { generation, base }]));
+}
+
+function storedOf([openJson, files, relay]: string[]): StoredTransfer {
   return {
     openJson: openJson as string,
     files: files as string,
-    relayInUse: inUse === '1',
-    generations: new Map(rows.map(([index, generation, base]) => [index, { generation, base }])),
+    relayInUse: relay?.startsWith('1') ?? false,
+    generations: generationsOf(relay as string),
   };
 }
 
@@ -164,23 +168,34 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, dead
     },
 
     /** Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`. */
-    async setGeneration(u: string, { transferId, index }: FileOf, from: number | null, to: number, offset: number) {
-      const [now] = (await generation(
-        [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
-        [index, from ?? '', to, offset, random()],
-      )) as string[];
-      return Number(now);
-    },
+    setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
+      moveTo(u, file, { from, to, offset, tells: from !== null }),
 
-    /** Ends a transfer whose time is over; false when it is not. */
-    async expire(u: string, transferId: string): Promise<boolean> {
-      const [expired] = await expire(
+    /** A file needs nothing of the relay any more, while it still is in this generation. Throws `not_found`. */
+    setDelivered: (u: string, file: FileOf, now: number, size: number) =>
+      moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
+
+    /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */
+    async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
+      const [expired, relay] = (await expire(
         [keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
         [transferId, random()],
-      );
-      return expired === '1';
+      )) as string[];
+      return expired === '1' ? generationsOf(relay as string) : null;
     },
   };
+
+  async function moveTo(
+    u: string,
+    { transferId, index }: FileOf,
+    { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
+  ): Promise<number> {
+    const [now] = (await generation(
+      [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
+      [index, from ?? '', to, offset, random(), tells ? 1 : 0],
+    )) as string[];
+    return Number(now);
+  }
 }
 
 export type TransferStore = ReturnType<typeof makeTransferStore>;

@@ -7,11 +7,11 @@
 -- KEYS[5] due
 -- ARGV[1] transfer id
 -- ARGV[2] 32 random bits
--- RETURNS OK, expired ('1' | '0')
+-- RETURNS OK, expired ('1' | '0'), words on the relay
 local keys, now, t = { routes = KEYS[1], log = KEYS[2] }, now_ms(), read_transfer(KEYS[4])
 local fact = 'transfer:' .. ARGV[1]
 local expires = redis.call('ZSCORE', KEYS[5], fact)
-if not expires or tonumber(expires) > now then return answer({ 'OK', '0' }) end
+if not expires or tonumber(expires) > now then return answer({ 'OK', '0', '' }) end
 redis.call('ZREM', KEYS[5], fact)
 redis.call('ZREM', KEYS[3], '!live:' .. ARGV[1])
 if t then
@@ -24,4 +24,4 @@ if t then
     append_and_ring(keys, read_routes(keys.routes, now), now, ARGV[2], 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
 end
-return answer({ 'OK', '1' })
+return answer({ 'OK', '1', t and relay_words(t) or '' })

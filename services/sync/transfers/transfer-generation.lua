@@ -1,5 +1,6 @@
 -- The generation of a file in the relay, compare-and-set: the account's record is what survives when the relay's own
--- store loses its state. Any but the first is told to the sender; the one that it has already is told again.
+-- store loses its state. Any but the first is told to the sender; the one that it has already is told again. What the
+-- receiver has whole stays in its generation, with an offset at its end.
 -- uses: clock routes log transfer
 -- KEYS[1] routes
 -- KEYS[2] log
@@ -9,13 +10,14 @@
 -- ARGV[3] generation that it gets
 -- ARGV[4] offset at which that begins
 -- ARGV[5] 32 random bits
+-- ARGV[6] '1': its sender is told
 -- RETURNS OK, generation | not_found
 local now, t = now_ms(), read_transfer(KEYS[3])
 if not t then return answer({ 'not_found' }) end
 local known = t['r' .. ARGV[1]]
 if (known and string.match(known, '^%d+') or '') ~= ARGV[2] then return answer({ 'OK', (string.match(known or '', '^%d+')) }) end
 redis.call('HSET', KEYS[3], 'r' .. ARGV[1], ARGV[3] .. ':' .. ARGV[4])
-if ARGV[2] ~= '' then
+if ARGV[6] == '1' then
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. ARGV[1] .. ',"upload_url":"' .. relay_url(t.id, ARGV[1], ARGV[3])
     .. '","offset":' .. ARGV[4] .. '}'
   append_and_ring({ log = KEYS[2] }, read_routes(KEYS[1], now), now, ARGV[5], 'relay:rewind', t.sender, data)

@@ -22,13 +22,13 @@ export interface RelayedFile {
   size: number;
   /** Null before its first byte. */
   generation: number | null;
-  /** Where that began. */
+  /** Where that began; the size once the receiver has it all. */
   base: number;
 }
 
 type Generations = ReadonlyMap<number, number>;
 
-const generationsOf = ({ generations }: StoredTransfer): Generations =>
+const generationsOf = ({ generations }: Pick<StoredTransfer, 'generations'>): Generations =>
   new Map([...generations].map(([index, { generation }]) => [index, generation]));
 
 const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
@@ -186,6 +186,7 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     setGeneration: store.setGeneration,
+    setDelivered: store.setDelivered,
 
     /** Newest first. Reads on until `limit` match or there are no more. */
     async list(
@@ -229,7 +230,11 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /** What the due mechanism runs when a transfer's time is over. */
-    expire: (account: string, fact: string) => store.expire(account, fact.slice('transfer:'.length)),
+    async expire(account: string, fact: string): Promise<void> {
+      const transferId = fact.slice('transfer:'.length);
+      const generations = await store.expire(account, transferId);
+      if (generations) onEnded(account, transferId, generationsOf({ generations }));
+    },
 
     stop(): void {
       for (const timer of waiting.values()) clearTimeout(timer);

@@ -1,0 +1,131 @@
+import pino from 'pino';
+import { type RedisAddress, redisAddress } from '../../services/sync/config-redis.ts';
+import { BulkStore } from '../../services/sync/redis/bulk-store.ts';
+import { makeKeys } from '../../services/sync/redis/keys.ts';
+import { makeRelayStore, type RelayStore } from '../../services/sync/relay/store.ts';
+import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { connectTo, randomPrefix } from '../support/redis.ts';
+import { until } from './asking.ts';
+
+/* What the relay's store itself promises of a chunk, one step at a time. */
+
+let redis: OwnRedis;
+let look: ReturnType<typeof connectTo>;
+let bulk: BulkStore;
+let store: RelayStore;
+const keys = makeKeys(randomPrefix());
+let files = 0;
+
+beforeAll(async () => {
+  redis = await startOwnRedis({ persistent: false });
+  look = connectTo(redis.url);
+  const address = (redisAddress(redis.url) as { value: RedisAddress }).value;
+  bulk = new BulkStore({ address, logger: pino({ level: 'silent' }), metrics: makeMetrics({ version: 'test' }) });
+  bulk.connect();
+  store = makeRelayStore({ bulk, scripts: bulk.scripts, keys, idleMs: 60_000 });
+  const isThere = () =>
+    store.memoryPercent({ transferId: '', index: 0 }).then(
+      () => true,
+      () => false,
+    );
+  await until(isThere);
+});
+afterAll(async () => {
+  bulk.stop();
+  look.disconnect();
+  await redis.stop();
+});
+
+const holder = (token: string) => ({ token, channel: 'somewhere' });
+
+/** A file of which one chunk has come, and a connection of its sender, whose token is `first`. */
+async function begin() {
+  const file = { transferId: `file-${files++}`, index: 0 };
+  await store.create(file, 0, 0);
+  await store.open(file, 0, 'w', holder('first'), 0);
+  const link = await store.link(file);
+  const send = (token: string, start: number, end: number) =>
+    store.append(link, file, 0, { start, end, bytes: Buffer.alloc(end - start, end), token, urgent: true });
+  expect(await send('first', 0, 100)).toMatchObject({ taken: 0 });
+  const end = async () => {
+    const opened = await store.open(file, 0, '-', holder('look'), 0);
+    return opened.found === 'here' ? opened.extent.end : opened.found;
+  };
+  /** What a reader gets from there, chunk by chunk. */
+  const from = async (position: number) => {
+    const got: [string, number][] = [];
+    await store.range(link, file, 0, position, {
+      entry: (id, bytes) => void got.push([id, bytes]),
+      piece: () => false,
+    });
+    return got;
+  };
+  return { file, link, send, end, from };
+}
+
+test('a chunk behind one that found no memory is refused too, and nobody is told of bytes that are not there', async () => {
+  const { link, send, end, from } = await begin();
+  await look.config('SET', 'maxmemory', '1');
+  await expect(send('first', 100, 200)).rejects.toThrow('OOM');
+  await look.config('SET', 'maxmemory', '0');
+  expect(await send('first', 200, 300)).toMatchObject({ taken: null });
+  expect(await end()).toBe(100);
+  // The upload goes on, by the same steps.
+  await send('first', 100, 200);
+  await send('first', 200, 300);
+  expect(await end()).toBe(300);
+  expect(await from(0)).toEqual([
+    ['100-0', 100],
+    ['200-0', 100],
+    ['300-0', 100],
+  ]);
+  bulk.giveBack(link);
+});
+
+test('no chunk of a sender that was replaced stays, also where nothing else is kept', async () => {
+  const { file, link, send, end, from } = await begin();
+  await store.take(file, 0, '', { position: 100, keepFrom: 100 });
+  await store.open(file, 0, 'w', holder('second'), 100);
+  expect(await send('first', 100, 200)).toMatchObject({ taken: null });
+  expect(await end()).toBe(100);
+  expect(await send('second', 100, 150)).toMatchObject({ taken: 100 });
+  expect(await from(100)).toEqual([['150-0', 50]]);
+  bulk.giveBack(link);
+});
+
+test('a chunk counts also where the store has forgotten the script behind it', async () => {
+  const { link, send, end } = await begin();
+  await look.script('FLUSH');
+  expect(await Promise.all([send('first', 100, 200), send('first', 200, 300)])).toMatchObject([
+    { taken: 0 },
+    { taken: 0 },
+  ]);
+  expect(await end()).toBe(300);
+  bulk.giveBack(link);
+});
+
+test('a full store still lets readers begin, take and wait, and gives back what they have', async () => {
+  const { file, link, send } = await begin();
+  await send('first', 100, 200);
+  await look.config('SET', 'maxmemory', '1');
+  const opened = await store.open(file, 0, 'r', holder('reader'), 0);
+  const taken = await store.take(file, 0, 'reader', { position: 100, keepFrom: 100 });
+  const [reader, writer] = [
+    await store.waitRead(file, 0, holder('reader'), 200, 300),
+    await store.waitWrite(file, 0, holder('first'), 200),
+  ];
+  await store.leave(file, 'r', 'reader');
+  const acked = await store.take(file, 0, '', { position: 200, keepFrom: 200 });
+  await look.config('SET', 'maxmemory', '0');
+  expect([opened.found, taken.held, reader.word, writer.taken, acked.held]).toEqual(['here', true, 'wait', 100, true]);
+  const { length } = await look.xrange(keys.relayBytes(file.transferId, 0, 0), '-', '+');
+  expect(length).toBe(0);
+  bulk.giveBack(link);
+});
+
+test('a connection that was lost under a reader is a store that is away', async () => {
+  const { link, from } = await begin();
+  link.close();
+  await expect(from(0)).rejects.toMatchObject({ code: 'store_unavailable' });
+});
