@@ -251,11 +251,9 @@ export class Download {
     const { rewind, isFarBehind } = this.#parts;
     const found = await this.#ask();
     if (found.word === 'replaced') throw new ReceiverGone();
-    if (found.word === 'lost') {
-      this.#generation = await rewind(this.#generation, this.#position);
-    }
-    if (found.word !== 'newer') return found.word;
-    this.#generation = found.generation;
+    if (found.word !== 'lost' && found.word !== 'newer') return found.word;
+    this.#generation = found.word === 'newer' ? found.generation : await rewind(this.#generation, this.#position);
+    // Its sender may have been first, and have begun elsewhere.
     if (await isFarBehind(this.#generation, this.#position)) {
       this.#generation = await rewind(this.#generation, this.#position);
     }

@@ -144,12 +144,15 @@ export class Places {
     await this.#parts.transfers.setGeneration(account, file, generation, generation, base);
   }
 
-  /** Whether a generation ends too far before this offset for its sender to get there soon. */
-  async isFarBehind(file: FileRef, generation: number, offset: number): Promise<boolean> {
+  /** Whether what was made anew ends too far before this offset for its sender to get there soon. */
+  isFarBehind({ generation, end, base }: Extent, offset: number): boolean {
+    return generation > 0 && (end + this.#parts.windowBytes < offset || (end === base && end < offset));
+  }
+
+  /** The same of a generation, as it is now. */
+  async isNowFarBehind(file: FileRef, generation: number, offset: number): Promise<boolean> {
     const found = await this.#parts.store.open(file, generation, '-', this.newHolder(), 0);
-    if (found.found !== 'here') return false;
-    const { end, base } = found.extent;
-    return end + this.#parts.windowBytes < offset || (end < offset && end === base);
+    return found.found === 'here' && this.isFarBehind(found.extent, offset);
   }
 
   ringAll(channels: readonly string[], file: FileRef): void {

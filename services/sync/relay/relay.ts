@@ -128,7 +128,7 @@ export class Relay {
         await this.#places.known(asker, file, 'receiver');
         return this.#places.rewind(account, file, from, offset, 'lost');
       },
-      isFarBehind: (now, offset) => this.#places.isFarBehind(file, now, offset),
+      isFarBehind: (now, offset) => this.#places.isNowFarBehind(file, now, offset),
     });
     if (!rewinds) download.begin();
     const end = (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error));
@@ -200,13 +200,10 @@ export class Relay {
   async #enterToRead(asker: Asker, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
     const { account } = asker;
     const entry = { side: 'r', holder, from: start } as const;
-    const { windowBytes } = this.#parts;
     let extent = await this.#places.enter(account, file, known, entry);
     let rewinds = false;
-    // What was lost, its sender sends from where it began, if it asks first.
-    const isFarAhead = ({ generation, end }: Extent) => generation > 0 && start > end + windowBytes;
-    // Another reader may have made a generation for itself meanwhile.
-    while (start < extent.kept || isFarAhead(extent)) {
+    // Another reader may have made a generation for itself meanwhile, or the sender one where it had begun.
+    while (start < extent.kept || this.#places.isFarBehind(extent, start)) {
       rewinds = true;
       await this.#places.rewind(account, file, extent.generation, start, 'asked');
       extent = await this.#places.enter(account, file, await this.#places.known(asker, file, 'receiver'), entry);
