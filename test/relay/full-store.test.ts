@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { makeKeys } from '../../services/sync/redis/keys.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { connectTo } from '../support/redis.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { expectProblem } from '../support/wire.ts';
+import { acknowledge, append, read, until } from './asking.ts';
+import { sha256 } from './curl.ts';
+import { makeFolder, MIB, relayFiles, someBytes, writeFile } from './relayed.ts';
+import { keepReceiving, keepSending } from './resuming.ts';
+
+/* The relay's own Redis is at its limit. */
+
+let relayStore: OwnRedis;
+let bytesOf: ReturnType<typeof connectTo>;
+let site: Site;
+const folder = makeFolder();
+beforeAll(async () => {
+  relayStore = await startOwnRedis({ persistent: false });
+  bytesOf = connectTo(relayStore.url);
+  site = await startSite({ APP_RELAY_REDIS_URL: relayStore.url, APP_RELAY_MEMORY_PERCENT: '100' });
+});
+afterEach(() => bytesOf.config('SET', 'maxmemory', '0'));
+afterAll(async () => {
+  await site.stop();
+  bytesOf.disconnect();
+  await relayStore.stop();
+  folder.remove();
+});
+
+/** From now on there is this much too little memory for what is there. */
+async function lack(bytes: number): Promise<void> {
+  const used = Number(/used_memory:(\d+)/.exec(await bytesOf.info('memory'))?.[1]);
+  await bytesOf.config('SET', 'maxmemory', String(used - bytes));
+}
+
+test('what is there can be had, which makes room for the rest of it', async () => {
+  const size = 30 * MIB;
+  const file = writeFile(folder.path, 'full', size);
+  const relayed = await relayFiles(site.one, { sizes: [size] });
+  const side = { transferId: relayed.id, size };
+  const up = keepSending({ ...side, device: relayed.sender, replica: () => site.one, path: file.path });
+  const bytesKey = makeKeys(site.prefix).relayBytes(relayed.id, 0, 0);
+  await until(async () => (await bytesOf.xlen(bytesKey)) >= 15);
+  await lack(MIB);
+  const to = join(folder.path, 'full.out');
+  const down = keepReceiving({ ...side, device: relayed.receiver, replica: () => site.two, path: to });
+  await down.done;
+  up.stop();
+  await up.done;
+  const story = { up: up.story, down: down.story };
+  expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
+}, 60_000);
+
+test('an upload is told that there is no memory, and an acknowledgement gives some back', async () => {
+  const bytes = someBytes(2 * MIB);
+  const relayed = await relayFiles(site.one, { sizes: [4 * MIB] });
+  await append(relayed, site.one, { offset: 0, body: bytes });
+  await lack(MIB);
+  expectProblem(await append(relayed, site.one, { offset: 2 * MIB, body: bytes }), 'relay_busy');
+  expect((await read(relayed, site.two, `bytes=0-${2 * MIB - 1}`)).bytes.equals(bytes)).toBe(true);
+  expect((await acknowledge(relayed, site.two, 2 * MIB)).status).toBe(204);
+  expect(await bytesOf.xlen(makeKeys(site.prefix).relayBytes(relayed.id, 0, 0))).toBe(0);
+});

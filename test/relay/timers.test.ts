@@ -1,0 +1,30 @@
+import { type Site, startSite } from '../support/site.ts';
+import { active, head, offsetOf, openUpload, until, untilSent } from './asking.ts';
+import { MIB, relayFiles, someBytes } from './relayed.ts';
+
+/* Whoever is waited for has to move 64 KiB in each stall time, or all that is left. */
+
+let site: Site;
+beforeAll(async () => {
+  site = await startSite({ APP_RELAY_STALL_SECONDS: '1' }, { alone: true });
+});
+afterAll(() => site.stop());
+
+test('a sender that trickles is ended, and keeps its position', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [MIB] });
+  const upload = openUpload(relayed, site.one, 0);
+  const trickling = setInterval(() => upload.send(Buffer.alloc(1)), 50);
+  expect(await upload.answer).toBeNull();
+  clearInterval(trickling);
+  expect(Number(offsetOf(await head(relayed, site.one)).offset)).toBeGreaterThan(0);
+}, 20_000);
+
+test('a sender that has sent the last byte, but not the end of its body, is ended', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [1_000] });
+  const upload = openUpload(relayed, site.one, 0);
+  upload.send(someBytes(1_000));
+  await untilSent(relayed, site.one, 1_000);
+  expect(await upload.answer).toBeNull();
+  await until(async () => (await active(site.one, 'up')) === 0);
+  expect(offsetOf(await head(relayed, site.one))).toMatchObject({ offset: '1000', complete: '?1' });
+}, 20_000);
