@@ -43,8 +43,11 @@ afterAll(async () => {
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Throws when it does not become so. */
 async function until(isSo: () => boolean): Promise<void> {
-  for (const giveUp = Date.now() + PATIENCE_MS; !isSo() && Date.now() < giveUp; ) await delay(5);
+  for (const giveUp = Date.now() + PATIENCE_MS; !isSo(); await delay(5)) {
+    if (Date.now() > giveUp) throw new Error('the file did not get so far');
+  }
 }
 
 async function strike(victim: (typeof VICTIMS)[number], kind: 'same' | 'own', up: Side, down: Side): Promise<void> {
@@ -84,9 +87,11 @@ test.each(runs)(
     });
     const up = keepSending({ ...side(file.path, 0), device: relayed.sender });
     const down = keepReceiving({ ...side(to, 1), device: relayed.receiver });
+    const struckAt: number[] = [];
     for (const victim of victims) {
       const at = Math.floor(random.between(0, 0.9) * size);
       await until(() => sizeOf(to) >= at);
+      struckAt.push(sizeOf(to));
       await strike(victim, kind, up, down);
     }
     const giveUp = setTimeout(() => down.stop(), PATIENCE_MS);
@@ -96,6 +101,8 @@ test.each(runs)(
     await up.done;
     const story = { victims, kind, up: up.story, down: down.story, logs: pair.map(({ log }) => log().slice(-1_500)) };
     expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
+    // Proof that the first one died while bytes were moving.
+    expect(struckAt[0]).toBeLessThan(size);
   },
   PATIENCE_MS * 2,
 );

@@ -36,7 +36,7 @@ const uploadOf = async (relayed: Relayed) => {
   return body.transfer.uploads?.[0];
 };
 
-/** An account's places, with when they are free again. */
+/** Files of the account that have a place. */
 const placesOf = (relayed: Relayed) =>
   site.redis.zrange(makeKeys(site.prefix).relayFiles(encodeURIComponent(relayed.user)), 0, '+inf', 'BYSCORE');
 

@@ -28,7 +28,7 @@ const files = (count: number, size = 10) => relayFiles(site.one, { sizes: Array.
 
 /** The file and when its place is free again. */
 const placesOf = async (relayed: Relayed) =>
-  site.redis.zrange(makeKeys(site.prefix).relayFiles(encodeURIComponent(relayed.user)), 0, -1, 'WITHSCORES');
+  site.redis.zrange(makeKeys(site.prefix).relayFiles(encodeURIComponent(relayed.user)), '0', '-1', 'WITHSCORES');
 
 test('empty files take no place of those that have bytes', async () => {
   const relayed = await relayFiles(site.one, { sizes: [...Array.from({ length: 9 }, () => 0), 10] });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
-import { append, head, offsetOf, pathOf, read } from './asking.ts';
+import { acknowledge, append, head, offsetOf, openUpload, pathOf, read, untilSent } from './asking.ts';
 import { curlDown, curlUp, sha256 } from './curl.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
 
@@ -178,7 +178,7 @@ describe('a download', () => {
 
   test('from the end or behind it is refused', async () => {
     const relayed = await relayFiles(site.one, { sizes: [100] });
-    for (const range of ['bytes=100-', 'bytes=1000-']) {
+    for (const range of ['bytes=100-', 'bytes=1000-', 'bytes=12345678901234567890-']) {
       const answer = await request(site.two, {
         path: pathOf(relayed),
         headers: { ...relayed.receiver.headers, Range: range },
@@ -353,6 +353,16 @@ test('a device that is signed out neither sends nor reads on, on whatever replic
   expect(await site.redis.keys(`${site.prefix}:relay:*${relayed.id}*`)).toEqual([]);
 }, 30_000);
 
+test('a sender that is signed out in the middle of its upload is told so', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [1_000] });
+  const upload = openUpload(relayed, site.one, 0);
+  upload.send(someBytes(500));
+  await untilSent(relayed, site.two, 500);
+  await relayed.receiver.on(site.one).call('removeDevice', { params: { device_id: relayed.sender.id } });
+  const answer = await upload.answer;
+  expect([answer?.status, JSON.parse(answer?.body ?? '{}').code]).toEqual([401, 'session_revoked']);
+});
+
 test('every key of the relay has an end', async () => {
   const relayed = await relayFiles(site.one, { sizes: [1_000, 2_000] });
   await append(relayed, site.one, { offset: 0, body: someBytes(1_000) });
@@ -368,7 +378,53 @@ test('acknowledged bytes are let go of', async () => {
   const bytes = someBytes(2 * MIB);
   const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
   await append(relayed, site.one, { offset: 0, body: bytes, complete: true });
-  const ack = { method: 'POST', path: `${pathOf(relayed)}/ack`, headers: relayed.receiver.headers };
-  expect((await request(site.two, { ...ack, body: { received_bytes: bytes.length } })).status).toBe(204);
+  expect((await acknowledge(relayed, site.two, bytes.length)).status).toBe(204);
   expect(await site.redis.xlen(`${site.prefix}:relay:{${relayed.id}}:0:0`)).toBe(0);
 });
+
+test('acknowledged bytes are the progress of the transfer, over all its files, and are told', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [1_000, 2_000] });
+  for (const [index, size] of [1_000, 2_000].entries()) {
+    await append(relayed, site.one, { offset: 0, body: someBytes(size), complete: true, index });
+  }
+  const events = site.listen(relayed.sender, site.one);
+  await events.next('ready');
+  const acks = [
+    [0, 400],
+    [1, 2_000],
+    [0, 1_000],
+    [0, 300],
+  ] as const;
+  for (const [index, bytes] of acks) {
+    expect((await acknowledge(relayed, site.two, bytes, index)).status).toBe(204);
+  }
+  const { body } = await relayed.receiver.on(site.two).call('getTransfer', { params: { transfer_id: relayed.id } });
+  expect(body.transfer.progress).toEqual({ sent_bytes: 0, received_bytes: 3_000 });
+  const told: number[] = [];
+  while (told.at(-1) !== 3_000) {
+    const { data } = await events.next('transfer:updated');
+    told.push(data.transfer.progress.received_bytes);
+  }
+  expect(told[0]).toBeGreaterThanOrEqual(400);
+});
+
+test('a file goes back a hundred times and no further', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [1_000] });
+  await append(relayed, site.one, { offset: 0, body: someBytes(1_000), complete: true });
+  await acknowledge(relayed, site.one, 1_000);
+  const events = site.listen(relayed.sender, site.one);
+  await events.next('ready');
+  const ask = (start: number, signal: AbortSignal | null) => {
+    const headers = { ...relayed.receiver.headers, Range: `bytes=${start}-` };
+    return fetch(relayed.url(site.two), { headers, signal });
+  };
+  for (let rewinds = 1; rewinds <= 100; rewinds++) {
+    const leaving = new AbortController();
+    const asked = ask(900 - rewinds, leaving.signal).catch(() => undefined);
+    expect((await events.next('relay:rewind')).data).toMatchObject({ offset: 900 - rewinds });
+    leaving.abort();
+    await asked;
+  }
+  const answer = await ask(700, null);
+  expect([answer.status, await answer.json()]).toEqual([416, expect.objectContaining({ code: 'range_not_available' })]);
+}, 30_000);

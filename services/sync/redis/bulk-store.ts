@@ -37,6 +37,7 @@ export class BulkStore {
   readonly #address: RedisAddress;
   readonly #connection: Connection;
   readonly #idle: BulkLink[] = [];
+  #isStopped = false;
   readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
 
   constructor({ address, logger, metrics }: BulkStoreParts) {
@@ -60,6 +61,7 @@ export class BulkStore {
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const link of this.#idle.splice(0)) link.close();
     close(this.#connection);
   }
@@ -90,7 +92,7 @@ export class BulkStore {
   /** What is not idle is closed: its answers would go to the next user. */
   giveBack(link: BulkLink): void {
     link.rest();
-    if (link.isIdle && this.#idle.length < MAX_IDLE) this.#idle.push(link);
+    if (link.isIdle && !this.#isStopped && this.#idle.length < MAX_IDLE) this.#idle.push(link);
     else link.close();
   }
 

@@ -160,6 +160,7 @@ export class Relay {
     const position = Math.min(received, known.size);
     const at = { position, keepFrom: position };
     this.#places.ringAll([(await this.#parts.store.take(file, known.generation, '', at)).ring], file);
+    await this.#parts.transfers.acknowledged(asker, file, position);
     if (position === known.size) await this.#delivered(asker.account, file, known.generation, known.size);
   }
 

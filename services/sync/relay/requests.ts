@@ -18,6 +18,9 @@ export interface Running {
   end: (why: BatonError) => void;
 }
 
+/** What was cut may still need so long to tell the store how far it got. */
+const ENDING_MS = 5_000;
+
 function outcomeOf(error: unknown): string {
   if (error instanceof BatonError) return error.code;
   return error instanceof SenderGone ? 'gone' : 'failed';
@@ -71,6 +74,12 @@ export class Requests {
   /** Lets them finish for so long, then cuts them at an offset from which they can go on. */
   async drain(withinMs: number): Promise<void> {
     this.#isDraining = true;
+    await this.#untilIdle(withinMs);
+    for (const { end } of this.#running) end(new BatonError('draining'));
+    await this.#untilIdle(ENDING_MS);
+  }
+
+  async #untilIdle(withinMs: number): Promise<void> {
     if (this.#running.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, withinMs);
@@ -79,6 +88,5 @@ export class Requests {
         resolve();
       };
     });
-    for (const { end } of this.#running) end(new BatonError('draining'));
   }
 }

@@ -41,6 +41,8 @@ export interface PhaseReport {
   phase: string | null;
   sentBytes?: number | undefined;
   receivedBytes?: number | undefined;
+  /** A file up to where the receiver has stored it. */
+  acknowledged?: { index: number; bytes: number };
 }
 
 /** `1 0:2:4096 3:0:0`: in use, then file, generation, offset. */
@@ -143,10 +145,12 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, dead
     },
 
     /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
-    async tell(u: string, deviceId: string, transferId: string, { phase, sentBytes, receivedBytes }: PhaseReport) {
+    async tell(u: string, deviceId: string, transferId: string, report: PhaseReport) {
+      const { phase, sentBytes, receivedBytes, acknowledged } = report;
+      const told = [phase ?? '', sentBytes ?? '', receivedBytes ?? '', 1_000 / LIMITS.phasesPerSecond];
       const reply = (await tell(
         [keys.routes(u), keys.transfer(u, transferId), keys.due(u)],
-        [deviceId, phase ?? '', sentBytes ?? '', receivedBytes ?? '', 1_000 / LIMITS.phasesPerSecond],
+        [deviceId, ...told, acknowledged?.index ?? '', acknowledged?.bytes ?? ''],
       )) as string[];
       checkAllowed(reply[3]);
       return { stored: storedOf(reply), waitMs: Number(reply[4]) };

@@ -1,5 +1,6 @@
 -- What one side is doing: kept in the record, and forwarded to both parties at most four times a second, the newest
--- winning, without a place in the log. A phase that came too early is forwarded by a later call without ARGV[2].
+-- winning, without a place in the log. What came too early is forwarded by a later call without ARGV[2] and ARGV[6]. What
+-- the receiver has acknowledged of each file counts together as received, which it never takes back.
 -- uses: clock routes transfer
 -- KEYS[1] routes
 -- KEYS[2] record
@@ -9,6 +10,8 @@
 -- ARGV[3] sent bytes, '' to leave them
 -- ARGV[4] received bytes, '' to leave them
 -- ARGV[5] ms between two forwards
+-- ARGV[6] file of which the receiver has stored some, '' for a phase
+-- ARGV[7] how far, '' for a phase
 -- RETURNS OK, transfer as JSON without its end, files, words on the relay, '' or the state that refuses, ms to wait before
 --         forwarding ('0': done) | not_found | not_a_party
 local keys, now, t = { record = KEYS[2], due = KEYS[3] }, now_ms(), read_transfer(KEYS[2])
@@ -20,6 +23,15 @@ if ARGV[2] ~= '' then
   t.phase, t.dirty = ARGV[2], '1'
   if ARGV[3] ~= '' then t.sent = ARGV[3] end
   if ARGV[4] ~= '' then t.received = ARGV[4] end
+end
+if ARGV[6] ~= '' then
+  local field, sum = 'a' .. ARGV[6], 0
+  t[field] = int(math.max(tonumber(t[field] or '0'), tonumber(ARGV[7])))
+  redis.call('HSET', keys.record, field, t[field])
+  for name, value in pairs(t) do
+    if string.match(name, '^a%d+$') then sum = sum + tonumber(value) end
+  end
+  if sum > tonumber(t.received) then t.received, t.dirty = int(sum), '1' end
 end
 local wait = math.max(0, tonumber(t.forwarded) + tonumber(ARGV[5]) - now)
 local forwards = t.dirty == '1' and wait == 0

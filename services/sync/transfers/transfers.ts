@@ -159,6 +159,13 @@ export function makeTransfers(parts: TransfersParts) {
       return viewFor(actor.deviceId, stored);
     },
 
+    /** The receiver has stored a file of the relay up to here: progress, told as a phase is. */
+    async acknowledged(actor: Actor, { transferId, index }: FileOf, bytes: number): Promise<void> {
+      const report = { phase: null, acknowledged: { index, bytes } };
+      const { waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
+      if (waitMs > 0) forwardLater(actor, transferId, waitMs);
+    },
+
     async get({ account, deviceId }: Actor, transferId: string): Promise<Transfer> {
       const stored = await store.read(account, deviceId, transferId);
       // Without the relay's store the transfer can still be shown.

@@ -3,7 +3,7 @@
 -- Per device and in the inbox: `<receiver>+<log id>:<transfer>` while it is not accepted, `<device>=<created>-<transfer>`
 -- for the lists of both; `!live:<transfer>` counts against the account's limit.
 -- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
--- delivered.
+-- delivered; `a<file>` is how far the receiver has acknowledged it.
 local TRANSFER_MS = 86400000
 local FILES_IN_EVENTS = 16
 
