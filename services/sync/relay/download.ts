@@ -137,15 +137,19 @@ export class Download {
     }
   }
 
+  #checkGoesOn(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
   /** All there is to read; false when the first byte did not come in time. */
   async #pass(deadline: number): Promise<boolean> {
     const { store, file, stop } = this.#parts;
     this.#link = await store.link(file);
     while (this.#position < stop) {
-      if (this.#failure) throw this.#failure;
+      this.#checkGoesOn();
       if (!this.#hasBegun && performance.now() > deadline) return false;
       const chunks = await store.range(this.#link, file, this.#generation, this.#position, this.#sink);
-      if (this.#failure) throw this.#failure;
+      this.#checkGoesOn();
       if (this.#hasGap || this.#isDoubtful) await this.#look();
       else if (chunks > 0) void this.#take();
       else await this.#wait();
