@@ -49,9 +49,9 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
       return claimed;
     },
 
-    /** What is due now, and the ms until the next thing is; null when there is none. */
-    async facts(account: string): Promise<{ due: string[]; nextInMs: number | null }> {
-      const [next, ...due] = (await factsScript([keys.due(account)], [FACTS_AT_ONCE])) as string[];
+    /** What is due now, some of it, after the `passed` oldest, and the ms until the next thing is; null when there is none. */
+    async facts(account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> {
+      const [next, ...due] = (await factsScript([keys.due(account)], [FACTS_AT_ONCE, passed])) as string[];
       return { due, nextInMs: next ? Number(next) : null };
     },
 

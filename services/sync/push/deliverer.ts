@@ -5,10 +5,13 @@ import type { Notices } from './notice.ts';
 import type { PushOutcome, PushSender } from './sender.ts';
 import type { Finish, PushStore, Taken } from './store.ts';
 
-/** Pushes that wait in this replica; more stay where they are due, for whoever has time. */
-const MOST_WAITING = 10_000;
-/** With so many nothing is taken over from others: who accepted them sends them, and every ten seconds there is another look. */
-const MANY_WAITING = 1_000;
+/**
+ * Pushes that wait for one push service, for each that may be under way there: what is sent until the next look, ten seconds
+ * later, where each takes 50 ms. More stay where they are due. Of what others accepted fewer: who accepted them sends them.
+ */
+const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
+/** In this replica. With more no push service has more waiting than under way, so that none takes the room of another. */
+const MANY_WAITING = 10_000;
 /** Look-ups of where a push goes, at once, and the pause after each: thousands that are queued must not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
@@ -65,16 +68,22 @@ export class Deliverer {
     });
   }
 
-  /** Whether there is enough to do without what others accepted. */
-  get isBusy(): boolean {
-    return this.#here.size >= MANY_WAITING;
+  /** Sends this push, which this replica accepted, when its provider has room. */
+  push(account: string, text: string): void {
+    this.#start(account, text, MOST_WAITING);
   }
 
-  /** Sends this push when its provider has room. What is not taken stays due, and is found by a sweep. */
-  push(account: string, text: string): void {
+  /** Sends this push, which another replica may have accepted, when its provider has little to do here. */
+  takeOver(account: string, text: string): void {
+    this.#start(account, text, MOST_TAKEN_OVER);
+  }
+
+  /** What there is no room for stays due, and is found by a sweep. */
+  #start(account: string, text: string, most: number): void {
     const name = `${account} ${text}`;
-    if (this.#isStopped || this.#here.has(name) || this.#here.size >= MOST_WAITING) return;
-    const work = this.#work(account, parseFact(text))
+    // Look-ups wait for our own store alone, and so all in one row.
+    if (this.#isStopped || this.#here.has(name) || this.#lookups.waiting('') >= MANY_WAITING) return;
+    const work = this.#work(account, parseFact(text), most)
       // Its lease lapses, and then it is due again.
       .catch((error: unknown) => this.#parts.onFailure('push', error))
       .finally(() => this.#here.delete(name));
@@ -87,12 +96,15 @@ export class Deliverer {
     await Promise.all(this.#here.values());
   }
 
-  async #work(account: string, fact: PushFact): Promise<void> {
+  async #work(account: string, fact: PushFact, most: number): Promise<void> {
     const provider = await this.#lookups.run('', async () => {
       const target = this.#isStopped ? null : await this.#parts.store.target(account, fact);
       if (this.#here.size > LOOKUPS) await pause(LOOKUP_PAUSE_MS);
       return target === null ? '' : (await this.#parts.sender()).providerOf(target);
     });
+    const known = this.#here.size - this.#lookups.waiting('');
+    const room = known < MANY_WAITING ? most : 1;
+    if (this.#providers.waiting(provider) >= room * this.#parts.concurrency) return;
     await this.#providers.run(provider, async () => {
       if (!this.#isStopped) await this.#deliver(account, fact);
     });

@@ -79,7 +79,7 @@ export function makePushRoom({
     features: { web_push: hasWeb, native_push: native.length > 0 },
     /** What the due mechanism runs: this replica pushes when the push service has room. */
     resume: async (account: string, fact: string) => {
-      if (!deliverer.isBusy) pushNow(account, fact);
+      deliverer.takeOver(account, fact);
       return 'waiting';
     },
     handlers: makePushHandlers({
