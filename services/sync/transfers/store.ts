@@ -100,7 +100,7 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, dead
         [
           ...[deviceId, target, transferId, files, fileCount, totalBytes, JSON.stringify(sealed), random()],
           ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
-          ...[pushes, deadChannels()],
+          ...[pushes, deadChannels(), LIMITS.pushSilenceMs],
         ],
       );
       if (openJson === '') return null;
