@@ -84,7 +84,7 @@ const METRICS = {
   ]),
   push_delay_seconds: histogram('From when a push was due to when a push service had it, of first tries', PUSH_BUCKETS),
   push_waiting: gauge('Pushes that wait in this replica, or are under way'),
-  due_reindexed_total: counter('Accounts with something due that the index had lost'),
+  due_reindexed_total: counter('Accounts with something due that the index had lost, or had too late'),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 
