@@ -28,12 +28,14 @@ const EXPIRED = 'expired';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** With jitter, so that what failed together does not come back together; never earlier than the push service said. */
+/**
+ * With jitter, so that what failed together does not come back together; never earlier than the push service said, nor, for
+ * one that says "at once" each time, than it would be without its word.
+ */
 export function pauseMs(attempts: number, afterMs: number | null): number {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
-  return afterMs === null
-    ? longest * (0.5 + Math.random() / 2)
-    : afterMs + Math.random() * Math.max(1_000, afterMs / 5);
+  const ours = longest * (0.5 + Math.random() / 2);
+  return afterMs === null ? ours : Math.max(ours, afterMs + Math.random() * Math.max(1_000, afterMs / 5));
 }
 
 interface DelivererParts {
