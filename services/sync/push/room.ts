@@ -70,7 +70,7 @@ export function makePushRoom({
   const isEnabled = hasWeb || native.length > 0;
   const pushNow = (account: string, fact: string) => deliverer.push(account, fact);
   const owePushes = makeOwing({ isEnabled, noteDue, pushNow, onFailure });
-  const subscriptions = makeSubscriptions({ store, vapid, native, rules, onFailure });
+  const subscriptions = makeSubscriptions({ store, vapid, native, rules, owePushes, onFailure });
 
   return {
     owePushes,
