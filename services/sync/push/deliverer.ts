@@ -3,7 +3,7 @@ import { parseFact, type PushFact } from './facts.ts';
 import { type Lanes, makeLanes } from './lanes.ts';
 import type { Notices } from './notice.ts';
 import type { PushOutcome, PushSender } from './sender.ts';
-import type { Finish, PushStore, Taken } from './store.ts';
+import type { Finish, PushStore, Registration, Taken } from './store.ts';
 
 /**
  * Pushes that wait for one push service, for each that may be under way there: what is sent until the next look, ten seconds
@@ -25,6 +25,12 @@ const TURN_MS = 2;
 const TOO_BIG = 'status 413';
 /** Over before a push service took it. */
 const EXPIRED = 'expired';
+
+/** A provider that goes by something older than the registration has not seen that yet: `GONE` is not meant for it. */
+function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
+  const isStale = answer.outcome === 'gone' && answer.asOfMs !== undefined && answer.asOfMs < Number(fence);
+  return isStale ? { outcome: 'retry', afterMs: null, reason: 'renewed_since' } : answer;
+}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -131,7 +137,7 @@ export class Deliverer {
     if (leftMs <= 0) return this.#bury(account, fact, taken, EXPIRED);
     const notice = notices.noticeOf(account, fact, taken, leftMs);
     await this.#turn();
-    const answer = await (await sender()).send(registration.target, notice);
+    const answer = judged(await (await sender()).send(registration.target, notice), registration);
     metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
       metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);

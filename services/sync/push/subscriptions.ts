@@ -87,13 +87,19 @@ export function makeSubscriptions({ store, vapid, native, rules, owePushes, onFa
     },
 
     /** Throws `feature_disabled`, `invalid_request`, `rate_limited`, `device_required`. */
-    async register(caller: Caller, { platform, token }: RegisterNativePush): Promise<Subscribed> {
+    async register(caller: Caller, { platform, token, environment }: RegisterNativePush): Promise<Subscribed> {
       if (!native.includes(platform))
         throw new BatonError('feature_disabled', `Pushes by ${platform} are switched off`);
       if (platform === 'apns' && !/^[0-9a-fA-F]{32,200}$/.test(token)) refuse('/body/token', 'must be hexadecimal');
       await store.admit(caller.account, caller.deviceId as string, platform);
       // What native pushes say anybody on the way can read: never a preview.
-      return write(caller, { kind: platform, token }, 'none');
+      return write(
+        caller,
+        platform === 'apns' && environment !== undefined
+          ? { kind: platform, token, environment }
+          : { kind: platform, token },
+        'none',
+      );
     },
 
     async list(caller: Caller): Promise<PushSubscription[]> {

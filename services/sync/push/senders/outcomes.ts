@@ -11,7 +11,7 @@ import type { ProviderAnswer } from './post.ts';
 const LONGEST_WAIT_MS = 86_400_000;
 
 const DELIVERED: PushOutcome = { outcome: 'delivered' };
-export const GONE: PushOutcome = { outcome: 'gone' };
+export const GONE = { outcome: 'gone' } as const satisfies PushOutcome;
 export const failed = (reason: string): PushOutcome => ({ outcome: 'failed', reason });
 export const retry = (reason: string, afterMs: number | null = null): PushOutcome => ({
   outcome: 'retry',
