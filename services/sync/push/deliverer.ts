@@ -157,8 +157,9 @@ export class Deliverer {
     { taken, leftMs }: { taken: Taken; leftMs: number },
     answer: PushOutcome,
   ): Promise<void> {
-    const { store, noteDue } = this.#parts;
+    const { store, noteDue, metrics } = this.#parts;
     if (answer.outcome === 'retry') {
+      metrics.push_retries_total.inc({ platform: fact.platform, reason: answer.reason });
       const inMs = pauseMs(taken.attempts, answer.afterMs);
       if (inMs >= leftMs) return this.#bury(account, fact, taken, EXPIRED);
       await noteDue(account, inMs);

@@ -77,6 +77,7 @@ const METRICS = {
     'platform',
     'outcome',
   ]),
+  push_retries_total: counter('Pushes that are tried again later, by why', ['platform', 'reason']),
   push_dropped_total: counter('Pushes that were not sent because nobody needed them any more, by why', ['reason']),
   push_dead_letters_total: counter('Pushes given up: too late, or refused by the push service, by what it said', [
     'platform',

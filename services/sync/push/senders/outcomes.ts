@@ -50,7 +50,8 @@ const TIMEOUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR
 
 /** The act for a request that got no answer. */
 export function outcomeOfError(error: unknown): PushOutcome {
-  if (error instanceof RefusedAddress) return failed('address_not_allowed');
+  // The same act as for a name that does not exist: whoever chose it must not learn which names there are inside.
+  if (error instanceof RefusedAddress) return retry('address_not_allowed');
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || TIMEOUTS.includes(String(code))) return retry('timeout');
   return retry(typeof code === 'string' ? 'network' : 'internal');
