@@ -46,8 +46,8 @@ export function pauseMs(attempts: number, afterMs: number | null): number {
 
 interface DelivererParts {
   store: PushStore;
-  sender: () => Promise<PushSender>;
-  notices: Notices;
+  /** Known when the keys are, which may lie in the store. */
+  outbox: () => Promise<{ sender: PushSender; notices: Notices }>;
   /** Pushes at once at one provider. */
   concurrency: number;
   noteDue: (account: string, delayMs: number) => Promise<void>;
@@ -108,7 +108,7 @@ export class Deliverer {
     const provider = await this.#lookups.run('', async () => {
       const target = this.#isStopped ? null : await this.#parts.store.target(account, fact);
       if (this.#here.size > LOOKUPS) await pause(LOOKUP_PAUSE_MS);
-      return target === null ? '' : (await this.#parts.sender()).providerOf(target);
+      return target === null ? '' : (await this.#parts.outbox()).sender.providerOf(target);
     });
     const known = this.#here.size - this.#lookups.waiting('');
     const room = known < MANY_WAITING ? most : 1;
@@ -119,7 +119,8 @@ export class Deliverer {
   }
 
   async #deliver(account: string, fact: PushFact): Promise<void> {
-    const { store, sender, notices, metrics } = this.#parts;
+    const { store, outbox, metrics } = this.#parts;
+    const { sender, notices } = await outbox();
     const taken = await store.take(account, fact);
     const takenAt = performance.now();
     if (typeof taken === 'string') {
@@ -137,7 +138,7 @@ export class Deliverer {
     if (leftMs <= 0) return this.#bury(account, fact, taken, EXPIRED);
     const notice = notices.noticeOf(account, fact, taken, leftMs);
     await this.#turn();
-    const answer = judged(await (await sender()).send(registration.target, notice), registration);
+    const answer = judged(await sender.send(registration.target, notice), registration);
     metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
       metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);

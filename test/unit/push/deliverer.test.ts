@@ -46,8 +46,7 @@ function makeScene() {
   const metrics = makeMetrics({ version: 'test' });
   const deliverer = new Deliverer({
     ...{ store: store as PushStore, concurrency: 2, noteDue: () => Promise.resolve(), metrics },
-    sender: () => Promise.resolve(sender),
-    notices: makeNotices({ topicSecret: 'secret', transferSeconds: 60 }),
+    outbox: () => Promise.resolve({ sender, notices: makeNotices({ topicSecret: 'secret', transferSeconds: 60 }) }),
     onFailure: (task, error) => {
       throw new Error(task, { cause: error });
     },
