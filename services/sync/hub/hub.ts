@@ -104,7 +104,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       sweepMs: timing.sweepMs,
       attach: (stream) => this.#attach(stream),
       onAttachFailed: (stream) => stream.noteFailedAttach(),
-      detach: (stream) => store.detach(stream, replica.channel),
+      detach: async (stream) => {
+        await store.detach(stream, replica.channel);
+        this.streams.forget(stream);
+      },
       look: (account) => this.#look(account),
       liveReplicas: () => replica.live,
       isUp,
@@ -323,7 +326,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
    * lost), so our rows there are dropped.
    */
   #stray(account: string): void {
-    if (this.#strays.has(account)) return;
+    // One that is just leaving still has its grace.
+    if (this.#strays.has(account) || this.streams.isLeaving(account)) return;
     this.#strays.add(account);
     const { store, replica, onFailure } = this.#parts;
     store
