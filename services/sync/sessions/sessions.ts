@@ -61,9 +61,11 @@ export function makeSessions(parts: SessionsParts) {
   async function kept(caller: Caller): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
     const own = (await broker().list(caller.userId)).find(({ meta }) => meta === caller.deviceId);
     if (!own) throw new BatonError('session_expired');
-    const leftSeconds = Math.ceil((own.expires_at - (await nowMs())) / 1000);
     if (own.persist === 'persist') return { scope: own.scope, ...lifetimeOf('persist') };
-    return { scope: own.scope, persist: 'once', ttl_seconds: Math.max(1, leftSeconds), sliding: false };
+    // The broker counts whole seconds: rounded up, each renewal would add to its life.
+    const leftSeconds = Math.floor((own.expires_at - (await nowMs())) / 1000);
+    if (leftSeconds < 1) throw new BatonError('session_expired');
+    return { scope: own.scope, persist: 'once', ttl_seconds: leftSeconds, sliding: false };
   }
 
   async function checkRoom(account: string, deviceId: string): Promise<void> {
