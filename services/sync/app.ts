@@ -143,14 +143,14 @@ export async function startApp(config: Config): Promise<App> {
   });
   const transfers = makeTransfers({
     store: makeTransferStore({
-      ...{ scripts, keys, rateLimit: limitOf('transfer'), deadChannels: replica.deadChannels },
+      ...{ redis, scripts, keys, rateLimit: limitOf('transfer'), deadChannels: replica.deadChannels },
       redeliveryMs: config.transfers.redeliverySeconds * 1000,
     }),
     owePushes,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
-    onEnded: (account, id, generations) => relay.relay.ended(account, id, generations),
+    dropRelayed: (account, id, generations) => relay.relay.drop(account, id, generations),
     relayOffsets: (id, generations) => relay.relay.offsets(id, generations),
     onFailure,
   });
@@ -180,7 +180,7 @@ export async function startApp(config: Config): Promise<App> {
       relay.requests.endDevice(account, deviceId);
     },
     onRemoved: [transfers.cancelAllOf, push.dropDevice],
-    onErased: [push.dropAccount],
+    ...{ eraseTransfers: transfers.eraseAll, onErased: [push.dropAccount] },
     noteDue: dueStore.note,
     onFailure,
   });

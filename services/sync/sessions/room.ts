@@ -1,4 +1,5 @@
 import type { EndedSession } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -12,6 +13,9 @@ import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
 
+/** One for what was offered while the account was erased, one to spare. */
+const ERASE_ROUNDS = 3;
+
 interface SessionsRoomParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
   /** Null where nobody signs in. */
@@ -24,6 +28,8 @@ interface SessionsRoomParts {
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
   /** What other rooms do about a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
+  /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
+  eraseTransfers: (account: string) => Promise<void>;
   /** What other rooms do when everything of an account is erased. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
   noteDue: (account: string, delayMs: number) => Promise<void>;
@@ -32,7 +38,7 @@ interface SessionsRoomParts {
 
 /** The parts of this room, put together. */
 export function makeSessionsRoom(parts: SessionsRoomParts) {
-  const { db, broker, devices, settings, bus, onRevoked, onRemoved, onErased, noteDue, onFailure } = parts;
+  const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
   const rows = makeSessionRows({ devices, revocations, broker, nowMs: store.nowMs, noteDue });
@@ -42,8 +48,12 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   });
   /** The devices go first, so that nothing is written for them after the others have cleared up. */
   async function erase(account: string): Promise<void> {
-    await store.erase(account);
-    for (const clear of onErased) await clear(account);
+    for (let round = 1; ; round++) {
+      await parts.eraseTransfers(account);
+      if (await store.erase(account)) break;
+      if (round === ERASE_ROUNDS) throw new BatonError('store_unavailable', 'Transfers are offered all the time');
+    }
+    for (const clear of parts.onErased) await clear(account);
   }
   const sessions = makeSessions({
     ...{ broker, devices, rows, removal, revocations, erase, nowMs: store.nowMs },
