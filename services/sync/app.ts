@@ -192,7 +192,7 @@ export async function startApp(config: Config): Promise<App> {
     sessions,
     settings: { ...config.signin, publicUrl: config.http.publicUrl },
     bus: { channel: () => replica.channel, publish: store.publish },
-    hasSession: devices.hasSession,
+    isForeign: devices.isForeign,
     noteDue: dueStore.note,
     clientAddress,
     metrics,

@@ -6,6 +6,7 @@ import { serviceOf } from '../broker/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
@@ -98,6 +99,54 @@ test('an approver who is only a guest by now, or whom the broker has signed out,
   });
   expectProblem(await poll(site.two, second.asked), 'access_denied');
   expect(await phonesOf(second.laptop.user)).toEqual([]);
+});
+
+test('an approver without a device who is out by now lets nobody in, whoever else is still there', async () => {
+  const login = await site.logIn();
+  const [gone, asked] = [await site.logIn(login.user), await ask(site.one)];
+  expect((await gone.ask(site.two, approval(asked))).status).toBe(200);
+  await gone.ask(site.one, { method: 'POST', path: '/api/auth/logout' });
+  expectProblem(await poll(site.two, asked), 'access_denied');
+
+  const [laptop, another] = [await site.signIn(login.user), await ask(site.one)];
+  expect((await login.ask(site.one, approval(another))).status).toBe(200);
+  expect((await laptop.ask(site.two, { method: 'DELETE', path: '/api/auth/sessions' })).status).toBe(200);
+  expectProblem(await poll(site.one, another), 'access_denied');
+  expect(await phonesOf(login.user)).toEqual([]);
+});
+
+test('an approver without a device who is still there lets one in', async () => {
+  const [login, asked] = [await site.logIn(), await ask(site.one)];
+  expect((await login.ask(site.two, approval(asked))).status).toBe(200);
+  expect((await poll(site.one, asked)).body).toMatchObject({ status: 'approved', user: { user_id: login.user } });
+});
+
+test('an approver whose session ended, and whose row is gone with it, lets nobody in', async () => {
+  const { laptop, asked } = await approved();
+  await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: laptop.deviceId, reason: 'admin' });
+  const redis = connectTo(sharedRedisUrl());
+  await redis.hdel(`${site.prefix}:{${laptop.user}}:devices`, laptop.deviceId);
+  redis.disconnect();
+  expectProblem(await poll(site.one, asked), 'access_denied');
+  expect(await phonesOf(laptop.user)).toEqual([]);
+});
+
+test('a store that ends the request and cannot say so: the device is signed in all the same', async () => {
+  const proxy = await startTcpProxy(sharedRedisUrl());
+  const cut = await site.startReplica({ APP_REDIS_URL: proxy.url });
+  // The script is known to the store from then on, and takes effect at its first try.
+  const before = await approved();
+  expect((await poll(cut, before.asked)).status).toBe(200);
+  const { laptop, asked } = await approved();
+  const wasCut = proxy.cutBeforeAnswerTo('$8\r\nconsumed\r\n');
+  const [answer] = await Promise.all([poll(cut, asked), wasCut]);
+
+  expect(answer.status).toBe(200);
+  const phone = signedIn(laptop.user, cookieOf(answer), answer.body as SessionAnswer);
+  expect((await phone.ask(site.one, { path: '/api/me' })).status).toBe(200);
+  expectProblem(await poll(site.two, asked), 'login_consumed');
+  await cut.stop();
+  await proxy.stop();
 });
 
 test('of a request that nobody decided its state is kept, and nothing of who asked', async () => {
