@@ -50,6 +50,15 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
   /** Rises with each revocation: what was asked before it may be answered by what was true before it. */
   let generation = 0;
 
+  /** Takes out what was said of these callers; resolves to the keys. */
+  const takeOut = (isMeant: (caller: Caller) => boolean): string[] => {
+    generation++;
+    asked.clear();
+    const keys = [...good].filter(([, { value }]) => isMeant(value)).map(([key]) => key);
+    for (const key of keys) good.delete(key);
+    return keys;
+  };
+
   const find = <T>(kept: Map<string, Kept<T>>, key: string): T | null => {
     const entry = kept.get(key);
     if (entry === undefined) return null;
@@ -90,11 +99,22 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
 
     /** Drops what was said of the account's device, or of all its sessions when that is null. */
     forget(account: string, deviceId: string | null): void {
-      generation++;
-      asked.clear();
-      for (const [key, { value }] of good) {
-        if (value.account === account && (deviceId === null || value.deviceId === deviceId)) good.delete(key);
-      }
+      takeOut((caller) => caller.account === account && (deviceId === null || caller.deviceId === deviceId));
+    },
+
+    /**
+     * The device's sessions were ended for good, or the one without a device that is named: whatever showed them, even
+     * long ago, is refused without asking, for as long as there is room to remember it.
+     */
+    refuse(account: string, deviceId: string | null, sessionId: string | null): void {
+      const ended = takeOut(
+        (caller) =>
+          caller.account === account &&
+          caller.deviceId === deviceId &&
+          (deviceId !== null || caller.sessionId === sessionId),
+      );
+      const value = new BatonError('session_revoked');
+      for (const key of ended) keep(refused, key, { value, untilMs: Number.POSITIVE_INFINITY }, most);
     },
   };
 }

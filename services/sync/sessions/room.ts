@@ -24,8 +24,8 @@ interface SessionsRoomParts {
   settings: { onceSeconds: number; persistSeconds: number; publicUrl: string; loginUrl: string | null };
   /** Channels of all replicas, and how to be heard there. */
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
-  /** Ends the streams of a device that was signed out (of all sessions without one: null), and what was believed of it. */
-  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
+  /** Ends the streams of a device that was signed out (or of a session without one), and what was believed of it. */
+  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
   /** What other rooms do about a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
   /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
