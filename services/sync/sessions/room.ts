@@ -41,12 +41,13 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
-  const rows = makeSessionRows({ devices, revocations, broker, nowMs: store.nowMs, noteDue });
-  const removal = makeRemoval({
-    ...{ store, revocations, broker, noteDue },
-    onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
-  });
-  /** The devices go first, so that nothing is written for them after the others have cleared up. */
+  const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove, noteDue });
+  const rows = makeSessionRows({ devices, revocations, removal, broker, nowMs: store.nowMs, noteDue });
+  /**
+   * May be repeated after a failure at any point. Transfers end while there is somebody to be told of it; one that was
+   * offered meanwhile ends in a second round, and after the first there are no devices that could offer any. The others
+   * clear up after the devices are gone, so that nothing is written for them afterwards.
+   */
   async function erase(account: string): Promise<void> {
     for (let round = 1; ; round++) {
       await parts.eraseTransfers(account);

@@ -184,7 +184,10 @@ export function makeSessions(parts: SessionsParts) {
       const issued = await broker().rotate(credential);
       const account = encodeURIComponent(issued.subject);
       if (issued.meta === '') return { issued, device: null };
-      if (await revocations.isBuried(account, issued.meta)) throw new BatonError('session_revoked');
+      if (await revocations.isBuried(account, issued.meta)) {
+        await removal.remind(account, issued.meta, issued.session_id);
+        throw new BatonError('session_revoked');
+      }
       return { issued, device: await rows.write(account, issued, 'lost') };
     },
 
