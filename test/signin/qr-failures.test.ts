@@ -6,7 +6,6 @@ import { serviceOf } from '../broker/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
@@ -129,24 +128,6 @@ test('an approver whose session ended, and whose row is gone with it, lets nobod
   redis.disconnect();
   expectProblem(await poll(site.one, asked), 'access_denied');
   expect(await phonesOf(laptop.user)).toEqual([]);
-});
-
-test('a store that ends the request and cannot say so: the device is signed in all the same', async () => {
-  const proxy = await startTcpProxy(sharedRedisUrl());
-  const cut = await site.startReplica({ APP_REDIS_URL: proxy.url });
-  // The script is known to the store from then on, and takes effect at its first try.
-  const before = await approved();
-  expect((await poll(cut, before.asked)).status).toBe(200);
-  const { laptop, asked } = await approved();
-  const wasCut = proxy.cutBeforeAnswerTo('$8\r\nconsumed\r\n');
-  const [answer] = await Promise.all([poll(cut, asked), wasCut]);
-
-  expect(answer.status).toBe(200);
-  const phone = signedIn(laptop.user, cookieOf(answer), answer.body as SessionAnswer);
-  expect((await phone.ask(site.one, { path: '/api/me' })).status).toBe(200);
-  expectProblem(await poll(site.two, asked), 'login_consumed');
-  await cut.stop();
-  await proxy.stop();
 });
 
 test('of a request that nobody decided its state is kept, and nothing of who asked', async () => {

@@ -14,7 +14,7 @@
 -- KEYS[3] inbox
 -- KEYS[4] record
 -- KEYS[5] due
--- ARGV[1] device that acts; '' to cancel for the account
+-- ARGV[1] device that acts; '' to cancel for the account, whatever the state
 -- ARGV[2] accept | reject | p2p | relay | complete | fail | cancel
 -- ARGV[3] phase, '' to leave it
 -- ARGV[4] error as JSON, 'null' to leave it
@@ -49,7 +49,7 @@ local happened = {
   relay = state == 'RELAY_ACTIVE' or (pending and t.relay == '1'),
   complete = state == 'DONE',
   fail = state == 'FAILED',
-  cancel = state == 'CANCELLED',
+  cancel = state == 'CANCELLED' or (final and device == ''),
 }
 if happened[action] then return answer({ 'OK', open_json(t), t.files, relay_words(t), '' }) end
 if not target[action] then return answer({ 'OK', '', '', '', state }) end

@@ -255,13 +255,13 @@ export function makeTransfers(parts: TransfersParts) {
     },
   };
 
-  /** Null: it is done, and nothing of it is in the relay any more, or it is gone. */
+  /** A transfer that has ended, now or before; null when it is gone. */
   async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
     const error = { code: 'erased', detail: null };
     try {
       return await store.act(account, { deviceId: '', transferId, action: 'cancel', phase: undefined, error });
     } catch (refusal) {
-      if (refusal instanceof BatonError && refusal.status < 500) return null;
+      if (refusal instanceof BatonError && refusal.code === 'not_found') return null;
       throw refusal;
     }
   }
