@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Caller } from './caller.ts';
+import { makeSeen } from './seen.ts';
 
 /** Contract section 3. A revocation that this replica did not hear of works after this long. */
 const KEEP_MS = 10_000;
@@ -47,6 +48,8 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
   const good = new Map<string, Kept<Caller>>();
   const refused = new Map<string, Kept<BatonError>>();
   const asked = new Map<string, Promise<Caller>>();
+  /** Sessions without a device that were ended here: what was asked of them before may be answered after. */
+  const ended = makeSeen(most);
   /** Rises with each revocation: what was asked before it may be answered by what was true before it. */
   let generation = 0;
 
@@ -71,6 +74,7 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
     const askedIn = generation;
     try {
       const { caller, endsAtMs } = await ask();
+      if (caller.sessionId !== undefined && ended.has(caller.sessionId)) throw new BatonError('session_revoked');
       const untilMs = Math.min(now() + keepMs, endsAtMs);
       if (askedIn === generation) keep(good, key, { value: caller, untilMs }, most);
       return caller;
@@ -107,14 +111,15 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
      * long ago, is refused without asking, for as long as there is room to remember it.
      */
     refuse(account: string, deviceId: string | null, sessionId: string | null): void {
-      const ended = takeOut(
+      if (sessionId !== null) ended.add(sessionId);
+      const keys = takeOut(
         (caller) =>
           caller.account === account &&
           caller.deviceId === deviceId &&
           (deviceId !== null || caller.sessionId === sessionId),
       );
       const value = new BatonError('session_revoked');
-      for (const key of ended) keep(refused, key, { value, untilMs: Number.POSITIVE_INFINITY }, most);
+      for (const key of keys) keep(refused, key, { value, untilMs: Number.POSITIVE_INFINITY }, most);
     },
   };
 }

@@ -145,6 +145,16 @@ describe('after a revocation', () => {
     expect(asked).toEqual(['one', 'two']);
   });
 
+  test('an answer about an ended session that was on its way lets nobody in', async () => {
+    const answers = answersOf();
+    let answer: (vouched: Vouched) => void = () => undefined;
+    const before = codeOf(() => answers.get('a', () => new Promise((resolve) => void (answer = resolve))));
+    answers.refuse('alice', null, 'one');
+    const { caller, endsAtMs } = vouched('alice', null);
+    answer({ caller: { ...caller, sessionId: 'one' }, endsAtMs });
+    expect(await before).toBe('session_revoked');
+  });
+
   test('an answer that was on its way is not kept, and not shared with who asks after it', async () => {
     const answers = answersOf();
     let answer: (vouched: Vouched) => void = () => undefined;
