@@ -197,10 +197,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.streams.all.get(streamId)?.end('superseded', SUPERSEDED_RETRY_MS);
   }
 
-  /** Ends the streams of a device that was signed out; of all streams without a device when `deviceId` is null. */
-  endRevoked(account: string, deviceId: string | null, reason: RevokedReason): void {
+  /** Ends the streams of a device that was signed out; without a device those of the session, of all when it is null. */
+  endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
     for (const stream of this.streams.find(account)?.streams ?? []) {
-      if (stream.caller.deviceId === deviceId) stream.endRevoked(reason);
+      if (stream.caller.deviceId === deviceId) stream.endRevoked(reason, sessionId);
     }
   }
 
