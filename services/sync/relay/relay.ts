@@ -182,9 +182,9 @@ export class Relay {
     return new Map(found.flatMap(([index, at]) => (at.found === 'here' ? [[index, at.extent.end] as const] : [])));
   }
 
-  /** A transfer has ended: its bytes go, and so do the requests for them, wherever they run. Never rejects. */
-  ended(account: string, transferId: string, generations: ReadonlyMap<number, number>): void {
-    const { store, onFailure } = this.#parts;
+  /** A transfer has ended: its bytes go, and so do the requests for them, wherever they run. May be repeated. */
+  async drop(account: string, transferId: string, generations: ReadonlyMap<number, number>): Promise<void> {
+    const { store } = this.#parts;
     const files = [...generations].map(([index, generation]) => ({ file: { transferId, index }, generation }));
     const places = store.release(
       account,
@@ -193,8 +193,9 @@ export class Relay {
     const drops = files.map(async ({ file, generation }) =>
       this.#places.ringAll(await store.drop(file, generation), file),
     );
-    // What is left is dropped when its time is over.
-    for (const done of [places, ...drops]) done.catch((error: unknown) => onFailure('relay cleanup', error));
+    // What fails keeps nothing else from being done.
+    const failed = (await Promise.allSettled([places, ...drops])).find((done) => done.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   /** Where a reader begins; what is not kept any more is asked of the sender again. */

@@ -123,7 +123,7 @@ export const REFUSED_AT_SUBSCRIBE: Record<string, [endpoint: string, reason: str
     ['https://loc%61lhost/a', 'odd_spelling'],
     ['https://push%2evendor.com/a', 'odd_spelling'],
     ['https://FCM.googleapis.com/a', 'odd_spelling'],
-    ['https://xn--a/a', 'not_a_url'],
+    ['https://push.vendor.com</a', 'not_a_url'],
   ],
   'parts that no push service has': [
     ['https://push.vendor.com/a#fragment', 'fragment'],
