@@ -15,7 +15,7 @@ import { ROOT } from '../../deploy/local/tree.mjs';
 const SUITES = [
   'test/(rooms|wire|transfers|sessions|signin|push)/',
   'test/streets/(main-job|leaving|resume|storm)',
-  'test/relay/(rules|both-ways)',
+  'test/relay/(rules|both-ways|replaced)',
 ];
 
 const USER = 'baton';
