@@ -13,7 +13,22 @@ interface Waiting {
   resolve: (reply: BulkReply) => void;
   reject: (error: Error) => void;
   sink: RangeSink | null;
+  /** Replies still to come; the last one counts, or the first that is an error. */
+  left: number;
+  failure: Error | null;
 }
+
+/** `more`: words that follow it. */
+function textOf(words: readonly (string | number)[], more = 0): string {
+  let text = `*${words.length + more}\r\n`;
+  for (const word of words) text += `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`;
+  return text;
+}
+
+const [BEGIN, END] = [textOf(['MULTI']), textOf(['EXEC'])];
+
+/** To each of both, to what stands before them, and to the end, which has all that came of it. */
+const TRANSACTION_REPLIES = 4;
 
 /**
  * A connection for bytes, one user at a time. The client library joins replies and copies arguments; here bytes go to
@@ -33,9 +48,14 @@ export class BulkLink {
     this.node = node;
     const reader = new RangeReader(
       (reply) => {
-        const waiting = this.#waiting.shift();
-        if (reply instanceof Error) waiting?.reject(reply);
-        else waiting?.resolve(reply);
+        const [waiting] = this.#waiting;
+        if (waiting === undefined) return;
+        if (reply instanceof Error) waiting.failure ??= reply;
+        waiting.left -= 1;
+        if (waiting.left > 0) return;
+        this.#waiting.shift();
+        if (waiting.failure) waiting.reject(waiting.failure);
+        else waiting.resolve(reply);
       },
       () => this.#waiting[0]?.sink ?? null,
     );
@@ -93,31 +113,37 @@ export class BulkLink {
     return this.#socket.writableLength;
   }
 
-  /** The last word may be bytes, which must stay as they are until the reply. */
-  command(words: readonly (string | number)[], bytes?: Buffer, sink: RangeSink | null = null) {
-    return new Promise<BulkReply>((resolve, reject) => {
-      if (!this.#isOpen) return reject(new Error('the connection to the store is closed'));
-      this.#waiting.push({ resolve, reject, sink });
-      let text = `*${words.length + (bytes ? 1 : 0)}\r\n`;
-      for (const word of words) text += `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`;
-      if (bytes === undefined) {
-        this.#socket.write(text);
-        return;
-      }
-      this.#socket.write(`${text}$${bytes.length}\r\n`);
-      this.#socket.write(bytes);
-      this.#socket.write('\r\n');
-    });
+  command(words: readonly (string | number)[], sink: RangeSink | null = null): Promise<BulkReply> {
+    const reply = this.#expect(sink);
+    if (this.#isOpen) this.#socket.write(textOf(words));
+    return reply;
   }
 
-  /** Whatever is sent by `act` goes out in one piece. */
-  together<T>(act: () => T): T {
-    this.#socket.cork();
-    try {
-      return act();
-    } finally {
+  /**
+   * Two commands in one transaction, in one piece; resolves to their replies, errors among them, or rejects with what kept
+   * the store from running it. The bytes are the first one's last word, and must stay as they are until then.
+   */
+  transaction(
+    first: readonly (string | number)[],
+    bytes: Buffer,
+    second: readonly (string | number)[],
+  ): Promise<BulkReply> {
+    const reply = this.#expect(null, TRANSACTION_REPLIES);
+    if (this.#isOpen) {
+      this.#socket.cork();
+      this.#socket.write(`${BEGIN}${textOf(first, 1)}$${bytes.length}\r\n`);
+      this.#socket.write(bytes);
+      this.#socket.write(`\r\n${textOf(second)}${END}`);
       this.#socket.uncork();
     }
+    return reply;
+  }
+
+  #expect(sink: RangeSink | null, replies = 1): Promise<BulkReply> {
+    return new Promise((resolve, reject) => {
+      if (this.#isOpen) this.#waiting.push({ resolve, reject, sink, left: replies, failure: null });
+      else reject(new Error('the connection to the store is closed'));
+    });
   }
 
   /** Nothing is read any more, so that Redis keeps what it wanted to say. */

@@ -155,15 +155,9 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       { start, end, bytes: chunk, token, urgent }: Chunk,
     ): Promise<Noted> {
       const args = [token, start, end, urgent ? 1 : 0, idleMs];
-      const replies = await Promise.all(
-        link.together(() => [
-          link.command(['MULTI']),
-          link.command(['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'], chunk),
-          link.command(noteWords(link, file, generation, args)),
-          link.command(['EXEC']),
-        ]),
-      );
-      const [added, noted] = replies[3] as BulkReply[];
+      const add = ['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'];
+      const replies = await link.transaction(add, chunk, noteWords(link, file, generation, args));
+      const [added, noted] = replies as BulkReply[];
       if (added instanceof Error) throw added;
       if (added === null) return { taken: null, ring: '', waiting: '' };
       let reply = noted;
@@ -178,7 +172,7 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
     /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
     async range(link: BulkLink, file: FileRef, generation: number, position: number, sink: RangeSink): Promise<number> {
       const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
-      const reply = await link.command(words, undefined, sink).catch((error: unknown) => {
+      const reply = await link.command(words, sink).catch((error: unknown) => {
         throw bulkFault(error);
       });
       return Array.isArray(reply) ? reply.length : 0;
