@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
+import { sharedRedisUrl } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
+import { startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 /*
@@ -40,6 +42,29 @@ test('a stream whose end was lost is forgotten by the replica that held it, also
   const { body } = await laptop.on(site.two).call('listDevices');
   expect(body.devices.find(({ name }) => name === 'Phone')).toMatchObject({ online: false });
 }, 20_000);
+
+test('a replica that died after the store had lost its lease leaves nobody online', async () => {
+  const doomed = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  const onLaptop = site.listen(laptop, site.one);
+  await onLaptop.next('ready');
+  const { data } = await site.listen(phone, doomed).next('ready');
+  // Two beats later the others have seen it.
+  const leases = `${site.prefix}:{sys}:replicas`;
+  await until(
+    () => redis.hget(leases, data.server_id),
+    (counter) => Number(counter) > 3,
+    'two beats',
+  );
+  await doomed.kill();
+  await redis.hdel(leases, data.server_id);
+
+  await onLaptop.next(
+    'presence',
+    ({ data: { devices } }) => devices.some((one) => one.device_id === phone.id && !one.online),
+    40_000,
+  );
+}, 60_000);
 
 test('a device whose row is put back while its stream is open is online at once', async () => {
   // As shipped: no sweep comes to help within seconds.
