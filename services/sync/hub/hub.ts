@@ -230,12 +230,11 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
-  async #begin(stream: Stream, malformed: boolean): Promise<void> {
+  async #begin(stream: Stream, malformed: boolean, mustGreet = !stream.greeted): Promise<void> {
     const { replica, timing, metrics } = this.#parts;
     stream.state = 'opening';
     stream.attachAgain = false;
     stream.presenceVersion = 0;
-    const wasGreeted = stream.greeted;
     try {
       const attached = await this.#attachOpening(stream);
       if (attached === null || stream.isOver) return;
@@ -244,9 +243,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (opened === null) return this.#endUnopened(stream, attached.outcome);
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
-      if (!wasGreeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+      if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
       this.countTransitions(attached.transitions);
-      if (lostReason !== null || !wasGreeted) {
+      if (lostReason !== null || mustGreet) {
         greet(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
       }
       this.#catchUp(stream, opened.page);
@@ -310,6 +309,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);
+    // The store lost the presence that the client was told last: only a `ready` takes it back.
+    if (attached.presenceVersion < stream.presenceVersion) return this.#begin(stream, false, true);
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);
