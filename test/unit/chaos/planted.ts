@@ -95,9 +95,9 @@ export class Planted {
   }
 
   /** An acknowledgement that took all of the messages out of the mailbox. */
-  acknowledge(device: string, at: number, messageIds: string[]): void {
+  acknowledge(by: string, at: number, messageIds: string[]): void {
     this.#operations += 1;
-    const asked = { number: this.#operations, account: 'a', device, sentAt: at, answeredAt: at + 1, code: null };
+    const asked = { number: this.#operations, account: 'a', device: by, sentAt: at, answeredAt: at + 1, code: null };
     const outcome = 'acknowledged' as const;
     this.history.operations.push({ ...asked, kind: 'ack', outcome, messageIds, acked: messageIds.length });
   }
