@@ -15,6 +15,9 @@ const MAX_STALLED_MS = 30_000;
 /** Attaches in vain, one after the other: some seconds. */
 const FAILED_ATTACHES_TO_DEGRADE = 4;
 
+/** A client that is sent away to show who it is comes back after so long. */
+const SHOW_AGAIN_MS = 100;
+
 /** How long a client may take to receive the last frame. */
 const FAREWELL_MS = 5_000;
 
@@ -46,6 +49,10 @@ export class Stream {
   /** `ready` was written; before that nothing else may be. */
   greeted = false;
   presenceVersion = 0;
+  /** Attaches in vain since the last one that succeeded. */
+  failedAttaches = 0;
+  /** It was to be attached again while it was opening, which may have been too early. */
+  attachAgain = false;
   rotateAtMs = Number.POSITIVE_INFINITY;
   lastWriteMs = 0;
   closeReason = 'client';
@@ -56,7 +63,6 @@ export class Stream {
   #blocked = false;
   #endedAtMs = 0;
   #degraded = false;
-  #failedAttaches = 0;
 
   constructor(res: ServerResponse, caller: Caller, device: string) {
     this.#res = res;
@@ -130,13 +136,13 @@ export class Stream {
 
   /** In a cluster the primary of this account may be away for itself, which only this tells. */
   noteFailedAttach(): void {
-    this.#failedAttaches += 1;
-    if (this.#failedAttaches >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
+    this.failedAttaches += 1;
+    if (this.failedAttaches >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
   }
 
   /** The store has answered for this stream. */
   restore(): void {
-    this.#failedAttaches = 0;
+    this.failedAttaches = 0;
     if (!this.#degraded) return;
     this.#degraded = false;
     this.write(frame('restored', '{"reason":"store"}'), Date.now());
@@ -179,9 +185,14 @@ export class Stream {
     if (reason === 'slow') this.#res.destroy();
   }
 
-  /** Tells the client that its session is over, then ends the stream. */
-  endRevoked(reason: RevokedReason): void {
-    if (this.isOver) return;
+  /**
+   * Tells the client that its session is over, then ends the stream. Where one session is named, those of others go on;
+   * a stream of which nobody says whose session it is has its client come back, who is let in or refused then.
+   */
+  endRevoked(reason: RevokedReason, sessionId: string | null): void {
+    const { sessionId: own } = this.caller;
+    if (sessionId !== null && own === undefined) return this.end('rotate', SHOW_AGAIN_MS);
+    if (this.isOver || (sessionId !== null && own !== sessionId)) return;
     this.closeReason = 'revoked';
     this.start();
     this.#endedAtMs = Date.now();
