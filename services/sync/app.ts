@@ -91,7 +91,7 @@ export async function startApp(config: Config): Promise<App> {
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
       relay: (file) => relay.requests.rung(file),
-      revoked: (u, d, reason, atMs) => revocations.heard(u, d, reason, atMs),
+      revoked: (...told) => revocations.heard(...told),
       login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
@@ -143,14 +143,14 @@ export async function startApp(config: Config): Promise<App> {
   });
   const transfers = makeTransfers({
     store: makeTransferStore({
-      ...{ scripts, keys, rateLimit: limitOf('transfer'), deadChannels: replica.deadChannels },
+      ...{ redis, scripts, keys, rateLimit: limitOf('transfer'), deadChannels: replica.deadChannels },
       redeliveryMs: config.transfers.redeliverySeconds * 1000,
     }),
     owePushes,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
-    onEnded: (account, id, generations) => relay.relay.ended(account, id, generations),
+    dropRelayed: (account, id, generations) => relay.relay.drop(account, id, generations),
     relayOffsets: (id, generations) => relay.relay.offsets(id, generations),
     onFailure,
   });
@@ -174,17 +174,18 @@ export async function startApp(config: Config): Promise<App> {
       loginUrl: config.broker?.loginUrl ?? null,
     },
     bus: { channels: () => replica.channels(), publish: store.publish },
-    onRevoked(account, deviceId, reason) {
-      identity.forget(account, deviceId);
-      hub.endRevoked(account, deviceId, reason);
+    onRevoked(account, deviceId, reason, sessionId) {
+      identity.forget(account, deviceId, reason, sessionId);
+      hub.endRevoked(account, deviceId, reason, sessionId);
       relay.requests.endDevice(account, deviceId);
     },
     onRemoved: [transfers.cancelAllOf, push.dropDevice],
-    onErased: [push.dropAccount],
+    ...{ eraseTransfers: transfers.eraseAll, onErased: [push.dropAccount] },
     noteDue: dueStore.note,
     onFailure,
   });
   const { revocations } = sessions;
+  const isRevoked = (account: string, deviceId: string) => revocations.isRevoked(account, deviceId);
   const clientAddress = makeClientAddress({ trustedProxies: config.http.trustedProxies });
   const signin = makeSigninRoom({
     db: { scripts, keys },
@@ -192,15 +193,14 @@ export async function startApp(config: Config): Promise<App> {
     sessions,
     settings: { ...config.signin, publicUrl: config.http.publicUrl },
     bus: { channel: () => replica.channel, publish: store.publish },
-    hasSession: devices.hasSession,
+    isForeign: devices.isForeign,
     noteDue: dueStore.note,
     clientAddress,
     metrics,
     onFailure,
   });
   const identity = makeIdentity({
-    config,
-    verify: broker && broker.verify,
+    ...{ config, isRevoked, verify: broker && broker.verify },
     ensureRow: devices.ensureRow,
     restoreRow: sessions.rows.restore,
     onFailure,
@@ -238,7 +238,7 @@ export async function startApp(config: Config): Promise<App> {
           onFailure('restore row', error);
           return false;
         }),
-      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
+      isRevoked,
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
       noteDue: (account, inMs) => dueStore.note(account, inMs).catch((error: unknown) => onFailure('note due', error)),
     },
@@ -287,7 +287,7 @@ export async function startApp(config: Config): Promise<App> {
         ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
       },
       identity,
-      isRevoked: (account, deviceId) => revocations.isRevoked(account, deviceId),
+      isRevoked,
       onCaller: signin.use,
       sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
       addressLimits: makeAddressLimits({

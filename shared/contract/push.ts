@@ -42,7 +42,9 @@ const RegisterNativePush = Type.Object({
     pattern: '^[A-Za-z0-9_:.-]+$',
     description: 'As the platform gave it; of APNs in hexadecimal.',
   }),
-  environment: Type.Optional(Type.Enum(['production', 'sandbox'], { description: 'Of APNs; kept, not acted upon.' })),
+  environment: Type.Optional(
+    Type.Enum(['production', 'sandbox'], { description: 'Of APNs: where Apple gave the token. Default `production`.' }),
+  ),
 });
 export type RegisterNativePush = Static<typeof RegisterNativePush>;
 

@@ -126,6 +126,20 @@ export const GUARDS = [
     test: ['test/signin/qr.test.ts', 'an approver who was signed out'],
   },
   {
+    name: 'an approver without a device who was signed out',
+    file: 'services/sync/signin/consume.ts',
+    from: "session === '' || id === session",
+    to: "session === '' || id !== ''",
+    test: ['test/signin/qr-failures.test.ts', 'an approver without a device who is out by now'],
+  },
+  {
+    name: 'tokens of devices that were signed out',
+    file: 'services/sync/identity/broker.ts',
+    from: "if (sub !== undefined && typeof meta === 'string' && isRevoked(accountOf(sub), meta)) {",
+    to: 'if (isRevoked === undefined) {',
+    test: ['test/sessions/revocation.test.ts', 'with the broker away a device is out all the same'],
+  },
+  {
     name: 'apps get full scope or nothing',
     file: 'services/sync/signin/login-decide.lua',
     from: "native and fields.scope ~= 'full'",

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { PushSubscription } from '../../shared/contract/push.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
@@ -14,6 +15,13 @@ afterAll(() => push.stop());
 
 const listOf = async (device: TestDevice): Promise<PushSubscription[]> =>
   (await device.on(push.site.two).call('listPushSubscriptions')).body.subscriptions;
+
+/** Resolves when it is known that a message of the one to the other has to be pushed again. */
+async function putOff(laptop: TestDevice, phone: TestDevice): Promise<void> {
+  const [key, job] = [`${push.site.prefix}:{${phone.user}}:push`, `j:push:web:message:${phone.id}:${laptop.id}`];
+  const attempts = async () => (await push.site.redis.hget(key, job))?.split('\n')[2];
+  while ((await attempts()) === '0') await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 async function makePair() {
   const [laptop, phone] = await push.site.enrol('Laptop', 'Phone');
@@ -51,6 +59,34 @@ test('410 for an endpoint that the browser sent again meanwhile deletes nothing'
   expect(await listOf(phone)).toMatchObject([{ state: 'active', last_ok_at: expect.any(Number) }]);
 });
 
+test.each([400, 403])(
+  '%i for what was renewed while the push was under way: the push goes to the new one',
+  async (status) => {
+    const { laptop, phone, subscription } = await makePair();
+    push.service.scriptOf(subscription).next(status);
+    await tell(laptop, phone, push.site.one);
+    const renewed = await push.subscribe(phone);
+    expect(await push.service.received(1, subscription)).toMatchObject([{ status }]);
+    expect(await push.service.received(1, renewed)).toMatchObject([{ status: 201, payload: { count: 1 } }]);
+    await push.settled(phone);
+    expect(await listOf(phone)).toMatchObject([{ state: 'active', last_ok_at: expect.any(Number) }]);
+  },
+);
+
+test.each(['before', 'after'])(
+  'a push put off for hours goes to what the device renewed %s that was said',
+  async (when) => {
+    const { laptop, phone, subscription } = await makePair();
+    push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '72000' } });
+    await tell(laptop, phone, push.site.one);
+    const early = when === 'before' ? await push.subscribe(phone) : null;
+    await push.service.received(1, subscription);
+    if (when === 'after') await putOff(laptop, phone);
+    const renewed = early ?? (await push.subscribe(phone));
+    expect(await push.service.received(1, renewed)).toMatchObject([{ status: 201, payload: { count: 1 } }]);
+  },
+);
+
 test('a push service that refuses all of us deletes nobody’s subscription; they rest until they come again', async () => {
   const pairs = [];
   for (let i = 0; i < 6; i++) pairs.push(await makePair());
@@ -75,12 +111,42 @@ test('429: tried again when the push service said, and not earlier', async () =>
   push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '3' } });
   await tell(laptop, phone, push.site.one);
   await push.service.received(1, subscription);
+  await putOff(laptop, phone);
   // More of the same does not bring it forward.
   await tell(laptop, phone, push.site.two);
   const [first, second, ...more] = await push.service.received(2, subscription);
   expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(2_900);
   expect(second).toMatchObject({ status: 201, payload: { count: 2 }, topic: first?.topic });
   expect(more).toEqual([]);
+});
+
+test('what comes from others meanwhile, however much, does not keep a message from being tried again', async () => {
+  const [laptop, phone, tablet] = await push.site.enrol('Laptop', 'Phone', 'Tablet');
+  const subscription = await push.subscribe(phone);
+  push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '5' } });
+  const { message_id: id } = await tell(laptop, phone, push.site.one);
+  await push.service.received(1, subscription);
+  await Promise.all(Array.from({ length: 120 }, () => tell(tablet, phone, push.site.two)));
+  await push.settled(phone);
+  const payloads = push.service.held(subscription).map(({ payload }) => payload);
+  expect(payloads).toContainEqual({ v: 1, type: 'message', count: 1, id });
+  expect(payloads).toContainEqual(expect.objectContaining({ type: 'message', count: 100 }));
+});
+
+test('offers that its sender made since, however many, do not keep an offer from being tried again', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '3' } });
+  const body = { to_device_id: phone.id, files: [{ name: 'a.txt', size: 1 }] };
+  const { transfer_id: id } = (await laptop.on(push.site.one).call('initTransfer', { body })).body.transfer;
+  await push.service.received(1, subscription);
+  // As ended ones stay in its list for a day.
+  const ended = Array.from({ length: 250 }, (_, i) => ['0', `${laptop.id}=${Date.now() + i}-${randomUUID()}`]);
+  await push.site.redis.zadd(`${push.site.prefix}:{${laptop.user}}:inbox`, ...ended.flat());
+  await push.settled(phone);
+  expect((await push.service.received(2, subscription))[1]).toMatchObject({
+    status: 201,
+    payload: { type: 'transfer', count: 1, id },
+  });
 });
 
 test('503: tried again by and by', async () => {

@@ -1,5 +1,6 @@
 import type { RegisterNativePush } from '../../shared/contract/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
+import { apnsError } from '../support/fake-push/apns.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 
@@ -30,6 +31,7 @@ test('a device is woken on each of its platforms, and neither Google nor Apple l
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   expect((await register(phone, { platform: 'fcm', token: 'token:of-phone' })).body).toMatchObject({ platform: 'fcm' });
   await register(phone, { platform: 'apns', token: APNS_TOKEN, environment: 'sandbox' });
+  expect(await site.redis.hget(`${site.prefix}:{${phone.user}}:push`, `r:apns:${phone.id}`)).toContain('"sandbox"');
   expect((await listOf(laptop)).map(({ platform }) => platform).sort()).toEqual(['apns', 'fcm']);
   const { message_id: id, to } = await tell(laptop, phone, site.one);
   expect(to).toMatchObject([{ pushed: true }]);
@@ -53,6 +55,26 @@ test('an application that was removed is forgotten, and the others of the device
   await tell(laptop, phone, site.one);
   await push.settled(phone);
   expect(await listOf(phone)).toMatchObject([{ platform: 'apns', state: 'active' }]);
+});
+
+test('an application that Apple says is gone is forgotten, unless it has registered since Apple found that out', async () => {
+  const { site, apns } = push;
+  const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
+  const [token, removed] = ['e5f6'.repeat(16), 'f6e5'.repeat(16)];
+  await register(phone, { platform: 'apns', token });
+  await register(tablet, { platform: 'apns', token: removed });
+  apns.script.next(apnsError(410, 'Unregistered', { timestamp: Date.now() - 60_000 }));
+  await tell(laptop, phone, site.one);
+  await push.settled(phone);
+  expect(await listOf(phone)).toMatchObject([
+    { device_id: phone.id, state: 'active', last_ok_at: expect.any(Number) },
+    { device_id: tablet.id },
+  ]);
+  // By the clock of Apple, and not a little earlier than ours.
+  apns.script.next(apnsError(410, 'Unregistered', { timestamp: Date.now() + 1_000 }));
+  await tell(laptop, tablet, site.one);
+  await push.settled(tablet);
+  expect(await listOf(phone)).toMatchObject([{ device_id: phone.id }]);
 });
 
 test('the token of another account moves here', async () => {

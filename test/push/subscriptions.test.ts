@@ -2,7 +2,7 @@ import { createECDH, randomBytes } from 'node:crypto';
 import { makeVapidKeys } from '../../services/sync/push/senders/vapid.ts';
 import type { PushSubscription } from '../../shared/contract/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { keysUnder, sharedRedisUrl } from '../support/redis.ts';
+import { keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { startReplica } from '../support/replicas.ts';
 import { keysHolding } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -26,6 +26,21 @@ const goodKeys = () => ({
   auth: randomBytes(16).toString('base64url'),
 });
 const goodEndpoint = () => `${push.service.url}/push/${randomBytes(8).toString('hex')}`;
+
+test('a topic tells the push service of another installation nothing: the same devices have another one there', async () => {
+  const { env, service, site } = push;
+  const elsewhere = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix(), env });
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  for (const device of [laptop, phone]) await device.on(elsewhere).call('getMe');
+  const topics = [];
+  for (const replica of [site.one, site.two, elsewhere]) {
+    const subscription = await push.subscribe(phone, { on: replica });
+    await tell(laptop, phone, replica);
+    topics.push((await service.received(1, subscription))[0]?.topic);
+  }
+  expect(topics[1]).toBe(topics[0]);
+  expect(topics[2]).not.toBe(topics[0]);
+});
 
 describe('a subscription', () => {
   test('is listed without its secrets, with when a push last went through', async () => {

@@ -8,6 +8,7 @@ let push: PushSite;
 beforeAll(async () => {
   push = await startPushSite({ APP_PUSH_CONCURRENCY: '1' }, { latencyMs: 700, alone: true });
 });
+afterEach(() => push.site.closeStreams());
 afterAll(() => push.stop());
 
 /** Something for another account that keeps the replica busy while it lasts. */
@@ -53,6 +54,21 @@ test('two messages that wait become one push', async () => {
   await push.settled(phone);
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { count: 2, id } }]);
 });
+
+test('an offer to a stream whose replica has just died is pushed when that is known', async () => {
+  const { service, env, site } = push;
+  const [redisUrl, keyPrefix] = [sharedRedisUrl(), randomPrefix()];
+  const [doomed, other] = await Promise.all([1, 2].map(() => startReplica({ redisUrl, keyPrefix, env })));
+  if (!doomed || !other) throw new Error('no replicas');
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  for (const device of [laptop, phone]) await device.on(other).call('getMe');
+  const subscription = await push.subscribe(phone, { on: other });
+  await site.listen(phone, doomed).next('ready');
+  await doomed.kill();
+  const body = { to_device_id: phone.id, files: [{ name: 'a.txt', size: 1 }] };
+  const { transfer_id: id } = (await laptop.on(other).call('initTransfer', { body })).body.transfer;
+  expect(await service.received(1, subscription)).toMatchObject([{ payload: { type: 'transfer', count: 1, id } }]);
+}, 90_000);
 
 test('a replica that is killed between accepting a message and sending its push loses no push', async () => {
   const { service, env } = push;

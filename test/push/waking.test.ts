@@ -92,7 +92,7 @@ describe('a device without a stream', () => {
 });
 
 describe('a device with a live stream', () => {
-  test('is woken after 15 s by what it did not acknowledge, and not by what it did', async () => {
+  test('is woken after 15 s by what it did not acknowledge, and not by what it did, nor by an offer', async () => {
     const { site, service } = push;
     const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
     const [silent, quick] = [await push.subscribe(phone), await push.subscribe(tablet)];
@@ -102,12 +102,14 @@ describe('a device with a live stream', () => {
     expect(to).toMatchObject([{ online: true, pushed: false }]);
     const acked = await tell(laptop, tablet, site.one);
     await tablet.on(site.one).call('ackMessages', { body: { message_ids: [acked.message_id] } });
+    const body = { to_device_id: tablet.id, files: [{ name: 'a.txt', size: 1 }] };
+    await laptop.on(site.one).call('initTransfer', { body });
     const [got] = await service.received(1, silent);
     expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id });
     expect((got?.atMs ?? 0) - sentAt).toBeGreaterThanOrEqual(15_000);
     expect((got?.atMs ?? 0) - sentAt).toBeLessThan(25_000);
-    // Both became due together, and the other one was sent nothing.
-    await tell(laptop, phone, site.one, 'marker');
+    // All became due together, and the other one was sent nothing.
+    await push.settled(phone);
     expect(service.pushes.filter(({ subscriptionId }) => subscriptionId === quick.id)).toEqual([]);
   }, 40_000);
 });

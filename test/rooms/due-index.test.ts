@@ -1,4 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
+import { assemble } from '../../services/sync/redis/scripts.ts';
+import { randomPrefix } from '../support/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 /* What is due and the index of it lie in two places, and a failover may take a tail from one of them. */
@@ -26,4 +29,73 @@ test('what is due is done although the index has lost its account', async () => 
   await stream.next('clipboard:cleared');
   const metrics = await (await fetch(`${site.one.adminUrl}/metrics`)).text();
   expect(metrics).toMatch(/^baton_due_reindexed_total [1-9]/m);
+});
+
+test('what is due is done although the index would lead to it a day later', async () => {
+  // Without a stream, whose sweep would find it too.
+  const [laptop] = await site.enrol('Laptop');
+  await laptop.on(site.one).call('setClipboard', { body: { content: 'x', content_type: 'text/plain' } });
+  const keys = makeKeys(site.prefix);
+  const account = encodeURIComponent(laptop.user);
+  const shard = keys.dueShard(account);
+  expect(await site.redis.zadd(keys.dueIndex(shard), Date.now() + 86_400_000, account)).toBe(0);
+  await site.redis.hdel(keys.dueStamps(shard), account);
+
+  const isOwed = async () => (await site.redis.zscore(keys.due(account), 'clipboard')) !== null;
+  expect(await isOwed()).toBe(true);
+  while (await isOwed()) await new Promise((resolve) => setTimeout(resolve, 50));
+});
+
+describe('an account with something far off', () => {
+  const [DAY_MS, HOUR_MS, MINUTE_MS] = [86_400_000, 3_600_000, 60_000];
+
+  /** The steps of replicas, one by one, on an index of its own. */
+  async function makeIndex() {
+    const keys = makeKeys(randomPrefix());
+    const [index, stamps] = [keys.dueIndex(0), keys.dueStamps(0)];
+    const run = (name: string, on: string[], ...args: (string | number)[]) => {
+      const path = fileURLToPath(new URL(`../../services/sync/due/due-${name}.lua`, import.meta.url));
+      const { source, keyCount } = assemble(path, false);
+      return site.redis.eval(source, keyCount, ...on, ...args) as Promise<string[]>;
+    };
+    await site.redis.zadd(keys.due('ann'), Date.now() + DAY_MS, 'transfer:1');
+    return {
+      note: (delayMs: number) => run('note', [index, stamps], 'ann', delayMs, Math.random()),
+      /** As if the latest note had come so long ago. */
+      noteAged: (ageMs: number) => site.redis.hset(stamps, 'ann', `${Date.now() - ageMs}-old`),
+      /** A sweep, and what happens between its look at the account and its end. */
+      async sweep(meanwhile: () => Promise<unknown> = () => Promise.resolve()) {
+        const [, account, stamp] = await run('claim', [index, stamps], 1, 30_000);
+        expect(account).toBe('ann');
+        const [, nextInMs] = await run('facts', [keys.due('ann')], 100, 0);
+        await meanwhile();
+        await run('settle', [index, stamps], 'ann', stamp ?? '', nextInMs ?? '', 10 * MINUTE_MS, 10_000);
+      },
+      /** Ms until a sweep looks there. */
+      lookedAtInMs: async () => Number(await site.redis.zscore(index, 'ann')) - Date.now(),
+    };
+  }
+
+  test('is looked at soon when it was noted during the look: a replica may note it, write what is due, and die', async () => {
+    const { note, noteAged, sweep, lookedAtInMs } = await makeIndex();
+    await note(0);
+    await noteAged(HOUR_MS);
+    await sweep(() => note(2_000));
+    expect(await lookedAtInMs()).toBeLessThan(MINUTE_MS);
+  });
+
+  test('is looked at again soon after a note whose fact may not be there yet, and when the longest request is over', async () => {
+    const { note, noteAged, sweep, lookedAtInMs } = await makeIndex();
+    await note(0);
+    await sweep();
+    expect(await lookedAtInMs()).toBeLessThan(MINUTE_MS);
+    await note(0);
+    await noteAged(MINUTE_MS);
+    await sweep();
+    expect(await lookedAtInMs()).toBeLessThan(15 * MINUTE_MS);
+    await note(0);
+    await noteAged(HOUR_MS);
+    await sweep();
+    expect(await lookedAtInMs()).toBeGreaterThan(HOUR_MS);
+  });
 });

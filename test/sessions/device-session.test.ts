@@ -1,4 +1,5 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import { serviceOf } from '../broker/service.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem } from '../support/wire.ts';
 
@@ -105,6 +106,28 @@ test('a device renews itself alone: its own id, the new name, the scope and the 
   expect(session.session_expires_at).toBeLessThanOrEqual((device.answer?.session_expires_at ?? 0) + 1_500);
   expect((await listener.next('device:renamed')).data.device.name).toBe('New');
   await listener.stop();
+});
+
+describe('a session that is not renewed', () => {
+  test('is no longer for being asked for twenty times in a row', async () => {
+    const device = await site.signIn(undefined, { persist: 'once' });
+    const first = device.answer?.session_expires_at ?? 0;
+    for (let time = 0; time < 20; time++) {
+      // What passes between the two looks at the store's clock.
+      const { body } = await device.ask(time % 2 ? site.one : site.two, wanted({ device_id: device.deviceId }));
+      expect((body as SessionAnswer).session_expires_at).toBeLessThanOrEqual(first + 50);
+    }
+  });
+
+  test('is over in its last second', async () => {
+    const { subject, cookie } = await serviceOf(site.broker).mint({
+      ...{ meta: 'laptop-0001', persist: 'once', ttl_seconds: 4, sliding: false },
+    });
+    const device = signedIn(subject, `${cookie.name}=${cookie.value}`, null);
+    let last = await device.ask(site.one, wanted());
+    for (let time = 0; time < 10 && last.status === 200; time++) last = await device.ask(site.one, wanted());
+    expectProblem(last, 'session_expired');
+  });
 });
 
 test('a guest asks for no more than it is, natively or otherwise', async () => {

@@ -69,19 +69,27 @@ test('the listing removes the row of a session that the broker has no more, but 
   const laptop = await site.signIn();
   const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
   const young = await site.signIn(laptop.user, { device_name: 'Young' });
-  for (const { deviceId } of [phone, young])
-    await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: deviceId, reason: 'elsewhere' });
   const [name, type, , ...session] = String(await redis.hget(rowsKey(laptop.user), phone.deviceId)).split('\n');
   const anHourAgo = Date.now() - 3_600_000;
   await redis.hset(rowsKey(laptop.user), phone.deviceId, [name, type, anHourAgo, ...session].join('\n'));
-  const listening = laptop.listen(site.two);
-  await listening.next('ready');
+  const [listening, onPhone] = [laptop.listen(site.two), phone.listen(site.two)];
+  await Promise.all([listening.next('ready'), onPhone.next('ready')]);
+  for (const { deviceId } of [phone, young])
+    await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: deviceId, reason: 'elsewhere' });
+  await laptop.ask(site.one, {
+    ...{ method: 'POST', path: '/api/transfer/init' },
+    body: { to: 'Phone', files: [{ name: 'a', size: 1 }] },
+  });
   const { body } = await laptop.ask(site.one, { path: '/api/auth/sessions' });
 
   expect((body as { sessions: { name: string }[] }).sessions.map((each) => each.name)).toEqual(['Laptop']);
   expect((await listening.next('device:removed')).data).toEqual({ device_id: phone.deviceId });
   expect(namesOf(await laptop.ask(site.two, { path: '/api/devices' }))).toEqual(['Laptop', 'Young']);
-  await listening.stop();
+  // All that it took part in ends with it.
+  expect((await onPhone.next('session:revoked')).data).toEqual({ reason: 'expired' });
+  expect((await listening.next('transfer:updated')).data.transfer).toMatchObject({ state: 'CANCELLED' });
+  expectProblem(await phone.ask(site.two, ICE), 'session_revoked');
+  await Promise.all([listening.stop(), onPhone.stop()]);
 });
 
 test('the same request twice at once is one session and one row, and both answers work', async () => {

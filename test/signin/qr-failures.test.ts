@@ -100,6 +100,36 @@ test('an approver who is only a guest by now, or whom the broker has signed out,
   expect(await phonesOf(second.laptop.user)).toEqual([]);
 });
 
+test('an approver without a device who is out by now lets nobody in, whoever else is still there', async () => {
+  const login = await site.logIn();
+  const [gone, asked] = [await site.logIn(login.user), await ask(site.one)];
+  expect((await gone.ask(site.two, approval(asked))).status).toBe(200);
+  await gone.ask(site.one, { method: 'POST', path: '/api/auth/logout' });
+  expectProblem(await poll(site.two, asked), 'access_denied');
+
+  const [laptop, another] = [await site.signIn(login.user), await ask(site.one)];
+  expect((await login.ask(site.one, approval(another))).status).toBe(200);
+  expect((await laptop.ask(site.two, { method: 'DELETE', path: '/api/auth/sessions' })).status).toBe(200);
+  expectProblem(await poll(site.one, another), 'access_denied');
+  expect(await phonesOf(login.user)).toEqual([]);
+});
+
+test('an approver without a device who is still there lets one in', async () => {
+  const [login, asked] = [await site.logIn(), await ask(site.one)];
+  expect((await login.ask(site.two, approval(asked))).status).toBe(200);
+  expect((await poll(site.one, asked)).body).toMatchObject({ status: 'approved', user: { user_id: login.user } });
+});
+
+test('an approver whose session ended, and whose row is gone with it, lets nobody in', async () => {
+  const { laptop, asked } = await approved();
+  await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: laptop.deviceId, reason: 'admin' });
+  const redis = connectTo(sharedRedisUrl());
+  await redis.hdel(`${site.prefix}:{${laptop.user}}:devices`, laptop.deviceId);
+  redis.disconnect();
+  expectProblem(await poll(site.one, asked), 'access_denied');
+  expect(await phonesOf(laptop.user)).toEqual([]);
+});
+
 test('of a request that nobody decided its state is kept, and nothing of who asked', async () => {
   const short = await site.startReplica({ APP_QR_REQUEST_TTL_SECONDS: '1' });
   const asked = await ask(short);

@@ -132,6 +132,17 @@ test('an approver who was signed out before the device came has approved nothing
   expect((await sessionsOf(laptop.user)).map(({ meta }) => meta)).toEqual([laptop.deviceId]);
 });
 
+test('an approver who was signed out is nobody, also to a broker that has not kept the word', async () => {
+  const laptop = await site.signIn();
+  const second = await site.signIn(laptop.user, { device_name: 'Second' });
+  const asked = await ask(site.one);
+  await second.ask(site.one, approval(asked));
+  await laptop.ask(site.two, { method: 'DELETE', path: `/api/devices/${second.deviceId}` });
+  await serviceOf(site.broker).mint({ subject: laptop.user, meta: second.deviceId });
+
+  expectProblem(await poll(site.one, asked), 'access_denied');
+});
+
 test('an app can only be approved with full scope', async () => {
   const laptop = await site.signIn();
   const asked = await ask(site.one, { device_type: 'windows' });

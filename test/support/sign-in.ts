@@ -65,8 +65,9 @@ export function signedIn(user: string, cookie: string, answer: SessionAnswer | n
 export async function startSignInSite(
   env: Record<string, string> = {},
   brokerEnv: Record<string, string> = {},
+  redisUrl = sharedRedisUrl(),
 ): Promise<SignInSite> {
-  const [prefix, brokerPrefix, redisUrl, port] = [randomPrefix(), randomPrefix(), sharedRedisUrl(), await freePort()];
+  const [prefix, brokerPrefix, port] = [randomPrefix(), randomPrefix(), await freePort()];
   const start = () =>
     spawnBroker(
       {

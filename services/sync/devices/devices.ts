@@ -91,10 +91,10 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
       return (deviceId) => states.includes(deviceId) && stateOf(states[states.indexOf(deviceId) + 1]).online;
     },
 
-    /** Whether the device's row names a session of the auth broker. */
-    async hasSession(account: string, deviceId: string): Promise<boolean> {
+    /** Whether the device has a row that names no session of the auth broker: somebody else let it in. */
+    async isForeign(account: string, deviceId: string): Promise<boolean> {
       const row = await store.findRow(account, deviceId);
-      return row !== null && parseRow(deviceId, row).sessionId !== null;
+      return row !== null && parseRow(deviceId, row).sessionId === null;
     },
 
     async rows(account: string): Promise<DeviceRow[]> {

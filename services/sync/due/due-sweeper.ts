@@ -114,25 +114,42 @@ export class DueSweeper {
     this.#running.add(run);
   }
 
+  /** Each fact once. What stays due is passed over to come to what lies behind it. */
   async #runAccount(claimed: ClaimedAccount): Promise<void> {
-    const { store, handlers, onRun, onFailure } = this.#parts;
-    const { due } = await store.facts(claimed.account);
-    const waiting = new Set<string>();
-    for (const fact of due) {
-      const kind = fact.split(':', 1)[0] as string;
-      try {
-        // A kind of a newer version stays for a replica that knows it.
-        const done = await handlers[kind]?.(claimed.account, fact);
-        if (done === 'waiting') waiting.add(fact);
-        else if (done) onRun(kind, 'ok');
-      } catch (error) {
-        onRun(kind, 'failed');
-        onFailure(`due ${kind}`, error);
+    const { store } = this.#parts;
+    const [tried, waiting, staying] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    for (;;) {
+      const passed = staying.size;
+      const { due, nextInMs } = await store.facts(claimed.account, passed);
+      for (const fact of due) if (tried.has(fact)) staying.add(fact);
+      const untried = due.filter((fact) => !tried.has(fact));
+      if (untried.length === 0 && staying.size === passed) {
+        const isLeft = staying.size > waiting.size;
+        const lookInMs = isLeft ? 0 : Math.min(WAITING_MS, nextInMs ?? WAITING_MS);
+        return store.settle(claimed, staying.size > 0 ? lookInMs : nextInMs);
+      }
+      for (const fact of untried) {
+        tried.add(fact);
+        if (!(await this.#runFact(claimed.account, fact))) continue;
+        waiting.add(fact);
+        staying.add(fact);
       }
     }
-    const after = await store.facts(claimed.account);
-    const isLeft = after.due.some((fact) => !waiting.has(fact));
-    const nextInMs = isLeft ? 0 : Math.min(WAITING_MS, after.nextInMs ?? WAITING_MS);
-    await store.settle(claimed, after.due.length > 0 ? nextInMs : after.nextInMs);
+  }
+
+  /** Resolves to whether it waits. */
+  async #runFact(account: string, fact: string): Promise<boolean> {
+    const { handlers, onRun, onFailure } = this.#parts;
+    const kind = fact.split(':', 1)[0] as string;
+    try {
+      // A kind of a newer version stays for a replica that knows it.
+      const done = await handlers[kind]?.(account, fact);
+      if (done && done !== 'waiting') onRun(kind, 'ok');
+      return done === 'waiting';
+    } catch (error) {
+      onRun(kind, 'failed');
+      onFailure(`due ${kind}`, error);
+      return false;
+    }
   }
 }

@@ -9,6 +9,11 @@ const LEASE_MS = 30_000;
 
 /** No request lives longer between its note and its fact. */
 const LONGEST_REQUEST_MS = 600_000;
+/** Nearly none lives longer. An account that was noted is looked at again after so long, whatever else is due there. */
+const USUAL_REQUEST_MS = 10_000;
+
+/** How much later than its first fact an account may stand in the index: while it is claimed, and then some. */
+const LATE_MS = 2 * LEASE_MS;
 
 const FACTS_AT_ONCE = 100;
 
@@ -32,6 +37,21 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const settleScript = scripts.load('due-settle.lua', import.meta.url);
   const indexOf = (shard: number) => [keys.dueIndex(shard), keys.dueStamps(shard)];
 
+  /** The store's clock: primaries may differ by far less than what counts as late. */
+  async function nowMs(): Promise<number> {
+    const [seconds] = await redis.time();
+    return Number(seconds) * 1_000;
+  }
+
+  /** Whether the index would lead nobody to what is due there, or not in time. Few stand so late that it needs a second look-up. */
+  async function isMisplaced(account: string, now: number): Promise<boolean> {
+    const score = await redis.zscore(keys.dueIndex(keys.dueShard(account)), account);
+    if (score === null) return true;
+    if (Number(score) <= now + LATE_MS) return false;
+    const [, first] = await redis.zrange(keys.due(account), '0', '0', 'WITHSCORES');
+    return first !== undefined && Number(score) > Math.max(Number(first), now) + LATE_MS;
+  }
+
   return {
     shards: DUE_SHARDS,
 
@@ -49,27 +69,27 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
       return claimed;
     },
 
-    /** What is due now, and the ms until the next thing is; null when there is none. */
-    async facts(account: string): Promise<{ due: string[]; nextInMs: number | null }> {
-      const [next, ...due] = (await factsScript([keys.due(account)], [FACTS_AT_ONCE])) as string[];
+    /** What is due now, some of it, after the `passed` oldest, and the ms until the next thing is; null when there is none. */
+    async facts(account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> {
+      const [next, ...due] = (await factsScript([keys.due(account)], [FACTS_AT_ONCE, passed])) as string[];
       return { due, nextInMs: next ? Number(next) : null };
     },
 
     /**
-     * Accounts with facts that are not in the index, some at a time. In a cluster the two fail over separately, so that
-     * a lost tail of one can leave the other behind.
+     * Accounts with facts that are not in the index, or too late in it, some at a time. In a cluster the two fail over
+     * separately, so that a lost tail of one can leave the other behind.
      */
     async *unindexed(): AsyncGenerator<string[]> {
       for await (const found of scanKeys(redis, keys.due('*'), 'zset')) {
-        const accounts = found.map(keys.accountOf);
-        const lookUp = (account: string) => redis.zscore(keys.dueIndex(keys.dueShard(account)), account);
-        const scores = await Promise.all(accounts.map(lookUp));
-        yield accounts.filter((_, i) => scores[i] === null);
+        const [accounts, now] = [found.map(keys.accountOf), await nowMs()];
+        const misplaced = await Promise.all(accounts.map((account) => isMisplaced(account, now)));
+        yield accounts.filter((_, i) => misplaced[i]);
       }
     },
 
     async settle({ account, stamp }: ClaimedAccount, nextInMs: number | null): Promise<void> {
-      await settleScript(indexOf(keys.dueShard(account)), [account, stamp, nextInMs ?? '', LONGEST_REQUEST_MS]);
+      const requests = [LONGEST_REQUEST_MS, USUAL_REQUEST_MS];
+      await settleScript(indexOf(keys.dueShard(account)), [account, stamp, nextInMs ?? '', ...requests]);
     },
   };
 }

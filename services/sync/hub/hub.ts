@@ -104,7 +104,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       sweepMs: timing.sweepMs,
       attach: (stream) => this.#attach(stream),
       onAttachFailed: (stream) => stream.noteFailedAttach(),
-      detach: (stream) => store.detach(stream, replica.channel),
+      detach: async (stream) => {
+        await store.detach(stream, replica.channel);
+        this.streams.forget(stream);
+      },
       look: (account) => this.#look(account),
       liveReplicas: () => replica.live,
       isUp,
@@ -194,10 +197,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.streams.all.get(streamId)?.end('superseded', SUPERSEDED_RETRY_MS);
   }
 
-  /** Ends the streams of a device that was signed out; of all streams without a device when `deviceId` is null. */
-  endRevoked(account: string, deviceId: string | null, reason: RevokedReason): void {
+  /** Ends the streams of a device that was signed out; without a device those of the session, of all when it is null. */
+  endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
     for (const stream of this.streams.find(account)?.streams ?? []) {
-      if (stream.caller.deviceId === deviceId) stream.endRevoked(reason);
+      if (stream.caller.deviceId === deviceId) stream.endRevoked(reason, sessionId);
     }
   }
 
@@ -323,7 +326,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
    * lost), so our rows there are dropped.
    */
   #stray(account: string): void {
-    if (this.#strays.has(account)) return;
+    // One that is just leaving still has its grace.
+    if (this.#strays.has(account) || this.streams.isLeaving(account)) return;
     this.#strays.add(account);
     const { store, replica, onFailure } = this.#parts;
     store

@@ -15,6 +15,8 @@ export interface AccountStreams {
 export class LocalStreams {
   readonly all = new Map<string, Stream>();
   readonly #accounts = new Map<string, AccountStreams>();
+  /** Ids of closed streams by account, as long as the store may not know of their end. */
+  readonly #leaving = new Map<string, Set<string>>();
 
   get size(): number {
     return this.all.size;
@@ -24,8 +26,14 @@ export class LocalStreams {
     return this.#accounts.get(account);
   }
 
+  /** The account's streams that have their row in the store by right: those that are open, and those that leave. */
   idsOf(account: string): string[] {
-    return Array.from(this.#accounts.get(account)?.streams ?? [], ({ id }) => id);
+    const open = Array.from(this.#accounts.get(account)?.streams ?? [], ({ id }) => id);
+    return [...open, ...(this.#leaving.get(account) ?? [])];
+  }
+
+  isLeaving(account: string): boolean {
+    return this.#leaving.has(account);
   }
 
   accounts(): IterableIterator<string> {
@@ -50,10 +58,18 @@ export class LocalStreams {
     return { isFirst: true };
   }
 
+  /** It has closed; `forget` says that the store knows. */
   remove(stream: Stream): void {
     this.all.delete(stream.id);
+    this.#leaving.set(stream.account, (this.#leaving.get(stream.account) ?? new Set()).add(stream.id));
     const entry = this.#accounts.get(stream.account);
     entry?.streams.delete(stream);
     if (entry?.streams.size === 0) this.#accounts.delete(stream.account);
+  }
+
+  forget({ account, id }: Stream): void {
+    const ids = this.#leaving.get(account);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#leaving.delete(account);
   }
 }

@@ -15,6 +15,9 @@ const MAX_STALLED_MS = 30_000;
 /** Attaches in vain, one after the other: some seconds. */
 const FAILED_ATTACHES_TO_DEGRADE = 4;
 
+/** A client that is sent away to show who it is comes back after so long. */
+const SHOW_AGAIN_MS = 100;
+
 /** How long a client may take to receive the last frame. */
 const FAREWELL_MS = 5_000;
 
@@ -179,9 +182,14 @@ export class Stream {
     if (reason === 'slow') this.#res.destroy();
   }
 
-  /** Tells the client that its session is over, then ends the stream. */
-  endRevoked(reason: RevokedReason): void {
-    if (this.isOver) return;
+  /**
+   * Tells the client that its session is over, then ends the stream. Where one session is named, those of others go on;
+   * a stream of which nobody says whose session it is has its client come back, who is let in or refused then.
+   */
+  endRevoked(reason: RevokedReason, sessionId: string | null): void {
+    const { sessionId: own } = this.caller;
+    if (sessionId !== null && own === undefined) return this.end('rotate', SHOW_AGAIN_MS);
+    if (this.isOver || (sessionId !== null && own !== sessionId)) return;
     this.closeReason = 'revoked';
     this.start();
     this.#endedAtMs = Date.now();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Caller } from './caller.ts';
+import { makeSeen } from './seen.ts';
 
 /** Contract section 3. A revocation that this replica did not hear of works after this long. */
 const KEEP_MS = 10_000;
@@ -47,8 +48,19 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
   const good = new Map<string, Kept<Caller>>();
   const refused = new Map<string, Kept<BatonError>>();
   const asked = new Map<string, Promise<Caller>>();
+  /** Sessions without a device that were ended here: what was asked of them before may be answered after. */
+  const ended = makeSeen(most);
   /** Rises with each revocation: what was asked before it may be answered by what was true before it. */
   let generation = 0;
+
+  /** Takes out what was said of these callers; resolves to the keys. */
+  const takeOut = (isMeant: (caller: Caller) => boolean): string[] => {
+    generation++;
+    asked.clear();
+    const keys = [...good].filter(([, { value }]) => isMeant(value)).map(([key]) => key);
+    for (const key of keys) good.delete(key);
+    return keys;
+  };
 
   const find = <T>(kept: Map<string, Kept<T>>, key: string): T | null => {
     const entry = kept.get(key);
@@ -62,6 +74,7 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
     const askedIn = generation;
     try {
       const { caller, endsAtMs } = await ask();
+      if (caller.sessionId !== undefined && ended.has(caller.sessionId)) throw new BatonError('session_revoked');
       const untilMs = Math.min(now() + keepMs, endsAtMs);
       if (askedIn === generation) keep(good, key, { value: caller, untilMs }, most);
       return caller;
@@ -90,11 +103,23 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
 
     /** Drops what was said of the account's device, or of all its sessions when that is null. */
     forget(account: string, deviceId: string | null): void {
-      generation++;
-      asked.clear();
-      for (const [key, { value }] of good) {
-        if (value.account === account && (deviceId === null || value.deviceId === deviceId)) good.delete(key);
-      }
+      takeOut((caller) => caller.account === account && (deviceId === null || caller.deviceId === deviceId));
+    },
+
+    /**
+     * The device's sessions were ended for good, or the one without a device that is named: whatever showed them, even
+     * long ago, is refused without asking, for as long as there is room to remember it.
+     */
+    refuse(account: string, deviceId: string | null, sessionId: string | null): void {
+      if (sessionId !== null) ended.add(sessionId);
+      const keys = takeOut(
+        (caller) =>
+          caller.account === account &&
+          caller.deviceId === deviceId &&
+          (deviceId !== null || caller.sessionId === sessionId),
+      );
+      const value = new BatonError('session_revoked');
+      for (const key of keys) keep(refused, key, { value, untilMs: Number.POSITIVE_INFINITY }, most);
     },
   };
 }

@@ -1,9 +1,11 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import { makeAnswers, type Vouched } from './answers.ts';
 import { callerOf } from './asserted.ts';
 import { ALGORITHMS } from './assertion.ts';
+import { accountOf } from './caller.ts';
 import { type Shown, shownBy } from './credentials.ts';
 import type { Identity } from './identity.ts';
 
@@ -18,11 +20,17 @@ interface BrokerIdentityParts {
   /** The app's name at the broker: `aud` of its access tokens. */
   app: string;
   cookieName: string;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
 }
 
 export interface BrokerIdentity extends Identity {
-  /** What the broker said of this device's session is asked again; of all the account's sessions when null. */
-  forget(account: string, deviceId: string | null): void;
+  /**
+   * A session has ended: that of the device, or the one without a device that is named; of which it is not known that
+   * any has, when there is neither. What was signed out is refused from then on, whether or not the broker can be
+   * asked. What expired may be renewed: the broker is asked again.
+   */
+  forget(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void;
 }
 
 /** What the refusal of a credential means to a request that shows it. After `unauthenticated` a client refreshes. */
@@ -37,7 +45,8 @@ function refusalOf(error: unknown): unknown {
  * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
  * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too.
  */
-export function makeBrokerIdentity({ verify, keySet, app, cookieName }: BrokerIdentityParts): BrokerIdentity {
+export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
+  const { verify, keySet, app, cookieName, isRevoked } = parts;
   const answers = makeAnswers();
 
   /** Whatever anybody can make up never reaches the broker. */
@@ -60,14 +69,20 @@ export function makeBrokerIdentity({ verify, keySet, app, cookieName }: BrokerId
 
   const vouch = async (shown: Shown): Promise<Vouched> => {
     const claims = 'access_token' in shown ? await checkToken(shown.access_token) : {};
+    const { sub, meta } = claims;
+    // Whose token it is its signature says: what was signed out here is refused also while the broker is away.
+    if (sub !== undefined && typeof meta === 'string' && isRevoked(accountOf(sub), meta)) {
+      throw new BatonError('session_revoked');
+    }
     const identity = await verify(shown).catch((error: unknown) => {
       throw refusalOf(error);
     });
-    if (claims.sub !== undefined && claims.sub !== identity.subject) {
+    if (sub !== undefined && sub !== identity.subject) {
       throw new BatonError('broker_contract', 'The auth broker told of another user than the token');
     }
     const tokenEndsAtMs = claims.exp === undefined ? Number.POSITIVE_INFINITY : claims.exp * 1000;
-    return { caller: callerOf(identity), endsAtMs: Math.min(identity.expires_at, tokenEndsAtMs) };
+    const caller = { ...callerOf(identity), sessionId: identity.session_id };
+    return { caller, endsAtMs: Math.min(identity.expires_at, tokenEndsAtMs) };
   };
 
   return {
@@ -78,6 +93,10 @@ export function makeBrokerIdentity({ verify, keySet, app, cookieName }: BrokerId
       return answers.get('access_token' in shown ? shown.access_token : shown.credential, () => vouch(shown));
     },
     restoreRow: () => Promise.resolve(false),
-    forget: answers.forget,
+    forget(account, deviceId, reason, sessionId) {
+      const isKnown = deviceId !== null || sessionId !== null;
+      if (reason !== 'expired' && isKnown) answers.refuse(account, deviceId, sessionId);
+      else answers.forget(account, deviceId);
+    },
   };
 }

@@ -12,6 +12,8 @@ export interface Caller {
   readonly roles: readonly string[];
   /** Null for a session without a device. A value says nothing about whether the device has a row. */
   readonly deviceId: string | null;
+  /** The session at the auth broker; absent where the identity in force does not name it. */
+  readonly sessionId?: string;
 }
 
 export const accountOf = (userId: string): string => encodeURIComponent(userId);

@@ -16,19 +16,21 @@ interface IdentityParts {
   ensureRow: Parameters<typeof makeDevIdentity>[0]['ensureRow'];
   /** Puts back the row of a device that signed in. */
   restoreRow: (caller: Caller) => Promise<boolean>;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The identity that `APP_IDENTITY` chose. `forget`: a device was signed out, nothing said of it before may be believed. */
+/** The identity that `APP_IDENTITY` chose. `forget`: a session ended, nothing said of it before may be believed. */
 export function makeIdentity(parts: IdentityParts): Identity & Pick<BrokerIdentity, 'forget'> {
-  const { config, verify, ensureRow, restoreRow, onFailure } = parts;
+  const { config, verify, ensureRow, restoreRow, isRevoked, onFailure } = parts;
   const { identity: choice, broker, http } = config;
   const nothingKept = { forget: () => undefined };
   if (choice.mode === 'dev') return { ...makeDevIdentity({ ensureRow }), ...nothingKept };
   if (choice.mode === 'broker') {
     if (broker === null || verify === null) throw new Error('the address of the broker was not checked');
     const identity = makeBrokerIdentity({
-      verify,
+      ...{ verify, isRevoked },
       keySet: makeKeySet({ url: `${broker.url}/.well-known/jwks.json`, onFailure }),
       app: broker.app,
       cookieName: sessionCookieName(http.publicUrl),

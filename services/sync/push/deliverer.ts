@@ -3,12 +3,15 @@ import { parseFact, type PushFact } from './facts.ts';
 import { type Lanes, makeLanes } from './lanes.ts';
 import type { Notices } from './notice.ts';
 import type { PushOutcome, PushSender } from './sender.ts';
-import type { Finish, PushStore, Taken } from './store.ts';
+import type { Finish, PushStore, Registration, Taken } from './store.ts';
 
-/** Pushes that wait in this replica; more stay where they are due, for whoever has time. */
-const MOST_WAITING = 10_000;
-/** With so many nothing is taken over from others: who accepted them sends them, and every ten seconds there is another look. */
-const MANY_WAITING = 1_000;
+/**
+ * Pushes that wait for one push service, for each that may be under way there: what is sent until the next look, ten seconds
+ * later, where each takes 50 ms. More stay where they are due. Of what others accepted fewer: who accepted them sends them.
+ */
+const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
+/** In this replica. With more no push service has more waiting than under way, so that none takes the room of another. */
+const MANY_WAITING = 10_000;
 /** Look-ups of where a push goes, at once, and the pause after each: thousands that are queued must not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
@@ -23,20 +26,28 @@ const TOO_BIG = 'status 413';
 /** Over before a push service took it. */
 const EXPIRED = 'expired';
 
+/** A provider that goes by something older than the registration has not seen that yet: `GONE` is not meant for it. */
+function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
+  const isStale = answer.outcome === 'gone' && answer.asOfMs !== undefined && answer.asOfMs < Number(fence);
+  return isStale ? { outcome: 'retry', afterMs: null, reason: 'renewed_since' } : answer;
+}
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** With jitter, so that what failed together does not come back together; never earlier than the push service said. */
+/**
+ * With jitter, so that what failed together does not come back together; never earlier than the push service said, nor, for
+ * one that says "at once" each time, than it would be without its word.
+ */
 export function pauseMs(attempts: number, afterMs: number | null): number {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
-  return afterMs === null
-    ? longest * (0.5 + Math.random() / 2)
-    : afterMs + Math.random() * Math.max(1_000, afterMs / 5);
+  const ours = longest * (0.5 + Math.random() / 2);
+  return afterMs === null ? ours : Math.max(ours, afterMs + Math.random() * Math.max(1_000, afterMs / 5));
 }
 
 interface DelivererParts {
   store: PushStore;
-  sender: () => Promise<PushSender>;
-  notices: Notices;
+  /** Known when the keys are, which may lie in the store. */
+  outbox: () => Promise<{ sender: PushSender; notices: Notices }>;
   /** Pushes at once at one provider. */
   concurrency: number;
   noteDue: (account: string, delayMs: number) => Promise<void>;
@@ -65,16 +76,22 @@ export class Deliverer {
     });
   }
 
-  /** Whether there is enough to do without what others accepted. */
-  get isBusy(): boolean {
-    return this.#here.size >= MANY_WAITING;
+  /** Sends this push, which this replica accepted, when its provider has room. */
+  push(account: string, text: string): void {
+    this.#start(account, text, MOST_WAITING);
   }
 
-  /** Sends this push when its provider has room. What is not taken stays due, and is found by a sweep. */
-  push(account: string, text: string): void {
+  /** Sends this push, which another replica may have accepted, when its provider has little to do here. */
+  takeOver(account: string, text: string): void {
+    this.#start(account, text, MOST_TAKEN_OVER);
+  }
+
+  /** What there is no room for stays due, and is found by a sweep. */
+  #start(account: string, text: string, most: number): void {
     const name = `${account} ${text}`;
-    if (this.#isStopped || this.#here.has(name) || this.#here.size >= MOST_WAITING) return;
-    const work = this.#work(account, parseFact(text))
+    // Look-ups wait for our own store alone, and so all in one row.
+    if (this.#isStopped || this.#here.has(name) || this.#lookups.waiting('') >= MANY_WAITING) return;
+    const work = this.#work(account, parseFact(text), most)
       // Its lease lapses, and then it is due again.
       .catch((error: unknown) => this.#parts.onFailure('push', error))
       .finally(() => this.#here.delete(name));
@@ -87,19 +104,23 @@ export class Deliverer {
     await Promise.all(this.#here.values());
   }
 
-  async #work(account: string, fact: PushFact): Promise<void> {
+  async #work(account: string, fact: PushFact, most: number): Promise<void> {
     const provider = await this.#lookups.run('', async () => {
       const target = this.#isStopped ? null : await this.#parts.store.target(account, fact);
       if (this.#here.size > LOOKUPS) await pause(LOOKUP_PAUSE_MS);
-      return target === null ? '' : (await this.#parts.sender()).providerOf(target);
+      return target === null ? '' : (await this.#parts.outbox()).sender.providerOf(target);
     });
+    const known = this.#here.size - this.#lookups.waiting('');
+    const room = known < MANY_WAITING ? most : 1;
+    if (this.#providers.waiting(provider) >= room * this.#parts.concurrency) return;
     await this.#providers.run(provider, async () => {
       if (!this.#isStopped) await this.#deliver(account, fact);
     });
   }
 
   async #deliver(account: string, fact: PushFact): Promise<void> {
-    const { store, sender, notices, metrics } = this.#parts;
+    const { store, outbox, metrics } = this.#parts;
+    const { sender, notices } = await outbox();
     const taken = await store.take(account, fact);
     const takenAt = performance.now();
     if (typeof taken === 'string') {
@@ -117,7 +138,7 @@ export class Deliverer {
     if (leftMs <= 0) return this.#bury(account, fact, taken, EXPIRED);
     const notice = notices.noticeOf(account, fact, taken, leftMs);
     await this.#turn();
-    const answer = await (await sender()).send(registration.target, notice);
+    const answer = judged(await sender.send(registration.target, notice), registration);
     metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
       metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
@@ -137,8 +158,9 @@ export class Deliverer {
     { taken, leftMs }: { taken: Taken; leftMs: number },
     answer: PushOutcome,
   ): Promise<void> {
-    const { store, noteDue } = this.#parts;
+    const { store, noteDue, metrics } = this.#parts;
     if (answer.outcome === 'retry') {
+      metrics.push_retries_total.inc({ platform: fact.platform, reason: answer.reason });
       const inMs = pauseMs(taken.attempts, answer.afterMs);
       if (inMs >= leftMs) return this.#bury(account, fact, taken, EXPIRED);
       await noteDue(account, inMs);

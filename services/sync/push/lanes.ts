@@ -8,6 +8,9 @@ export function makeLanes(width: number) {
   const lanes = new Map<string, Lane>();
 
   return {
+    /** Work that this lane has no room for yet. */
+    waiting: (name: string): number => lanes.get(name)?.waiting.length ?? 0,
+
     /** Runs `work` when the lane has room, in the order of asking. Ends as it does. */
     async run<T>(name: string, work: () => Promise<T>): Promise<T> {
       const lane = lanes.get(name) ?? { running: 0, waiting: [] };

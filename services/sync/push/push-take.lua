@@ -1,5 +1,6 @@
 -- Takes a push that is due, for `lease` ms, and looks once more whether it is still wanted: what was acknowledged,
--- accepted or removed meanwhile is dropped; a message that a live stream may yet acknowledge is put off.
+-- accepted or removed meanwhile is dropped; a message that a live stream may yet acknowledge is put off. So is an offer,
+-- which a live stream was told of; it is dropped when by then the stream's replica would be known to be dead, and is not.
 -- uses: clock routes push owing pushable
 -- KEYS[1] devices
 -- KEYS[2] routes
@@ -14,7 +15,7 @@
 -- ARGV[5] peer
 -- ARGV[6] lease in ms
 -- ARGV[7] channels of dead replicas, joined by line ends
--- ARGV[8] ms after which an unacknowledged message is pushed although a stream is live
+-- ARGV[8] ms after which a message is pushed, and an offer dropped, although a stream is live
 -- ARGV[9] most that is counted
 -- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
 --         newest item, since, attempts, now, when it was due, count, id, newest message as JSON without its end or '']
@@ -33,12 +34,14 @@ if kind == 'transfer' then count, id = waiting_offers(keys, device, peer, tonumb
 if kind == 'device' then count = redis.call('HEXISTS', KEYS[1], peer) end
 if count == 0 then why = why or 'settled' end
 local live = (kind == 'message' or kind == 'transfer') and has_live_stream(read_routes(keys.routes, now), ARGV[7], device)
-if live and kind == 'transfer' then why = why or 'online' end
+if kind == 'transfer' then oldest = tonumber(since or '0') end
+local waits = live and oldest + tonumber(ARGV[8]) > now
+if live and kind == 'transfer' and not waits then why = why or 'online' end
 if why then
   drop_job(keys, fact)
   return { 'OK', why }
 end
-if live and oldest + tonumber(ARGV[8]) > now then
+if waits then
   redis.call('ZADD', keys.due, oldest + tonumber(ARGV[8]), fact)
   return { 'OK', 'later' }
 end

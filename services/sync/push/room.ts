@@ -45,32 +45,38 @@ export function makePushRoom({
   const native = (enabled ? (['fcm', 'apns'] as const) : []).filter((platform) => settings[platform] !== null);
   const hasWeb = enabled && vapidSubject !== null;
 
-  let made: ReturnType<typeof makePushSender> | null = null;
+  function makeOutbox(keys: Awaited<ReturnType<typeof vapid>>) {
+    const secrets = [keys?.[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
+    return {
+      sender: makePushSender({
+        vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
+        ...{ fcm, apns, endpointRules: rules, texts },
+      }),
+      notices: makeNotices({
+        // What all replicas have, and push services do not.
+        topicSecret: createHash('sha256')
+          .update(`baton push topics\n${secrets.join('\n')}`)
+          .digest('base64url'),
+        transferSeconds: parts.transferSeconds,
+      }),
+    };
+  }
+
+  let made: ReturnType<typeof makeOutbox> | null = null;
   // Keys that were made on a first start lie in the store, which may be away when the replica starts.
-  const sender = async () => {
+  const outbox = async () => {
     const keys = await vapid();
-    made ??= makePushSender({
-      vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
-      ...{ fcm, apns, endpointRules: rules, texts },
-    });
+    made ??= makeOutbox(keys);
     return made;
   };
 
-  const secrets = [settings.vapidKeys[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
   const deliverer = new Deliverer({
-    ...{ store, sender, concurrency: settings.concurrency, noteDue, metrics, onFailure },
-    notices: makeNotices({
-      // What all replicas have, and push services do not.
-      topicSecret: createHash('sha256')
-        .update(`baton push topics\n${secrets.join('\n')}`)
-        .digest('base64url'),
-      transferSeconds: parts.transferSeconds,
-    }),
+    ...{ store, outbox, concurrency: settings.concurrency, noteDue, metrics, onFailure },
   });
   const isEnabled = hasWeb || native.length > 0;
   const pushNow = (account: string, fact: string) => deliverer.push(account, fact);
   const owePushes = makeOwing({ isEnabled, noteDue, pushNow, onFailure });
-  const subscriptions = makeSubscriptions({ store, vapid, native, rules, onFailure });
+  const subscriptions = makeSubscriptions({ store, vapid, native, rules, owePushes, onFailure });
 
   return {
     owePushes,
@@ -79,7 +85,7 @@ export function makePushRoom({
     features: { web_push: hasWeb, native_push: native.length > 0 },
     /** What the due mechanism runs: this replica pushes when the push service has room. */
     resume: async (account: string, fact: string) => {
-      if (!deliverer.isBusy) pushNow(account, fact);
+      deliverer.takeOver(account, fact);
       return 'waiting';
     },
     handlers: makePushHandlers({
@@ -92,7 +98,7 @@ export function makePushRoom({
     }),
     async stop(): Promise<void> {
       await deliverer.stop();
-      await made?.close();
+      await made?.sender.close();
     },
   };
 }

@@ -8,7 +8,7 @@ export type PushTarget =
       readonly keyId: string;
     }
   | { readonly kind: 'fcm'; readonly token: string }
-  | { readonly kind: 'apns'; readonly token: string };
+  | { readonly kind: 'apns'; readonly token: string; readonly environment?: 'production' | 'sandbox' };
 
 /** What a push says. Nothing of content but `preview`, which only web push carries (inside RFC 8291 encryption). */
 export interface PushNotice {
@@ -22,10 +22,13 @@ export interface PushNotice {
   readonly topic: string;
 }
 
-/** What is to be done now. `failed` ends this push and leaves the registration; `gone` ends both. */
+/**
+ * What is to be done now. `failed` ends this push and leaves the registration; `gone` ends both, unless the registration was
+ * renewed after `asOfMs`, where the provider says what it goes by.
+ */
 export type PushOutcome =
   | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'gone' }
+  | { readonly outcome: 'gone'; readonly asOfMs?: number }
   | { readonly outcome: 'retry'; readonly afterMs: number | null; readonly reason: string }
   | { readonly outcome: 'failed'; readonly reason: string };
 

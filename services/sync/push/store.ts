@@ -13,7 +13,10 @@ const LEASE_MS = 30_000;
 /** Whose a target is is forgotten when nothing was sent there for so long. */
 const OWNER_MS = 180 * 86_400_000;
 
-/** Who holds a target. The higher fence came later, on whatever replica. */
+/**
+ * Who holds a target. The higher fence came later, on whatever replica; it is when it was claimed, in ms by the store's
+ * clock, or a little more.
+ */
 export interface Claim {
   readonly hash: string;
   readonly fence: string;
@@ -123,17 +126,22 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       await release([keys.pushOwner(hash)], [fence]);
     },
 
-    /** Writes the registration; `replaced`: what the device had before. Throws `device_required`. */
+    /**
+     * Writes the registration; `replaced`: what the device had before, `facts`: what its push service had put off. The
+     * account must have been noted as having something due. Throws `device_required`.
+     */
     async register(
       u: string,
       deviceId: string,
       { id, claim, preview, target }: { id: string; claim: Claim; preview: Preview; target: PushTarget },
-    ): Promise<{ id: string; replaced: Claim[] }> {
-      const [kept, ...replaced] = (await register(
+    ): Promise<{ id: string; replaced: Claim[]; facts: string[] }> {
+      const reply = await register(
         [keys.devices(u), keys.push(u), keys.due(u)],
         [deviceId, target.kind, id, claim.hash, claim.fence, preview, JSON.stringify(target)],
-      )) as string[];
-      return { id: kept as string, replaced: claimsOf(replaced) };
+      );
+      const facts = reply.pop() as string[];
+      const [kept, ...replaced] = reply as string[];
+      return { id: kept as string, replaced: claimsOf(replaced), facts };
     },
 
     /** Drops a device's registrations: all, or that of a target which was claimed no later. */
@@ -192,7 +200,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         [keys.due(u), keys.push(u)],
         [
           ...[fact, platform, deviceId, registration.fence, newest, end.outcome],
-          end.outcome === 'retry' ? Math.ceil(end.inMs) : '',
+          ...[end.outcome === 'retry' ? Math.ceil(end.inMs) : '', registration.hash],
         ],
       )) as string[];
       return claimsOf(reply)[0] ?? null;

@@ -11,6 +11,7 @@ import type {
 import type { Caller } from '../identity/caller.ts';
 import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
 import type { EndpointRules } from './guard/endpoint-rules.ts';
+import type { OwePushes } from './owing.ts';
 import type { PushTarget } from './sender.ts';
 import { hashOf, type PushStore, viewOf } from './store.ts';
 import type { VapidRing } from './vapid-ring.ts';
@@ -20,6 +21,7 @@ interface SubscriptionsParts {
   vapid: VapidRing;
   native: readonly NativePlatform[];
   rules: EndpointRules;
+  owePushes: OwePushes;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -28,7 +30,7 @@ const refuse = (path: string, message: string): never => {
 };
 
 /** Where the devices of an account want their pushes: one subscription for each platform of a device. */
-export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
+export function makeSubscriptions({ store, vapid, native, rules, owePushes, onFailure }: SubscriptionsParts) {
   /**
    * The target is claimed first, with a number that only rises: from then on no other account's pushes go there, also
    * when this replica dies before it has written the rest. Who had it before loses it.
@@ -36,7 +38,10 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
   async function write({ account, deviceId }: Caller, target: PushTarget, preview: Preview): Promise<Subscribed> {
     const device = deviceId as string;
     const { claim, before } = await store.claim(hashOf(target), account, device);
-    const { id, replaced } = await store.register(account, device, { id: uuidv4(), claim, preview, target });
+    const registration = { id: uuidv4(), claim, preview, target };
+    const { id, replaced } = await owePushes(account, async (mode) =>
+      mode === 'noted' ? store.register(account, device, registration) : null,
+    );
     if (before !== null && (before.account !== account || before.deviceId !== device)) {
       await store
         .drop(before.account, before.deviceId, { ...claim, platform: target.kind })
@@ -82,13 +87,19 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
     },
 
     /** Throws `feature_disabled`, `invalid_request`, `rate_limited`, `device_required`. */
-    async register(caller: Caller, { platform, token }: RegisterNativePush): Promise<Subscribed> {
+    async register(caller: Caller, { platform, token, environment }: RegisterNativePush): Promise<Subscribed> {
       if (!native.includes(platform))
         throw new BatonError('feature_disabled', `Pushes by ${platform} are switched off`);
       if (platform === 'apns' && !/^[0-9a-fA-F]{32,200}$/.test(token)) refuse('/body/token', 'must be hexadecimal');
       await store.admit(caller.account, caller.deviceId as string, platform);
       // What native pushes say anybody on the way can read: never a preview.
-      return write(caller, { kind: platform, token }, 'none');
+      return write(
+        caller,
+        platform === 'apns' && environment !== undefined
+          ? { kind: platform, token, environment }
+          : { kind: platform, token },
+        'none',
+      );
     },
 
     async list(caller: Caller): Promise<PushSubscription[]> {

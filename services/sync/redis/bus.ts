@@ -21,7 +21,7 @@ export interface BusListener {
   /** The account's presence has this version now. */
   presence(account: string, version: number): void;
   /** A device was signed out, at a time of the store; '' for the sessions of the account that have none. */
-  revoked(account: string, deviceId: string, reason: string, atMs: number): void;
+  revoked(account: string, deviceId: string, reason: string, atMs: number, sessionId: string): void;
   /** A login request changed: this poll is to look again, or was replaced. */
   login(pollId: string, word: string): void;
   /** A newer stream of the same device took this one's place. */
@@ -191,11 +191,11 @@ export class Bus {
     const { listener } = this.#parts;
     const kind = payload[0];
     if (kind === 'e') return listener.event(parseEvent(payload));
-    const [, account = '', rest = '', to = '', data = ''] = payload.split('\n');
+    const [, account = '', rest = '', to = '', data = '', last = ''] = payload.split('\n');
     if (kind === 'n') this.#hearNonce(Number(account));
     if (kind === 't') listener.event(topOnly(account, rest));
     if (kind === 'u') listener.unlogged(account, rest, to, data);
-    if (kind === 'r') listener.revoked(account, rest, to, Number(data));
+    if (kind === 'r') listener.revoked(account, rest, to, Number(data), last);
     if (kind === 'l') listener.login(account, rest);
     if (kind === 'p') listener.presence(account, Number(rest));
     if (kind === 'b') listener.relay(account);

@@ -162,19 +162,15 @@ export class Relay {
     return new Map(found.flatMap(([index, at]) => (at.found === 'here' ? [[index, at.extent.end] as const] : [])));
   }
 
-  /** A transfer has ended: its bytes go, and so do the requests for them, wherever they run. Never rejects. */
-  ended(account: string, transferId: string, generations: ReadonlyMap<number, number>): void {
-    const { store, onFailure } = this.#parts;
+  /** A transfer has ended: its bytes go, and so do the requests for them, wherever they run. May be repeated. */
+  async drop(account: string, transferId: string, generations: ReadonlyMap<number, number>): Promise<void> {
+    const { store } = this.#parts;
     const files = [...generations].map(([index, generation]) => ({ file: { transferId, index }, generation }));
-    const drop = async () => {
-      for (const { file, generation } of files) this.#places.ringAll(await store.drop(file, generation), file);
-      await store.release(
-        account,
-        files.map(({ file }) => file),
-      );
-    };
-    // What is left is dropped when its time is over.
-    drop().catch((error: unknown) => onFailure('relay cleanup', error));
+    for (const { file, generation } of files) this.#places.ringAll(await store.drop(file, generation), file);
+    await store.release(
+      account,
+      files.map(({ file }) => file),
+    );
   }
 
   /** Where a reader begins; what is not kept any more is asked of the sender again. */

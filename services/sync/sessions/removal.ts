@@ -1,5 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
+import type { DeviceRow } from '../devices/row.ts';
 import type { BrokerClient } from './broker-client.ts';
 import type { Revocations } from './revocations.ts';
 import type { SessionStore } from './store.ts';
@@ -8,14 +9,19 @@ import type { SessionStore } from './store.ts';
 const REQUEST_MS = 15_000;
 /** How long after a failed try the auth broker is told again. */
 const AGAIN_MS = 5_000;
+/** A broker that holds what was signed out is not told again for so long. */
+const REMIND_AGAIN_MS = 60_000;
+const MOST_REMINDED = 10_000;
 
 interface RemovalParts {
   store: SessionStore;
   revocations: Revocations;
   /** Null where there is none to be told. */
   broker: Pick<BrokerClient, 'revoke'> | null;
-  /** Ends what the device takes part in, and removes what is kept of it. Each may be repeated. */
+  /** Ends what the device takes part in, and removes what other rooms keep of it. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
+  /** With what waits for the device; with `onlyIf` only while that is its row. */
+  removeRow: (account: string, deviceId: string, onlyIf?: DeviceRow) => Promise<unknown>;
   noteDue: (account: string, delayMs: number) => Promise<void>;
 }
 
@@ -39,7 +45,9 @@ function removalOf(account: string, fact: string): Removal {
  * then the device is refused everywhere, then all that is kept of it goes, then the auth broker is told. What is left is
  * done by the due mechanism, on whatever replica.
  */
-export function makeRemoval({ store, revocations, broker, onRemoved, noteDue }: RemovalParts) {
+export function makeRemoval({ store, revocations, broker, onRemoved, removeRow, noteDue }: RemovalParts) {
+  const reminded = new Map<string, number>();
+
   /** Resolves to whether the auth broker knows of it now. */
   async function tellBroker({ account, deviceId, sessionId, reason }: Removal): Promise<boolean> {
     if (broker === null) return true;
@@ -55,8 +63,13 @@ export function makeRemoval({ store, revocations, broker, onRemoved, noteDue }: 
     }
   }
 
+  async function drop(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<void> {
+    for (const remove of onRemoved) await remove(account, deviceId);
+    await removeRow(account, deviceId, onlyIf);
+  }
+
   async function finish(removal: Removal): Promise<boolean> {
-    for (const remove of onRemoved) await remove(removal.account, removal.deviceId);
+    await drop(removal.account, removal.deviceId);
     if (!(await tellBroker(removal))) return false;
     await store.settle(removal.account, factOf(removal));
     return true;
@@ -77,6 +90,25 @@ export function makeRemoval({ store, revocations, broker, onRemoved, noteDue }: 
         await putOff(removal, AGAIN_MS);
       }
       return done;
+    },
+
+    /**
+     * The auth broker has no session of the device any more: its streams end, and all that is kept of it goes, with
+     * `onlyIf` while that is its row. There is no tombstone: it may sign in again under its id.
+     */
+    async expire(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<void> {
+      await revocations.tell(account, deviceId, 'expired');
+      await drop(account, deviceId, onlyIf);
+    },
+
+    /** The auth broker holds a session of a device that was signed out: its store has lost the word, which it gets again. */
+    async remind(account: string, deviceId: string, sessionId: string): Promise<void> {
+      const key = `${account} ${sessionId}`;
+      if ((reminded.get(key) ?? 0) > performance.now()) return;
+      if (reminded.size >= MOST_REMINDED) reminded.clear();
+      reminded.set(key, performance.now() + REMIND_AGAIN_MS);
+      await noteDue(account, 0);
+      await putOff({ account, deviceId, sessionId, reason: 'revoked' }, 0);
     },
 
     /** What the due mechanism runs. False: not yet. */

@@ -9,8 +9,8 @@ interface RevocationsParts {
   /** Channels of all replicas. */
   channels: () => string[];
   publish: (channel: string, payload: string) => Promise<number>;
-  /** A device was signed out, heard of for the first time: its streams end. */
-  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
+  /** A device was signed out, heard of for the first time, or a session without a device: its streams end. */
+  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -26,6 +26,8 @@ export class Revocations {
   #version = '';
   #newestMs = 0;
   #isReading = false;
+  /** Something was heard of that the list has not been seen to hold: a failover may lose it under the same version. */
+  #isUnproved = false;
 
   constructor(parts: RevocationsParts) {
     this.#parts = parts;
@@ -43,15 +45,24 @@ export class Revocations {
   /** Signs a device out everywhere: tombstone, then the streams of every replica. Throws `store_unavailable`. */
   async revoke(account: string, deviceId: string, reason: RevokedReason): Promise<void> {
     const { nowMs } = await this.#parts.store.bury([{ account, deviceId, atMs: 0 }]);
-    this.#merge({ account, deviceId, atMs: nowMs }, reason);
+    this.#learn({ account, deviceId, atMs: nowMs }, reason);
     await this.tell(account, deviceId, reason, nowMs);
   }
 
-  /** Ends the streams of a device, or of all sessions without one when it is null, on every replica. */
-  async tell(account: string, deviceId: string | null, reason: RevokedReason, atMs = 0): Promise<void> {
-    const { store, channels, publish, onRevoked, onFailure } = this.#parts;
-    onRevoked(account, deviceId, reason);
-    const payload = `r\n${account}\n${deviceId ?? ''}\n${reason}\n${atMs}`;
+  /** Ends the streams of a device on every replica. */
+  async tell(account: string, deviceId: string, reason: RevokedReason, atMs = 0): Promise<void> {
+    this.#parts.onRevoked(account, deviceId, reason, null);
+    await this.#announce(account, `r\n${account}\n${deviceId}\n${reason}\n${atMs}`);
+  }
+
+  /** Ends the streams of a session without a device on every replica. It leaves no tombstone: it has no id to be refused by. */
+  async tellSession(account: string, sessionId: string, reason: RevokedReason): Promise<void> {
+    this.#parts.onRevoked(account, null, reason, sessionId);
+    await this.#announce(account, `r\n${account}\n\n${reason}\n0\n${sessionId}`);
+  }
+
+  async #announce(account: string, payload: string): Promise<void> {
+    const { store, channels, publish, onFailure } = this.#parts;
     const failed = (error: unknown) => onFailure('announce revocation', error);
     const routed = await store.channelsOf(account).catch((error: unknown): string[] => {
       failed(error);
@@ -62,20 +73,25 @@ export class Revocations {
   }
 
   /** What another replica announced, at a time of the store. An expired session leaves no tombstone: it may be renewed. */
-  heard(account: string, deviceId: string, word: string, atMs: number): void {
+  heard(account: string, deviceId: string, word: string, atMs: number, sessionId = ''): void {
     const reason = REVOKED_REASONS.find((known) => known === word) ?? 'revoked';
-    if (deviceId === '' || reason === 'expired') this.#parts.onRevoked(account, deviceId || null, reason);
-    else this.#merge({ account, deviceId, atMs }, reason);
+    const isBuried = deviceId !== '' && reason !== 'expired';
+    if (isBuried) this.#learn({ account, deviceId, atMs }, reason);
+    else this.#parts.onRevoked(account, deviceId || null, reason, sessionId || null);
   }
 
   /** With every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
   note(version: string): void {
-    if (version === this.#version && version !== '') return;
+    if (version === this.#version && version !== '' && !this.#isUnproved) return;
     if (version === '' && this.#known.size === 0) return;
     if (this.#isReading) return;
     this.#isReading = true;
+    this.#isUnproved = false;
     this.#read(version)
-      .catch((error: unknown) => this.#parts.onFailure('read revocations', error))
+      .catch((error: unknown) => {
+        this.#isUnproved = true;
+        this.#parts.onFailure('read revocations', error);
+      })
       .finally(() => {
         this.#isReading = false;
       });
@@ -101,12 +117,18 @@ export class Revocations {
     return { lost, count };
   }
 
+  /** Not from the list: whether that has it, and goes on having it, the next reading shows. */
+  #learn(tombstone: Tombstone, reason: RevokedReason): void {
+    this.#isUnproved = true;
+    this.#merge(tombstone, reason);
+  }
+
   #merge({ account, deviceId, atMs }: Tombstone, reason: RevokedReason): void {
     const devices = this.#known.get(account) ?? new Map<string, number>();
     if (devices.has(deviceId)) return;
     this.#known.set(account, devices.set(deviceId, atMs));
     this.#newestMs = Math.max(this.#newestMs, atMs);
-    this.#parts.onRevoked(account, deviceId, reason);
+    this.#parts.onRevoked(account, deviceId, reason, null);
   }
 
   #since(sinceMs: number): Tombstone[] {

@@ -1,4 +1,5 @@
 import type { EndedSession } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -12,6 +13,9 @@ import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
 
+/** One for what was offered while the account was erased, one to spare. */
+const ERASE_ROUNDS = 3;
+
 interface SessionsRoomParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
   /** Null where nobody signs in. */
@@ -20,10 +24,12 @@ interface SessionsRoomParts {
   settings: { onceSeconds: number; persistSeconds: number; publicUrl: string; loginUrl: string | null };
   /** Channels of all replicas, and how to be heard there. */
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
-  /** Ends the streams of a device that was signed out (of all sessions without one: null), and what was believed of it. */
-  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason) => void;
+  /** Ends the streams of a device that was signed out (or of a session without one), and what was believed of it. */
+  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
   /** What other rooms do about a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
+  /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
+  eraseTransfers: (account: string) => Promise<void>;
   /** What other rooms do when everything of an account is erased. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
   noteDue: (account: string, delayMs: number) => Promise<void>;
@@ -32,18 +38,23 @@ interface SessionsRoomParts {
 
 /** The parts of this room, put together. */
 export function makeSessionsRoom(parts: SessionsRoomParts) {
-  const { db, broker, devices, settings, bus, onRevoked, onRemoved, onErased, noteDue, onFailure } = parts;
+  const { db, broker, devices, settings, bus, onRevoked, onRemoved, noteDue, onFailure } = parts;
   const store = makeSessionStore(db);
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
-  const rows = makeSessionRows({ devices, revocations, broker, nowMs: store.nowMs, noteDue });
-  const removal = makeRemoval({
-    ...{ store, revocations, broker, noteDue },
-    onRemoved: [...onRemoved, (account, deviceId) => devices.remove(account, deviceId)],
-  });
-  /** The devices go first, so that nothing is written for them after the others have cleared up. */
+  const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove, noteDue });
+  const rows = makeSessionRows({ devices, revocations, removal, broker, nowMs: store.nowMs, noteDue });
+  /**
+   * May be repeated after a failure at any point. Transfers end while there is somebody to be told of it; one that was
+   * offered meanwhile ends in a second round, and after the first there are no devices that could offer any. The others
+   * clear up after the devices are gone, so that nothing is written for them afterwards.
+   */
   async function erase(account: string): Promise<void> {
-    await store.erase(account);
-    for (const clear of onErased) await clear(account);
+    for (let round = 1; ; round++) {
+      await parts.eraseTransfers(account);
+      if (await store.erase(account)) break;
+      if (round === ERASE_ROUNDS) throw new BatonError('store_unavailable', 'Transfers are offered all the time');
+    }
+    for (const clear of parts.onErased) await clear(account);
   }
   const sessions = makeSessions({
     ...{ broker, devices, rows, removal, revocations, erase, nowMs: store.nowMs },

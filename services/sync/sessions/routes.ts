@@ -58,9 +58,9 @@ export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: S
     listSessions: async ({ caller }) => ({ status: 200, body: await sessions.list(caller) }),
     removeSession: removing,
     removeDevice: removing,
-    removeOtherSessions: async ({ caller }) => ({
+    removeOtherSessions: async ({ caller, req }) => ({
       status: 200,
-      body: { revoked: await sessions.removeOthers(caller) },
+      body: { revoked: await sessions.removeOthers(caller, shownBy(req, cookieName)) },
     }),
 
     eraseAccount: async ({ caller }) => {

@@ -2,9 +2,10 @@ import type { BrokerSession, EndedSession } from '../../../shared/contract/broke
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
 import { parseDeviceName } from '../../../shared/contract/fields.ts';
-import type { DeviceRow, NewDevice } from '../devices/row.ts';
+import { type DeviceRow, formatRow, type NewDevice } from '../devices/row.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BrokerClient } from './broker-client.ts';
+import type { RemoveDevice } from './removal.ts';
 import type { Revocations } from './revocations.ts';
 
 /** A row younger than this is not removed because a listing lacks it: the listing may have been made before it. */
@@ -25,6 +26,7 @@ export interface DeviceRows {
 interface RowsParts {
   devices: DeviceRows;
   revocations: Revocations;
+  removal: Pick<RemoveDevice, 'expire' | 'remind'>;
   broker: Pick<BrokerClient, 'list'> | null;
   /** Unix ms of the store. */
   nowMs: () => Promise<number>;
@@ -38,7 +40,7 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
  * Device rows as what they are: a cache of the auth broker's sessions. They are written with each session, put back when
  * they were lost, and removed when the broker has no such session any more.
  */
-export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }: RowsParts) {
+export function makeSessionRows({ devices, revocations, removal, broker, nowMs, noteDue }: RowsParts) {
   const refused = new Map<string, number>();
   const told = new Map<string, number>();
 
@@ -61,7 +63,10 @@ export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }
 
   /** False where the device may have no row: it was signed out, or there are too many. */
   async function putBack(account: string, session: BrokerSession): Promise<boolean> {
-    if (await revocations.isBuried(account, session.meta)) return false;
+    if (await revocations.isBuried(account, session.meta)) {
+      await removal.remind(account, session.meta, session.session_id);
+      return false;
+    }
     try {
       await write(account, session, 'lost');
       return true;
@@ -69,6 +74,12 @@ export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }
       if (error instanceof BatonError && error.status < 500) return false;
       throw error;
     }
+  }
+
+  /** The session of this row is gone; a row that has another one by now stays. */
+  async function drop(account: string, row: DeviceRow): Promise<void> {
+    const now = (await devices.rows(account)).find(({ deviceId }) => deviceId === row.deviceId);
+    if (now && formatRow(now) === formatRow(row)) await removal.expire(account, row.deviceId, row);
   }
 
   /** Puts back what is missing, and removes what has no session any more. */
@@ -81,7 +92,7 @@ export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }
     const alive = new Set(listed.map(({ meta }) => meta));
     const youngMs = (await nowMs()) - YOUNG_MS;
     const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < youngMs);
-    for (const row of over) await devices.remove(account, row.deviceId, row);
+    for (const row of over) await drop(account, row);
   }
 
   return {
@@ -125,8 +136,8 @@ export function makeSessionRows({ devices, revocations, broker, nowMs, noteDue }
         await write(account, session, 'lost');
         return false;
       }
-      await revocations.tell(account, deviceId, 'expired');
-      await devices.remove(account, deviceId, row);
+      if (row) await drop(account, row);
+      else await removal.expire(account, deviceId);
       return true;
     },
   };

@@ -61,9 +61,11 @@ export function makeSessions(parts: SessionsParts) {
   async function kept(caller: Caller): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
     const own = (await broker().list(caller.userId)).find(({ meta }) => meta === caller.deviceId);
     if (!own) throw new BatonError('session_expired');
-    const leftSeconds = Math.ceil((own.expires_at - (await nowMs())) / 1000);
     if (own.persist === 'persist') return { scope: own.scope, ...lifetimeOf('persist') };
-    return { scope: own.scope, persist: 'once', ttl_seconds: Math.max(1, leftSeconds), sliding: false };
+    // The broker counts whole seconds: rounded up, each renewal would add to its life.
+    const leftSeconds = Math.floor((own.expires_at - (await nowMs())) / 1000);
+    if (leftSeconds < 1) throw new BatonError('session_expired');
+    return { scope: own.scope, persist: 'once', ttl_seconds: leftSeconds, sliding: false };
   }
 
   async function checkRoom(account: string, deviceId: string): Promise<void> {
@@ -141,6 +143,18 @@ export function makeSessions(parts: SessionsParts) {
     }
   }
 
+  /** The caller's own session without device; null where nobody tells which it is. */
+  async function ownSession({ userId, sessionId }: Caller, shown: Shown | null): Promise<string | null> {
+    if (sessionId !== undefined || shown === null || parts.broker === null) return sessionId ?? null;
+    const verified = await parts.broker.verify(shown);
+    return verified.subject === userId ? verified.session_id : null;
+  }
+
+  async function endSession({ account, userId }: Caller, sessionId: string, reason: RevokedReason): Promise<void> {
+    await broker().revoke({ subject: userId, session_id: sessionId, reason });
+    await revocations.tellSession(account, sessionId, reason);
+  }
+
   return {
     /**
      * Throws `invalid_device_name`, `scope_not_allowed`, `tier_exceeded`, `device_mismatch`, `guest_forbidden`,
@@ -170,16 +184,18 @@ export function makeSessions(parts: SessionsParts) {
       const issued = await broker().rotate(credential);
       const account = encodeURIComponent(issued.subject);
       if (issued.meta === '') return { issued, device: null };
-      if (await revocations.isBuried(account, issued.meta)) throw new BatonError('session_revoked');
+      if (await revocations.isBuried(account, issued.meta)) {
+        await removal.remind(account, issued.meta, issued.session_id);
+        throw new BatonError('session_revoked');
+      }
       return { issued, device: await rows.write(account, issued, 'lost') };
     },
 
     /** Resolves to whether the broker knows of it now. A session without device is found by what the request shows. */
     async logOut(caller: Caller, shown: Shown | null): Promise<boolean> {
       if (caller.deviceId !== null) return remove(caller, caller.deviceId, 'logout');
-      if (shown === null || parts.broker === null) return true;
-      const { subject, session_id } = await broker().verify(shown);
-      if (subject === caller.userId) await broker().revoke({ subject, session_id, reason: 'logout' });
+      const own = await ownSession(caller, shown);
+      if (own !== null) await endSession(caller, own, 'logout');
       return true;
     },
 
@@ -199,7 +215,7 @@ export function makeSessions(parts: SessionsParts) {
     remove: (caller: Caller, deviceId: string): Promise<boolean> => remove(caller, deviceId, 'revoked'),
 
     /** Throws `broker_unavailable` when not all sessions could be found; those of known devices are ended then. */
-    async removeOthers(caller: Caller): Promise<number> {
+    async removeOthers(caller: Caller, shown: Shown | null): Promise<number> {
       const { account, userId, deviceId: own } = caller;
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch((error: unknown) => {
         if (isBrokerFault(error)) return error as BatonError;
@@ -213,10 +229,11 @@ export function makeSessions(parts: SessionsParts) {
       if (own !== null) ids.delete(own);
       for (const deviceId of ids) await remove(caller, deviceId, 'revoked');
       if (!Array.isArray(listed)) throw listed;
-      // Which of the sessions without device is the caller's own nobody here can tell.
-      const bare = own === null ? [] : sessions.filter(({ meta }) => meta === '');
-      for (const { session_id } of bare) await broker().revoke({ subject: userId, session_id, reason: 'revoked' });
-      if (bare.length > 0) await revocations.tell(account, null, 'revoked');
+      const ownBare = own === null ? await ownSession(caller, shown) : null;
+      // Where nobody tells which of the sessions without device is the caller's own, none of them goes.
+      const isUnknown = own === null && ownBare === null;
+      const bare = sessions.filter(({ meta, session_id }) => meta === '' && !isUnknown && session_id !== ownBare);
+      for (const { session_id } of bare) await endSession(caller, session_id, 'revoked');
       return ids.size + bare.length;
     },
 

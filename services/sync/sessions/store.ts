@@ -77,17 +77,16 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     },
 
-    /** Removes everything of an account but its open routes. */
-    async erase(u: string): Promise<void> {
+    /** Removes everything of an account but its open routes and its transfers. False: there are transfers. */
+    async erase(u: string): Promise<boolean> {
       const [transfers] = await eraseScript(
         [
           ...[keys.routes(u), keys.log(u), keys.presence(u), keys.devices(u)],
-          ...[keys.mail(u), keys.inbox(u), keys.clipboard(u), keys.due(u)],
+          ...[keys.mail(u), keys.inbox(u), keys.clipboard(u), keys.due(u), keys.relayFiles(u)],
         ],
         [random()],
       );
-      const records = (transfers as string[]).map((id) => keys.transfer(u, id));
-      if (records.length > 0) await orFault(redis.del(...records));
+      return transfers === '0';
     },
   };
 }

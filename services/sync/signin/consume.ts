@@ -1,4 +1,4 @@
-import type { MintSession, Persist } from '../../../shared/contract/broker.ts';
+import type { BrokerSession, MintSession, Persist } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType, Scope } from '../../../shared/contract/fields.ts';
 import type { BrokerClient } from '../sessions/broker-client.ts';
@@ -13,8 +13,8 @@ interface ConsumeParts {
   isRevoked: (account: string, deviceId: string) => Promise<boolean>;
   /** Notes that the session must be used within `claimSeconds`. */
   expectClaim: (account: string, deviceId: string) => Promise<void>;
-  /** Whether the approver's device has a session that the broker made. */
-  hasSession: (account: string, deviceId: string) => Promise<boolean>;
+  /** Whether the device has a row that names no session of the broker's. */
+  isForeign: (account: string, deviceId: string) => Promise<boolean>;
   lifetimes: Readonly<Record<Persist, number>>;
 }
 
@@ -25,15 +25,19 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * the request's id as its key, the row by the device. A replica that dies in between leaves a lease that ends.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, admit, isRevoked, expectClaim, hasSession, lifetimes } = parts;
+  const { store, broker, admit, isRevoked, expectClaim, isForeign, lifetimes } = parts;
 
   /** Whether the approver could still approve this. */
-  async function stillMay({ account = '', user = '', approver = '' }: LoginFields): Promise<boolean> {
-    // Which session without a device it was nobody knows; those live for ten minutes.
-    if (approver === '') return true;
-    if (await isRevoked(account, approver)) return false;
-    if (!(await hasSession(account, approver))) return true;
-    return (await broker.list(user)).some(({ meta, scope }) => meta === approver && scope === 'full');
+  async function stillMay(login: LoginFields): Promise<boolean> {
+    const { account = '', user = '', approver = '', session = '' } = login;
+    if (approver !== '') {
+      if (await isRevoked(account, approver)) return false;
+      if (await isForeign(account, approver)) return true;
+    }
+    // Of a session without a device an edge does not tell which it was: then one has to be there.
+    const isApprover = ({ meta, session_id: id }: BrokerSession) =>
+      meta === approver && (approver !== '' || session === '' || id === session);
+    return (await broker.list(user)).some((listed) => isApprover(listed) && listed.scope === 'full');
   }
 
   async function mint(requestId: string, login: LoginFields): Promise<Issued> {
@@ -61,7 +65,9 @@ export function makeConsume(parts: ConsumeParts) {
     try {
       if (!(await stillMay(login))) throw new BatonError('access_denied');
       const issued = await mint(requestId, login);
-      return (await store.finish(requestId, fence, 'consumed')) ? issued : null;
+      const finish = () => store.finish(requestId, fence, 'consumed');
+      // Nobody may know whether it was: asked again, whoever ended it is told so once more.
+      return (await finish().catch(finish)) ? issued : null;
     } catch (error) {
       if (isFault(error)) {
         await store.finish(requestId, fence, 'approved').catch(() => false);

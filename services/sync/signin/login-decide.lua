@@ -6,7 +6,7 @@
 -- ARGV[3] operation id: the same again, after a lost answer, gets the first answer
 -- ARGV[4] approved | denied
 -- ARGV[5] ms that an approved request waits for its poll
--- ARGV[6...] field, value, ...: user, account and device of the approver, scope, persist
+-- ARGV[6...] field, value, ...: user, account, device and session of the approver, scope, persist
 -- RETURNS OK, waiter to ring or '' | not_found | scope_not_allowed | already_decided | login_expired | login_consumed
 local now, login = now_ms(), read_login(KEYS[1])
 if not login then return { 'not_found' } end

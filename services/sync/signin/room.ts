@@ -25,8 +25,8 @@ interface SigninRoomParts {
     publicUrl: string;
   };
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
-  /** Whether the device's row names a session of the broker's. */
-  hasSession: (account: string, deviceId: string) => Promise<boolean>;
+  /** Whether the device has a row that names no session of the broker's. */
+  isForeign: (account: string, deviceId: string) => Promise<boolean>;
   noteDue: (account: string, delayMs: number) => Promise<void>;
   clientAddress: (req: IncomingMessage) => string;
   metrics: Pick<Metrics, 'login_requests_total'>;
@@ -35,7 +35,7 @@ interface SigninRoomParts {
 
 /** The parts of this room, put together. */
 export function makeSigninRoom(parts: SigninRoomParts) {
-  const { db, broker, sessions, settings, bus, hasSession, noteDue, clientAddress, metrics, onFailure } = parts;
+  const { db, broker, sessions, settings, bus, isForeign, noteDue, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
   const polls = makePolls();
   const { owe, settle, nowMs: storeNowMs } = sessions.store;
@@ -48,7 +48,7 @@ export function makeSigninRoom(parts: SigninRoomParts) {
   const consume =
     broker &&
     makeConsume({
-      ...{ store, broker, admit, hasSession },
+      ...{ store, broker, admit, isForeign },
       isRevoked: (account, deviceId) => sessions.revocations.isBuried(account, deviceId),
       expectClaim: claims.expect,
       lifetimes: { once: settings.onceSeconds, persist: settings.persistSeconds },

@@ -136,8 +136,8 @@ export function makeSignin(parts: SigninParts) {
     /** Throws as `read`, and `scope_not_allowed`, `tier_exceeded`. */
     approve: (caller: Caller, { request_id, approval_code, scope, persist }: ApproveLogin, operation: Operation) => {
       checkScope(scope, caller.scope, 'browser');
-      const { userId: user, account, deviceId } = caller;
-      const fields = { user, account, approver: deviceId ?? '', scope, persist };
+      const { userId: user, account, deviceId, sessionId = '' } = caller;
+      const fields = { user, account, approver: deviceId ?? '', session: sessionId, scope, persist };
       return withCode(caller, () => decide(request_id, approval_code, { operation, state: 'approved', fields }));
     },
 

@@ -78,6 +78,7 @@ const METRICS = {
     'platform',
     'outcome',
   ]),
+  push_retries_total: counter('Pushes that are tried again later, by why', ['platform', 'reason']),
   push_dropped_total: counter('Pushes that were not sent because nobody needed them any more, by why', ['reason']),
   push_dead_letters_total: counter('Pushes given up: too late, or refused by the push service, by what it said', [
     'platform',
@@ -85,7 +86,7 @@ const METRICS = {
   ]),
   push_delay_seconds: histogram('From when a push was due to when a push service had it, of first tries', PUSH_BUCKETS),
   push_waiting: gauge('Pushes that wait in this replica, or are under way'),
-  due_reindexed_total: counter('Accounts with something due that the index had lost'),
+  due_reindexed_total: counter('Accounts with something due that the index had lost, or had too late'),
   due_run_total: counter('Things that became due and were run', ['kind', 'outcome']),
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 

@@ -3,6 +3,8 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { PushMode } from '../push/owing.ts';
+import type { Redis } from '../redis/connections.ts';
+import { storeFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -11,6 +13,9 @@ export interface Generation {
   generation: number;
   base: number;
 }
+
+/** What becomes due of a transfer: its expiry. */
+const FACT = 'transfer:';
 
 /** A transfer as its scripts return it. */
 export interface StoredTransfer {
@@ -67,6 +72,7 @@ export interface FileOf {
 }
 
 interface TransferStoreParts {
+  redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
   /** Offers a minute per device; null: unlimited. */
@@ -77,13 +83,18 @@ interface TransferStoreParts {
 }
 
 /** Records of transfers, and the lists that lead to them. */
-export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, deadChannels }: TransferStoreParts) {
+export function makeTransferStore(parts: TransferStoreParts) {
+  const { redis, scripts, keys, rateLimit, redeliveryMs, deadChannels } = parts;
   const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
   const [init, act, tell, read, list, owed, expire, generation] = [
     ...[load('init'), load('act'), load('phase'), load('read')],
     ...[load('list'), load('owed'), load('expire'), load('generation')],
   ] as const;
   const random = () => randomInt(0, 2 ** 32);
+  const orFault = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw storeFault(error);
+    });
 
   return {
     /**
@@ -100,7 +111,7 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, dead
         [
           ...[deviceId, target, transferId, files, fileCount, totalBytes, JSON.stringify(sealed), random()],
           ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
-          ...[pushes, deadChannels()],
+          ...[pushes, deadChannels(), LIMITS.pushSilenceMs],
         ],
       );
       if (openJson === '') return null;
@@ -113,7 +124,7 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, dead
       };
     },
 
-    /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. */
+    /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. Device '' may cancel. */
     async act(
       u: string,
       {
@@ -170,6 +181,18 @@ export function makeTransferStore({ scripts, keys, rateLimit, redeliveryMs, dead
         [index, from ?? '', to, offset, random()],
       )) as string[];
       return Number(now);
+    },
+
+    /** Ids of everything that the account has a record of, ended or not: each expires one day. */
+    async all(u: string): Promise<string[]> {
+      const facts = await orFault(redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
+      return facts.filter((fact) => fact.startsWith(FACT)).map((fact) => fact.slice(FACT.length));
+    },
+
+    /** The record first: what leads to it goes last, so that this can be repeated. */
+    async erase(u: string, transferId: string): Promise<void> {
+      await orFault(redis.del(keys.transfer(u, transferId)));
+      await orFault(redis.zrem(keys.due(u), FACT + transferId));
     },
 
     /** Ends a transfer whose time is over; false when it is not. */

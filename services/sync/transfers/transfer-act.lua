@@ -14,7 +14,7 @@
 -- KEYS[3] inbox
 -- KEYS[4] record
 -- KEYS[5] due
--- ARGV[1] device that acts
+-- ARGV[1] device that acts; '' to cancel for the account, whatever the state
 -- ARGV[2] accept | reject | p2p | relay | complete | fail | cancel
 -- ARGV[3] phase, '' to leave it
 -- ARGV[4] error as JSON, 'null' to leave it
@@ -26,7 +26,7 @@ local now, t, device, action = now_ms(), read_transfer(KEYS[4]), ARGV[1], ARGV[2
 if not t then return answer({ 'not_found' }) end
 local by_sender, by_receiver = device == t.sender, device == t.receiver
 local allowed = { accept = by_receiver, reject = by_receiver, complete = by_receiver, relay = by_sender }
-if allowed[action] == nil then allowed[action] = by_sender or by_receiver end
+if device == '' then allowed = { cancel = true } elseif allowed[action] == nil then allowed[action] = by_sender or by_receiver end
 if not allowed[action] then return answer({ 'not_a_party' }) end
 
 local state = t.state
@@ -49,7 +49,7 @@ local happened = {
   relay = state == 'RELAY_ACTIVE' or (pending and t.relay == '1'),
   complete = state == 'DONE',
   fail = state == 'FAILED',
-  cancel = state == 'CANCELLED',
+  cancel = state == 'CANCELLED' or (final and device == ''),
 }
 if happened[action] then return answer({ 'OK', open_json(t), t.files, relay_words(t), '' }) end
 if not target[action] then return answer({ 'OK', '', '', '', state }) end

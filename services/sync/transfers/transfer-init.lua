@@ -23,6 +23,7 @@
 -- ARGV[12] live transfers per account
 -- ARGV[13] pushes: noted (in the index of due things) | ask | off
 -- ARGV[14] channels of dead replicas, joined by line ends
+-- ARGV[15] ms after which an offer is pushed although a stream seemed live, whose replica turns out to be dead
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes as JSON, facts to be run at once;
 --         OK, '': nothing was done, the account has subscriptions and has to be noted first
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
@@ -65,6 +66,8 @@ redis.call('ZADD', KEYS[4], 0, to .. '+' .. t.log .. ':' .. t.id, 0, '!live:' ..
 redis.call('EXPIRE', KEYS[4], 604800)
 local reply = { 'OK', open_json(t), to, cjson.encode(open_routes(rows)) }
 remember(KEYS[7], ARGV[9], ARGV[10], reply)
-if ARGV[13] == 'noted' and not has_live_stream(rows, ARGV[14], to) then owe_push(keys, now, 0, 'transfer', to, sender, t.id) end
+if ARGV[13] == 'noted' then
+  owe_push(keys, now, has_live_stream(rows, ARGV[14], to) and ARGV[15] or 0, 'transfer', to, sender, t.id)
+end
 reply[5] = PUSH_NOW
 return answer(reply)

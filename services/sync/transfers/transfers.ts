@@ -40,8 +40,8 @@ interface TransfersParts {
   noteDue: (account: string) => Promise<void>;
   owePushes: OwePushes;
   onState: (state: string) => void;
-  /** It has ended, and with it what the relay keeps of it. */
-  onEnded: (account: string, transferId: string, generations: Generations) => void;
+  /** It has ended, and with it what the relay keeps of it. May be repeated. */
+  dropRelayed: (account: string, transferId: string, generations: Generations) => Promise<void>;
   /** How far the uploads are in the relay; without those of which it has nothing. */
   relayOffsets: (transferId: string, generations: Generations) => Promise<ReadonlyMap<number, number>>;
   onFailure: (task: string, error: unknown) => void;
@@ -84,8 +84,14 @@ function checkInit({ files, sealed }: InitTransfer): void {
 
 /** Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. */
 export function makeTransfers(parts: TransfersParts) {
-  const { store, isDeadChannel, noteDue, owePushes, onState, onEnded, relayOffsets, onFailure } = parts;
+  const { store, isDeadChannel, noteDue, owePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
+
+  /** What is left of it in the relay is dropped when its time is over. */
+  function onEnded(account: string, transferId: string, stored: StoredTransfer): void {
+    const failed = (error: unknown) => onFailure('relay cleanup', error);
+    dropRelayed(account, transferId, generationsOf(stored)).catch(failed);
+  }
 
   /** Forwards the newest phase of a transfer when its turn comes; one timer a transfer. */
   function forwardLater({ account, deviceId }: Actor, transferId: string, inMs: number): void {
@@ -148,7 +154,7 @@ export function makeTransfers(parts: TransfersParts) {
       const stored = await store.act(account, { deviceId, transferId, action, phase, error });
       const transfer = viewFor(deviceId, stored);
       onState(transfer.state);
-      if (FINAL.includes(transfer.state)) onEnded(account, transferId, generationsOf(stored));
+      if (FINAL.includes(transfer.state)) onEnded(account, transferId, stored);
       return transfer;
     },
 
@@ -228,6 +234,18 @@ export function makeTransfers(parts: TransfersParts) {
       }
     },
 
+    /**
+     * Removes all transfers of an account, live ones after their parties were told, with what the relay has of them.
+     * Throws when some of it may be left; then it has to be repeated.
+     */
+    async eraseAll(account: string): Promise<void> {
+      for (const transferId of await store.all(account)) {
+        const stored = await cancelled(account, transferId);
+        if (stored !== null) await dropRelayed(account, transferId, generationsOf(stored));
+        await store.erase(account, transferId);
+      }
+    },
+
     /** What the due mechanism runs when a transfer's time is over. */
     expire: (account: string, fact: string) => store.expire(account, fact.slice('transfer:'.length)),
 
@@ -237,12 +255,23 @@ export function makeTransfers(parts: TransfersParts) {
     },
   };
 
+  /** A transfer that has ended, now or before; null when it is gone. */
+  async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
+    const error = { code: 'erased', detail: null };
+    try {
+      return await store.act(account, { deviceId: '', transferId, action: 'cancel', phase: undefined, error });
+    } catch (refusal) {
+      if (refusal instanceof BatonError && refusal.code === 'not_found') return null;
+      throw refusal;
+    }
+  }
+
   async function cancelListed({ account, deviceId }: Actor, entry: string): Promise<void> {
     const transferId = entry.slice(entry.indexOf('-') + 1);
     const error = { code: 'device_removed', detail: null };
     try {
       const stored = await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
-      onEnded(account, transferId, generationsOf(stored));
+      onEnded(account, transferId, stored);
       onState('CANCELLED');
     } catch (refusal) {
       // It has ended, or is gone.

@@ -85,3 +85,60 @@ test('what waits for its turn in this replica is looked at again later, the rest
   expect(settled).toContainEqual({ account: 'fails', nextInMs: 0 });
   await sweeper.stop();
 });
+
+/** Facts of one account as the store has them: the oldest first, a hundred at a time, until they are removed. */
+function makeFacts(facts: string[]) {
+  const settled: (number | null)[] = [];
+  const { store } = makeIndex(['account']);
+  let end = (): void => undefined;
+  const isSettled = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return {
+    settled,
+    isSettled,
+    remove: (fact: string) => void facts.splice(facts.indexOf(fact), 1),
+    store: {
+      ...store,
+      facts: (_: string, passed = 0) => Promise.resolve({ due: facts.slice(passed, passed + 100), nextInMs: null }),
+      settle(_: ClaimedAccount, nextInMs: number | null) {
+        settled.push(nextInMs);
+        end();
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+test('what waits for its turn, however much, does not hide what can be done', async () => {
+  const waiting = Array.from({ length: 250 }, (_, i) => `kind:${i}`);
+  const { store, settled, isSettled, remove } = makeFacts([...waiting, 'kind:revoke']);
+  const ran: string[] = [];
+  const sweeper = makeSweeper(store, (_, fact) => {
+    ran.push(fact);
+    if (fact !== 'kind:revoke') return Promise.resolve('waiting');
+    remove(fact);
+    return Promise.resolve(true);
+  });
+  sweeper.run();
+  await isSettled;
+  expect(ran).toEqual([...waiting, 'kind:revoke']);
+  expect(settled).toEqual([10_000]);
+  await sweeper.stop();
+});
+
+test('what cannot be done now, however much, is tried once a sweep and does not hide what can', async () => {
+  const stuck = Array.from({ length: 150 }, (_, i) => `kind:${i}`);
+  const { store, settled, isSettled, remove } = makeFacts([...stuck, 'kind:revoke']);
+  const ran: string[] = [];
+  const sweeper = makeSweeper(store, (_, fact) => {
+    ran.push(fact);
+    if (fact === 'kind:revoke') remove(fact);
+    return Promise.resolve(false);
+  });
+  sweeper.run();
+  await isSettled;
+  expect(ran).toEqual([...stuck, 'kind:revoke']);
+  expect(settled).toEqual([0]);
+  await sweeper.stop();
+});

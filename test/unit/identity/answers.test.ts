@@ -115,6 +115,46 @@ describe('after a revocation', () => {
     expect(asked).toEqual(['laptop', 'login', 'laptop', 'login']);
   });
 
+  test('what was signed out is refused without asking, also when it was last shown long ago', async () => {
+    const answers = answersOf();
+    const show = good(answers);
+    for (const shown of ['tab', 'app']) await show(shown);
+    await show('phone', 'phone-01');
+    nowMs += 60_000;
+    answers.refuse('alice', 'laptop-01', null);
+    for (const shown of ['tab', 'app', 'tab']) {
+      expect(await refused(answers, shown, 'broker_unavailable')).toBe('session_revoked');
+      nowMs += 60_000;
+    }
+    await show('phone', 'phone-01');
+    expect(asked).toEqual(['tab', 'app', 'phone', 'phone']);
+  });
+
+  test('of sessions without a device that one is refused which was ended', async () => {
+    const answers = answersOf();
+    const logIn = (sessionId: string) =>
+      answers.get(sessionId, () => {
+        asked.push(sessionId);
+        const { caller, endsAtMs } = vouched('alice', null);
+        return Promise.resolve({ caller: { ...caller, sessionId }, endsAtMs });
+      });
+    for (const id of ['one', 'two']) await logIn(id);
+    answers.refuse('alice', null, 'one');
+    expect(await refused(answers, 'one', 'broker_unavailable')).toBe('session_revoked');
+    expect((await logIn('two')).sessionId).toBe('two');
+    expect(asked).toEqual(['one', 'two']);
+  });
+
+  test('an answer about an ended session that was on its way lets nobody in', async () => {
+    const answers = answersOf();
+    let answer: (vouched: Vouched) => void = () => undefined;
+    const before = codeOf(() => answers.get('a', () => new Promise((resolve) => void (answer = resolve))));
+    answers.refuse('alice', null, 'one');
+    const { caller, endsAtMs } = vouched('alice', null);
+    answer({ caller: { ...caller, sessionId: 'one' }, endsAtMs });
+    expect(await before).toBe('session_revoked');
+  });
+
   test('an answer that was on its way is not kept, and not shared with who asks after it', async () => {
     const answers = answersOf();
     let answer: (vouched: Vouched) => void = () => undefined;

@@ -222,7 +222,12 @@ describe('Apple Push Notification service', () => {
   const retry = (reason: string, afterMs: number | null = null) => ({ outcome: 'retry', afterMs, reason });
   const GONE = { outcome: 'gone' };
   const CLASSES: [name: string, scripted: Scripted, outcome: object][] = [
-    ['410 Unregistered', apnsError(410, 'Unregistered', { timestamp: 1_700_000_000_000 }), GONE],
+    [
+      '410 Unregistered, and since when',
+      apnsError(410, 'Unregistered', { timestamp: 1_700_000_000_000 }),
+      { ...GONE, asOfMs: 1_700_000_000_000 },
+    ],
+    ['410 Unregistered, since nobody knows when', apnsError(410, 'Unregistered', { timestamp: 'soon' }), GONE],
     ['410 ExpiredToken', apnsError(410, 'ExpiredToken'), GONE],
     ['400 BadDeviceToken, which a mistaken host says of all', apnsError(400, 'BadDeviceToken'), failed('status 400')],
     ['400 DeviceTokenNotForTopic', apnsError(400, 'DeviceTokenNotForTopic'), failed('status 400')],
@@ -255,10 +260,14 @@ describe('Apple Push Notification service', () => {
 
   test('the device of an app that is gone leads to the end of its registration', async () => {
     apns.unregister(TARGET.token);
-    await expect(senderOf().send(TARGET, noticeOf())).resolves.toEqual(GONE);
+    await expect(senderOf().send(TARGET, noticeOf())).resolves.toMatchObject(GONE);
   });
 
-  test('without a host of its own it goes to Apple', () => {
-    expect(senderOf({ apns: apns.account }).providerOf(TARGET)).toBe('api.push.apple.com');
+  test('without a host of its own it goes to Apple, where the application got its token', () => {
+    const sender = senderOf({ apns: apns.account });
+    expect(sender.providerOf(TARGET)).toBe('api.push.apple.com');
+    expect(sender.providerOf({ ...TARGET, environment: 'production' })).toBe('api.push.apple.com');
+    expect(sender.providerOf({ ...TARGET, environment: 'sandbox' })).toBe('api.sandbox.push.apple.com');
+    expect(senderOf().providerOf({ ...TARGET, environment: 'sandbox' })).toBe(apns.host);
   });
 });

@@ -1,6 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { request } from 'undici';
 import { isPublicAddress } from '../../../services/sync/push/guard/addresses.ts';
 import { checkEndpoint } from '../../../services/sync/push/guard/endpoint.ts';
@@ -23,7 +25,7 @@ const PUBLIC = { allow: ['public'] };
 const NAME = 'push.vendor.com';
 /** Of a browser that is real enough. */
 const { keys } = makeBrowser();
-const REFUSED = { outcome: 'failed', reason: 'address_not_allowed' };
+const REFUSED = { outcome: 'retry', afterMs: null, reason: 'address_not_allowed' };
 
 /** A name server that answers the same for every name, and counts the questions. */
 function answering(...answers: LookupAddress[][]): { resolve: Resolve; readonly asked: number } {
@@ -156,7 +158,10 @@ describe('an endpoint that is connected to', () => {
     });
     const target = targetOf({ endpoint: `https://${NAME}/up`, keys });
 
-    await expect(sender.send(target, noticeOf())).resolves.toMatchObject({ outcome: 'retry' });
+    await expect(sender.send(target, noticeOf())).resolves.toMatchObject({
+      outcome: 'retry',
+      reason: expect.not.stringMatching('address_not_allowed'),
+    });
     expect(servers.asked).toBe(1);
     await expect(sender.send(target, noticeOf())).resolves.toEqual(REFUSED);
     expect(connections).toBe(0);
@@ -222,6 +227,21 @@ describe('an endpoint that is connected to', () => {
     expect(open).toBe(closed);
   });
 
+  test('tells nobody whether its name exists inside: what follows is what follows for one that does not exist', async () => {
+    const send = async (resolve: Resolve) => {
+      const sender = makeSender({ vapid: { keys: [VAPID], subject: SUBJECT }, endpointRules: PUBLIC, resolve });
+      const { reason: _, ...rest } = await sender
+        .send(targetOf({ endpoint: `https://${NAME}/up`, keys }), noticeOf())
+        .then((outcome) => ({ reason: '', ...outcome }));
+      return rest;
+    };
+    const nobody = () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }));
+
+    const act = await send(answering([{ address: '10.1.2.3', family: 4 }]).resolve);
+    expect(act).toEqual(await send(nobody));
+    expect(act).toEqual({ outcome: 'retry', afterMs: null });
+  });
+
   test('is given up when its name servers do not answer', async () => {
     const sender = makeSender({
       vapid: { keys: [VAPID], subject: SUBJECT },
@@ -261,6 +281,46 @@ describe('an endpoint that is connected to', () => {
         endpointRules: { allow: [service.host] },
         ca: certificate.cert.toString(),
       });
+
+    test('is connected to however many connections those open that nobody vouches for', async () => {
+      const { dispatcher, close } = makeGuardedAgent({
+        rules: { allow: ['public', service.host] },
+        ca: certificate.cert.toString(),
+        resolve: () => new Promise(() => {}),
+      });
+      const strangers = Array.from({ length: 600 }, (_, i) => request(`https://push-${i}.vendor.com/`, { dispatcher }));
+      const ended = Promise.allSettled(strangers);
+      const { statusCode } = await request(`${service.url}/push/nobody`, { method: 'POST', dispatcher });
+      expect(statusCode).toBe(404);
+      await close();
+      const codes = (await ended).map((each) => (each as { reason?: { code?: string } }).reason?.code);
+      expect(codes.filter((code) => code === 'ERR_PUSH_CONNECTIONS').length).toBeGreaterThan(400);
+    });
+
+    test('keeps no connection for longer than we want it', async () => {
+      const server = createHttpsServer({ key: certificate.key, cert: certificate.cert }, (_, res) =>
+        res.writeHead(201, { 'keep-alive': 'timeout=600' }).end(),
+      );
+      server.keepAliveTimeout = 0;
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const closed = once(server, 'secureConnection').then(([socket]: TLSSocket[]) =>
+        once(socket as TLSSocket, 'close'),
+      );
+      const { dispatcher, close } = makeGuardedAgent({
+        rules: { allow: [host] },
+        ca: certificate.cert.toString(),
+        idleMs: 100,
+      });
+      const { body, statusCode } = await request(`https://${host}/`, { method: 'POST', dispatcher });
+      expect(statusCode).toBe(201);
+      await body.dump();
+      await closed;
+      await close();
+      server.close();
+      await once(server, 'close');
+    });
 
     test('that points inside is not followed', async () => {
       const sender = senderOf();

@@ -20,10 +20,19 @@ describe('the pause before another try', () => {
   });
 
   test('is never shorter than the push service said', () => {
-    for (const afterMs of [0, 1_000, 3_600_000]) {
+    for (const afterMs of [5_000, 60_000, 3_600_000]) {
       const pauses = many(0, afterMs);
       expect(Math.min(...pauses)).toBeGreaterThanOrEqual(afterMs);
       expect(Math.max(...pauses)).toBeLessThanOrEqual(afterMs + Math.max(1_000, afterMs / 5));
+      expect(new Set(pauses).size).toBeGreaterThan(100);
+    }
+  });
+
+  test('is no shorter for a push service that says "at once", or a time that is over, again and again', () => {
+    for (const afterMs of [0, 1_000]) {
+      expect(Math.min(...many(0, afterMs))).toBeGreaterThanOrEqual(2_500);
+      expect(Math.min(...many(3, afterMs))).toBeGreaterThanOrEqual(20_000);
+      expect(Math.min(...many(50, afterMs))).toBeGreaterThanOrEqual(450_000);
     }
   });
 });

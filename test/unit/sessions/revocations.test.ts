@@ -10,6 +10,7 @@ function makeFakeStore() {
   let list: Tombstone[] = [];
   let version = '';
   let nowMs = NOW;
+  let fails = false;
   const store = {
     async bury(tombstones: Tombstone[]) {
       for (const tombstone of tombstones) {
@@ -21,17 +22,26 @@ function makeFakeStore() {
       return { version, nowMs };
     },
     isBuried: async (_: string, deviceId: string) => list.some((each) => each.deviceId === deviceId),
-    tombstones: async (sinceMs: number) => ({
-      tombstones: list.filter(({ atMs }) => atMs >= sinceMs),
-      count: list.length,
-    }),
+    async tombstones(sinceMs: number) {
+      if (fails) {
+        fails = false;
+        throw new Error('away');
+      }
+      return { tombstones: list.filter(({ atMs }) => atMs >= sinceMs), count: list.length };
+    },
     channelsOf: async () => [],
   } as unknown as SessionStore;
   return {
     store,
     version: () => version,
     devices: () => list.map(({ deviceId }) => deviceId).sort(),
+    failOnce: () => void (fails = true),
     at: (ms: number) => void (nowMs = ms),
+    /** As it was: a replica of the store that had not heard of the rest took over. */
+    fallBack() {
+      const was = { list: [...list], version };
+      return () => void ([list, version] = [was.list, was.version]);
+    },
     lose() {
       list = [];
       version = '';
@@ -39,7 +49,7 @@ function makeFakeStore() {
   };
 }
 
-function makeReplica(store: SessionStore) {
+function makeReplica(store: SessionStore, onFailure?: (task: string) => void) {
   const ended: string[] = [];
   const published: string[] = [];
   const revocations = new Revocations({
@@ -50,8 +60,9 @@ function makeReplica(store: SessionStore) {
       return 1;
     },
     onRevoked: (_account, deviceId) => ended.push(String(deviceId)),
-    onFailure: (_task, error) => {
-      throw error;
+    onFailure(task, error) {
+      if (onFailure === undefined) throw error;
+      onFailure(task);
     },
   });
   return { revocations, ended, published };
@@ -106,6 +117,43 @@ test('also when somebody was signed out between the loss and the next lease', as
   fresh.revocations.note(fake.version());
   await settled();
   expect(knows(fresh, ['old', 'new'])).toEqual(['old', 'new']);
+});
+
+test('what was lost before any lease showed it is written back, under a version that has not changed', async () => {
+  const fake = makeFakeStore();
+  const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)];
+  await one.revocations.revoke('ann', 'old', 'revoked');
+  for (const { revocations } of [one, two]) revocations.note(fake.version());
+  await settled();
+  for (const replica of [one, two]) {
+    const fallBack = fake.fallBack();
+    await one.revocations.revoke('ann', 'new', 'revoked');
+    two.revocations.heard('ann', 'new', 'revoked', NOW);
+    fallBack();
+    replica.revocations.note(fake.version());
+    await settled();
+    expect(fake.devices()).toEqual(['new', 'old']);
+    fallBack();
+  }
+});
+
+test('a list that could not be read is read again under the same version', async () => {
+  const fake = makeFakeStore();
+  const failures: string[] = [];
+  const one = makeReplica(fake.store, (task) => failures.push(task));
+  await one.revocations.revoke('ann', 'old', 'revoked');
+  one.revocations.note(fake.version());
+  await settled();
+  const fallBack = fake.fallBack();
+  await one.revocations.revoke('ann', 'new', 'revoked');
+  fallBack();
+  fake.failOnce();
+  one.revocations.note(fake.version());
+  await settled();
+  one.revocations.note(fake.version());
+  await settled();
+  expect(failures).toEqual(['read revocations']);
+  expect(fake.devices()).toEqual(['new', 'old']);
 });
 
 test('an announcement before the first reading does not stand in for what is older', async () => {

@@ -35,6 +35,12 @@ export function parseEndpointRules(text: string): { value: EndpointRules } | { p
     : { problem: `must be known, public or comma-separated host[:port]; not one: ${wrong.join(', ')}` };
 }
 
+const isKnown = (name: string): boolean =>
+  KNOWN_HOSTS.some((known) => (known.startsWith('.') ? name.endsWith(known) : name === known));
+
+/** Whether nobody vouches for a host (of a parsed URL, with its port): it may be there under `public` alone. */
+export const isStranger = (host: string, rules: EndpointRules): boolean => !isTrusted(host, rules) && !isKnown(host);
+
 /** Whether the operator named this very host and port (of a parsed URL; no port means 443). */
 export const isTrusted = (host: string, { allow }: EndpointRules): boolean =>
   allow.some((entry) => entry !== 'known' && entry !== 'public' && trustedHost(entry) === host);
@@ -43,6 +49,5 @@ export const isTrusted = (host: string, { allow }: EndpointRules): boolean =>
 export function isAllowedName(name: string, { allow }: EndpointRules): boolean {
   if (isIP(name) !== 0 || !HOST_NAME.test(name)) return false;
   if (LOCAL_TOP_LEVELS.has(name.slice(name.lastIndexOf('.') + 1))) return false;
-  const isKnown = KNOWN_HOSTS.some((known) => (known.startsWith('.') ? name.endsWith(known) : name === known));
-  return allow.includes('public') || (isKnown && allow.includes('known'));
+  return allow.includes('public') || (isKnown(name) && allow.includes('known'));
 }

@@ -1,17 +1,21 @@
 import { type LookupAddress, promises as dns } from 'node:dns';
 import { setMaxListeners } from 'node:events';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { isPublicAddress } from './addresses.ts';
-import { type EndpointRules, isTrusted } from './endpoint-rules.ts';
+import { type EndpointRules, isStranger, isTrusted } from './endpoint-rules.ts';
 
 const CONNECT_MS = 3_000;
 /** One try of a name server; there are two. */
 const RESOLVE_MS = 1_000;
+/** How long a connection is kept for the next push, whatever the other side proposes. */
 const IDLE_MS = 30_000;
+const STRANGER_IDLE_MS = 1_000;
 /** To one host and port. */
 const CONNECTIONS_EACH = 32;
+/** To hosts that are known or listed, and to all others, which whoever registers endpoints chooses, so that these take none of those. */
 const CONNECTIONS_IN_ALL = 512;
+const STRANGER_CONNECTIONS = 128;
 const MOST_HEADER_BYTES = 8_192;
 
 /** All addresses of a name, both families. Rejects when there is none, and when the signal ends it. */
@@ -23,6 +27,8 @@ export interface GuardedAgentParts {
   ca?: string | undefined;
   /** For tests. */
   resolve?: Resolve | undefined;
+  /** For tests: ms for which the connections to hosts that are known or listed are kept. */
+  idleMs?: number | undefined;
 }
 
 class TooManyConnections extends Error {
@@ -89,23 +95,30 @@ const makeLookup =
  * address is public, and goes to one of the addresses that it judged; hosts that the operator listed are left alone.
  * It knows no proxy, follows no redirect, and always checks the certificate against the name.
  */
-export function makeGuardedAgent({ rules, ca, resolve = makeResolve() }: GuardedAgentParts): GuardedAgent {
+export function makeGuardedAgent({
+  rules,
+  ca,
+  resolve = makeResolve(),
+  idleMs = IDLE_MS,
+}: GuardedAgentParts): GuardedAgent {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const { signal } = closing;
   const options = { timeout: CONNECT_MS, rejectUnauthorized: true, signal, ...(ca !== undefined && { ca }) };
   const connectTrusted = buildConnector(options);
   const connectStranger = buildConnector({ ...options, lookup: makeLookup(resolve, signal) });
-  let open = 0;
+  const open = { known: 0, strangers: 0 };
 
   const connect: buildConnector.connector = (target, callback) => {
     const isListed = isTrusted(target.host ?? '', rules);
     // No look-up happens for what is an address already.
     const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0;
     if (target.protocol !== 'https:' || (isAddress && !isListed)) return callback(new RefusedAddress(), null);
-    if (open >= CONNECTIONS_IN_ALL) return callback(new TooManyConnections(), null);
-    open++;
-    const ended = () => void open--;
+    const kind = isStranger(target.host ?? '', rules) ? 'strangers' : 'known';
+    const most = kind === 'known' ? CONNECTIONS_IN_ALL : STRANGER_CONNECTIONS;
+    if (open[kind] >= most) return callback(new TooManyConnections(), null);
+    open[kind]++;
+    const ended = () => void open[kind]--;
     (isListed ? connectTrusted : connectStranger)(target, (...[error, socket]) => {
       if (error !== null) {
         ended();
@@ -119,11 +132,17 @@ export function makeGuardedAgent({ rules, ca, resolve = makeResolve() }: Guarded
   };
 
   const dispatcher = new Agent({
-    connect,
-    connections: CONNECTIONS_EACH,
-    keepAliveTimeout: IDLE_MS,
-    maxHeaderSize: MOST_HEADER_BYTES,
-    pipelining: 1,
+    factory(origin) {
+      const keptMs = isStranger(new URL(origin).host, rules) ? STRANGER_IDLE_MS : idleMs;
+      return new Pool(origin, {
+        connect,
+        connections: CONNECTIONS_EACH,
+        keepAliveTimeout: keptMs,
+        keepAliveMaxTimeout: keptMs,
+        maxHeaderSize: MOST_HEADER_BYTES,
+        pipelining: 1,
+      });
+    },
   });
   return {
     dispatcher,

@@ -17,7 +17,7 @@ export interface ApnsOptions {
   readonly privateKeyPem: string;
   /** The bundle id of the app. */
   readonly topic: string;
-  /** `host[:port]` or an https URL, for the sandbox and for development. */
+  /** `host[:port]` or an https URL instead of those of Apple, for development. */
   readonly host?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ interface ApnsParts {
   now: () => number;
 }
 
-const APNS_HOST = 'api.push.apple.com';
+const APNS_HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.push.apple.com' };
 /** Apple refuses tokens older than an hour, and those that change more often than every 20 minutes. */
 const TOKEN_SECONDS = 3_000;
 const LEAST_TOKEN_MS = 1_200_000;
@@ -50,19 +50,22 @@ const messageOf = (notice: PushNotice): string =>
     ...payloadOf(notice),
   });
 
-function reasonOf({ body }: ProviderAnswer): string {
+/** `timestamp`: when Apple found out that the token is no longer good; only with 410. */
+function wordsOf({ body }: ProviderAnswer): { reason: string; timestamp: unknown } {
   try {
-    return String((JSON.parse(body) as { reason?: unknown }).reason);
+    const { reason, timestamp } = JSON.parse(body) as { reason?: unknown; timestamp?: unknown };
+    return { reason: String(reason), timestamp };
   } catch {
-    return '';
+    return { reason: '', timestamp: undefined };
   }
 }
 
+const NO_WORDS = { reason: '', timestamp: undefined };
 const GONE_REASONS = ['Unregistered', 'ExpiredToken'];
 
 function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
-  const reason = answer.status === 400 || answer.status === 410 || answer.status === 429 ? reasonOf(answer) : '';
-  if (GONE_REASONS.includes(reason)) return GONE;
+  const { reason, timestamp } = [400, 410, 429].includes(answer.status) ? wordsOf(answer) : NO_WORDS;
+  if (GONE_REASONS.includes(reason)) return typeof timestamp === 'number' ? { ...GONE, asOfMs: timestamp } : GONE;
   if (reason === 'TooManyProviderTokenUpdates') return retry('token_updates', TOKEN_PAUSE_MS);
   return outcomeOfStatus(answer, nowMs);
 }
@@ -72,10 +75,15 @@ function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
  * once for a key that cannot sign.
  */
 export function makeApns({ apns, texts, ca, now }: ApnsParts) {
-  const { teamId, keyId, privateKeyPem, topic, host = APNS_HOST } = apns;
-  const origin = new URL(host.includes('://') ? host : `https://${host}`).origin;
+  const { teamId, keyId, privateKeyPem, topic, host } = apns;
+  const connectionTo = (of: string) => {
+    const url = new URL(of.includes('://') ? of : `https://${of}`);
+    return { host: url.host, ...makeApnsConnection({ origin: url.origin, ca }) };
+  };
+  const production = connectionTo(host ?? APNS_HOSTS.production);
+  const sandbox = host === undefined ? connectionTo(APNS_HOSTS.sandbox) : production;
+  const connectionOf = ({ environment }: ApnsTarget) => (environment === 'sandbox' ? sandbox : production);
   const signingKey = readSigningKey(privateKeyPem, 'ES256', 'APNs');
-  const connection = makeApnsConnection({ origin, ca });
   const mint = async () => ({
     text: await new SignJWT()
       .setProtectedHeader({ alg: 'ES256', kid: keyId })
@@ -98,21 +106,24 @@ export function makeApns({ apns, texts, ca, now }: ApnsParts) {
   });
 
   return {
-    providerOf: (): string => new URL(origin).host,
+    providerOf: (target: ApnsTarget): string => connectionOf(target).host,
 
     async send(target: ApnsTarget, notice: PushNotice, signal: AbortSignal): Promise<PushOutcome> {
       const [path, body] = [`/3/device/${encodeURIComponent(target.token)}`, messageOf(notice)];
       const attempt = (token: ProviderToken) =>
-        connection.post({ headers: headersOf(token, notice), path, body, signal });
+        connectionOf(target).post({ headers: headersOf(token, notice), path, body, signal });
       const token = await tokens.get();
       const answer = await attempt(token);
-      if (answer.status !== 403 || reasonOf(answer) !== 'ExpiredProviderToken') return outcomeOfAnswer(answer, now());
+      if (answer.status !== 403 || wordsOf(answer).reason !== 'ExpiredProviderToken')
+        return outcomeOfAnswer(answer, now());
       const next = await tokens.after(token);
       // Young and yet expired is a clock that is wrong; a new token would only be one too many.
       if (next === null) return retry('token_expired', TOKEN_PAUSE_MS);
       return outcomeOfAnswer(await attempt(next), now());
     },
 
-    close: (): Promise<void> => connection.close(),
+    async close(): Promise<void> {
+      await Promise.all([...new Set([production, sandbox])].map((connection) => connection.close()));
+    },
   };
 }

@@ -11,7 +11,7 @@ import type { ProviderAnswer } from './post.ts';
 const LONGEST_WAIT_MS = 86_400_000;
 
 const DELIVERED: PushOutcome = { outcome: 'delivered' };
-export const GONE: PushOutcome = { outcome: 'gone' };
+export const GONE = { outcome: 'gone' } as const satisfies PushOutcome;
 export const failed = (reason: string): PushOutcome => ({ outcome: 'failed', reason });
 export const retry = (reason: string, afterMs: number | null = null): PushOutcome => ({
   outcome: 'retry',
@@ -50,7 +50,8 @@ const TIMEOUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR
 
 /** The act for a request that got no answer. */
 export function outcomeOfError(error: unknown): PushOutcome {
-  if (error instanceof RefusedAddress) return failed('address_not_allowed');
+  // The same act as for a name that does not exist: whoever chose it must not learn which names there are inside.
+  if (error instanceof RefusedAddress) return retry('address_not_allowed');
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || TIMEOUTS.includes(String(code))) return retry('timeout');
   return retry(typeof code === 'string' ? 'network' : 'internal');

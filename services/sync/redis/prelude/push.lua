@@ -34,6 +34,22 @@ local function drop_job(keys, fact)
   redis.call('HDEL', keys.push, 'j:' .. fact)
 end
 
+-- What is owed to a device by this platform: facts.
+local function jobs_of(keys, platform, device)
+  local facts = {}
+  for _, field in ipairs(redis.call('HKEYS', keys.push)) do
+    local fact = string.match(field, '^j:(push:' .. platform .. ':.*)$')
+    if fact and string.match(fact, '^push:[a-z]+:[a-z]+:(.-):') == device then facts[#facts + 1] = fact end
+  end
+  return facts
+end
+
+-- Makes a job due now, for a registration that has nothing to do with what became of it so far.
+local function begin_anew(keys, now, fact, newest, since)
+  redis.call('HSET', keys.push, 'j:' .. fact, table.concat({ newest, since, '0', '0' }, '\n'))
+  redis.call('ZADD', keys.due, now, fact)
+end
+
 -- Drops a device's registrations with their jobs: of `platform`, '' for all; with `fence` only of this target and up to it.
 -- RETURNS hash, fence, hash, fence, ... of what was dropped.
 local function drop_registrations(keys, device, platform, fence, hash)
@@ -44,10 +60,7 @@ local function drop_registrations(keys, device, platform, fence, hash)
       redis.call('HDEL', keys.push, 'r:' .. each .. ':' .. device)
       dropped[#dropped + 1] = r.hash
       dropped[#dropped + 1] = r.fence
-      for _, field in ipairs(redis.call('HKEYS', keys.push)) do
-        local fact = string.match(field, '^j:(push:' .. each .. ':.*)$')
-        if fact and string.match(fact, '^push:[a-z]+:[a-z]+:(.-):') == device then drop_job(keys, fact) end
-      end
+      for _, fact in ipairs(jobs_of(keys, each, device)) do drop_job(keys, fact) end
     end
   end
   return dropped

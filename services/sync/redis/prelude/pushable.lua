@@ -1,11 +1,15 @@
 -- What still waits for a device from one peer.
 
--- Of the newest `most` messages in the mailbox those of this peer ('': without a device).
+-- More offers than a device may make in the hour for which one is worth a push.
+local OFFERS_LOOKED_AT = 4000
+
+-- Messages of this peer ('': without a device) among all in the mailbox, of which `most` are counted.
 -- RETURNS how many, the newest id, ms of the oldest, the newest as JSON without its end.
 local function waiting_messages(keys, device, peer, most)
   local count, newest, oldest, text = 0, '', 0, ''
-  local members = redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. device .. ';', '[' .. device .. ':', 'LIMIT', 0, most)
+  local members = redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. device .. ';', '[' .. device .. ':')
   for _, member in ipairs(members) do
+    if count == most then break end
     local at, id = string.match(member, '^.-:(%d+)[^:]*:(.*)$')
     local sender, open = string.match(redis.call('HGET', keys.mail, id) or '', '^.-\n(.-)\n.-\n.-\n(.*)$')
     if sender == peer then
@@ -16,19 +20,22 @@ local function waiting_messages(keys, device, peer, most)
   return count, newest, oldest, text
 end
 
--- Offers that the device has not accepted, among the newest of this peer.
+-- Offers of this peer that the device has not accepted, whatever the peer offered since; `most` are counted.
 -- RETURNS how many, the newest id.
 local function waiting_offers(keys, device, peer, most)
-  local waiting, count, newest = {}, 0, ''
+  local waiting, left, count, newest = {}, 0, 0, ''
   for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')) do
     waiting[string.match(member, '([^:]*)$')] = true
+    left = left + 1
   end
-  local sent = redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. peer .. '>', '[' .. peer .. '=', 'LIMIT', 0, 2 * most)
-  for _, member in ipairs(sent) do
+  if left == 0 then return 0, '' end
+  local from, to = '(' .. peer .. '>', '[' .. peer .. '='
+  for _, member in ipairs(redis.call('ZREVRANGEBYLEX', keys.inbox, from, to, 'LIMIT', 0, OFFERS_LOOKED_AT)) do
+    if left == 0 or count == most then break end
     local id = string.match(member, '^.-=%d+%-(.*)$')
     if waiting[id] then
       if count == 0 then newest = id end
-      count = math.min(count + 1, most)
+      count, left = count + 1, left - 1
     end
   end
   return count, newest

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import type { Redis } from 'ioredis';
+import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import { eventually } from '../broker/brokers.ts';
+import { serviceOf } from '../broker/service.ts';
+import { approval, ask, poll } from '../signin/parties.ts';
+import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis.ts';
+import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { keysHolding } from '../support/stored.ts';
+import type { WireAnswer } from '../support/wire.ts';
+
+/* Everything that is kept of an account goes at its word: files on their way too, and sessions that nobody has used do not stay. */
+
+const MIB = 1024 * 1024;
+const ERASE = { method: 'DELETE', path: '/api/me/data' };
+
+let site: SignInSite;
+let redis: Redis;
+beforeAll(async () => {
+  site = await startSignInSite();
+  redis = connectTo(sharedRedisUrl());
+});
+afterAll(async () => {
+  redis.disconnect();
+  await site.stop();
+});
+
+const pair = async () => {
+  const laptop = await site.signIn();
+  return { laptop, phone: await site.signIn(laptop.user, { device_name: 'Phone' }) };
+};
+
+const offered = ({ body }: WireAnswer): string => (body as { transfer: { transfer_id: string } }).transfer.transfer_id;
+
+const offer = async (laptop: SignedIn, name: string, size = 64 * MIB): Promise<string> =>
+  offered(
+    await laptop.ask(site.one, {
+      ...{ method: 'POST', path: '/api/transfer/init' },
+      body: { to: 'Phone', files: [{ name, size }] },
+    }),
+  );
+
+/** A sender in the middle of a file. */
+async function startUpload({ cookie }: SignedIn, transferId: string): Promise<ClientRequest> {
+  const { hostname, port } = new URL(site.two.url);
+  const sent = httpRequest({
+    ...{ agent: false, hostname, port, method: 'PATCH', path: `/api/relay/${transferId}/0/0` },
+    headers: {
+      ...{ Cookie: cookie, Origin: 'http://localhost:8080', 'Content-Type': 'application/partial-upload' },
+      ...{ 'Upload-Offset': '0', 'Upload-Complete': '?1', 'Content-Length': String(64 * MIB) },
+    },
+  });
+  sent.write(Buffer.alloc(MIB));
+  await eventually('the first bytes are in the relay', async () =>
+    (await redis.xlen(`${site.prefix}:relay:{${transferId}}:0:0`)) > 0 ? true : null,
+  );
+  return sent;
+}
+
+test('files on their way go from the relay, whoever sends them is stopped, and the other party is told', async () => {
+  const { laptop, phone } = await pair();
+  const stream = phone.listen(site.two);
+  await stream.next('ready');
+  const id = await offer(laptop, 'private-plan.bin');
+  await laptop.ask(site.one, { method: 'POST', path: `/api/transfer/${id}/relay` });
+  await phone.ask(site.two, { method: 'POST', path: `/api/transfer/${id}/accept` });
+  const upload = await startUpload(laptop, id);
+  const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
+  const places = `${site.prefix}:{${laptop.user}}:relay`;
+  expect(await redis.zcard(places)).toBe(1);
+
+  expect((await phone.ask(site.one, ERASE)).status).toBe(204);
+  expect(await redis.exists(places)).toBe(0);
+  expect(await keysUnder(redis, site.prefix, `:relay:{${id}}*`)).toEqual([]);
+  expect(await keysHolding(redis, site.prefix, 'private-plan')).toEqual([]);
+  const { data } = await stream.next('transfer:updated', ({ data: { transfer } }) => transfer.state === 'CANCELLED');
+  expect(data.transfer.error).toEqual({ code: 'erased', detail: null });
+  // What it goes on sending finds nothing to be added to.
+  upload.on('error', () => undefined).write(Buffer.alloc(MIB));
+  const [response] = await answered;
+  expect(response.statusCode).toBe(404);
+  response.resume();
+  upload.destroy();
+  await stream.stop();
+  expect(await keysUnder(redis, site.prefix, `:relay:{${id}}*`)).toEqual([]);
+});
+
+test('ended transfers go too, with what a replica that died left of them in the relay', async () => {
+  const { laptop, phone } = await pair();
+  const id = await offer(laptop, 'private-one.txt', 3);
+  await phone.ask(site.two, { method: 'POST', path: `/api/transfer/${id}/fail` });
+  await redis.hset(`${site.prefix}:{${laptop.user}}:transfer:${id}`, 'r0', '0:0');
+  await redis.hset(`${site.prefix}:relay:{${id}}:0:state`, 'g', '0');
+  await redis.xadd(`${site.prefix}:relay:{${id}}:0:0`, '3-0', 'd', 'abc');
+
+  expect((await laptop.ask(site.two, ERASE)).status).toBe(204);
+  expect(await keysUnder(redis, site.prefix, `:relay:{${id}}*`)).toEqual([]);
+  expect(await keysHolding(redis, site.prefix, 'private-one')).toEqual([]);
+});
+
+test('a session by a code that nobody has used yet still ends when its two minutes are over', async () => {
+  const laptop = await site.signIn();
+  const asked = await ask(site.one);
+  await laptop.ask(site.one, approval(asked));
+  const { device } = (await poll(site.two, asked)).body as SessionAnswer;
+  expect((await laptop.ask(site.one, ERASE)).status).toBe(204);
+
+  // The two minutes are over, as the store sees it.
+  const due = `${site.prefix}:{${laptop.user}}:due`;
+  expect(await redis.zadd(due, 'XX', 'CH', 1, `claim:${device?.device_id}`)).toBe(1);
+  for (let shard = 0; shard < 16; shard++) await redis.zadd(`${site.prefix}:due:{${shard}}`, 'XX', 1, laptop.user);
+  await eventually('its session is over', async () => {
+    const sessions = await serviceOf(site.broker).list(laptop.user);
+    return sessions.some(({ meta }) => meta === device?.device_id) ? null : true;
+  });
+});

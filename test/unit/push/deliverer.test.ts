@@ -1,0 +1,86 @@
+import { EventEmitter, once } from 'node:events';
+import { Deliverer } from '../../../services/sync/push/deliverer.ts';
+import { makeNotices } from '../../../services/sync/push/notice.ts';
+import type { PushSender, PushTarget } from '../../../services/sync/push/sender.ts';
+import type { PushStore, Registration, Taken } from '../../../services/sync/push/store.ts';
+import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+import { targetOf } from './sending.ts';
+
+const keys = { p256dh: '', auth: '' };
+const registrationOf = (target: PushTarget): Registration => ({
+  ...{ id: 'id', hash: 'hash', fence: '1', createdAtMs: 0, lastOkAtMs: null, isSuspended: false },
+  ...{ preview: 'none', target },
+});
+
+/** Two push services: one that does not answer before it is told to, and one that answers at once. */
+function makeScene() {
+  const news = new EventEmitter();
+  const sent: string[] = [];
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const hostOf = (deviceId: string) => `${deviceId.split('-')[0]}.example`;
+  const sender: PushSender = {
+    async send(target) {
+      const { host } = new URL((target as PushTarget & { kind: 'web' }).endpoint);
+      sent.push(host);
+      news.emit(host);
+      if (host === 'hanging.example') await released;
+      return { outcome: 'delivered' };
+    },
+    providerOf: (target) => new URL((target as PushTarget & { kind: 'web' }).endpoint).host,
+    close: () => Promise.resolve(),
+  };
+  const targetAt = (deviceId: string) => targetOf({ endpoint: `https://${hostOf(deviceId)}/${deviceId}`, keys });
+  const store: Pick<PushStore, 'target' | 'take' | 'owns' | 'finish'> = {
+    target: (_, { deviceId }) => Promise.resolve(targetAt(deviceId)),
+    take: (_, { deviceId }) =>
+      Promise.resolve<Taken>({
+        ...{ registration: registrationOf(targetAt(deviceId)), newest: 'n', sinceMs: 0, attempts: 0 },
+        ...{ nowMs: 1, dueAtMs: 0, count: 1, id: 'n', message: '' },
+      }),
+    owns: () => Promise.resolve(true),
+    finish: () => Promise.resolve(null),
+  };
+  const metrics = makeMetrics({ version: 'test' });
+  const deliverer = new Deliverer({
+    ...{ store: store as PushStore, concurrency: 2, noteDue: () => Promise.resolve(), metrics },
+    outbox: () => Promise.resolve({ sender, notices: makeNotices({ topicSecret: 'secret', transferSeconds: 60 }) }),
+    onFailure: (task, error) => {
+      throw new Error(task, { cause: error });
+    },
+  });
+  return {
+    deliverer,
+    release,
+    sent,
+    waiting: async () => (await metrics.push_waiting.get()).values[0]?.value ?? 0,
+    /** Resolves when the one that answers was sent a push. */
+    answered: () => once(news, 'quick.example'),
+  };
+}
+
+const factOf = (deviceId: string) => `push:web:message:${deviceId}:peer`;
+
+describe('a push service that hangs', () => {
+  test('holds up no push for another one, and little waits for it here', async () => {
+    const { deliverer, release, answered, waiting } = makeScene();
+    for (let i = 0; i < 10_000; i++) deliverer.push('ann', factOf(`hanging-${i}`));
+    deliverer.push('ann', factOf('quick-1'));
+    await answered();
+    expect(await waiting()).toBeLessThan(1_000);
+    release();
+    await deliverer.stop();
+  }, 60_000);
+
+  test('keeps nobody from taking over what others accepted for another one', async () => {
+    const { deliverer, release, answered, sent } = makeScene();
+    for (let i = 0; i < 1_000; i++) deliverer.takeOver('ann', factOf(`hanging-${i}`));
+    deliverer.takeOver('ann', factOf('quick-1'));
+    await answered();
+    expect(sent.filter((host) => host === 'hanging.example')).toHaveLength(2);
+    release();
+    await deliverer.stop();
+  });
+});
