@@ -15,6 +15,7 @@ import { startCluster } from './stores/cluster.ts';
 import { startSentinel } from './stores/sentinel.ts';
 import { startStandalone } from './stores/standalone.ts';
 import type { ChaosStore } from './stores/store.ts';
+import { Takeovers } from './stores/takeovers.ts';
 
 /** What an operator sets, but for what makes a run of minutes show what a day would. */
 const REPLICA_ENV = {
@@ -32,6 +33,9 @@ const MEMORY_DISK = '/dev/shm';
 if (existsSync(MEMORY_DISK)) process.env.TMPDIR = MEMORY_DISK;
 
 const SHOWN_ERRORS = 10;
+
+/** Of a quiet moment that was none, because the store failed over by itself; then it is taken as it is. */
+const ATTEMPTS_AT_QUIET = 3;
 
 interface Run {
   argv: string[];
@@ -51,6 +55,26 @@ async function runFaults(track: PlannedFault[], fault: ReturnType<typeof makeFau
   }
 }
 
+interface CheckpointsParts {
+  take: ReturnType<typeof makeCheckpoints>;
+  takeovers: Takeovers;
+  history: History;
+}
+
+async function takeCheckpoint({ take, takeovers, history }: CheckpointsParts, number: number): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    await takeovers.settled();
+    const { seen } = takeovers;
+    const checkpoint = await take(number);
+    if (takeovers.seen > seen && attempt < ATTEMPTS_AT_QUIET) {
+      say(`checkpoint ${number} was not quiet, the store failed over: once more`);
+      continue;
+    }
+    history.checkpoints.push(checkpoint);
+    return;
+  }
+}
+
 async function runOn(store: ChaosStore, options: Options): Promise<History> {
   const random = makeRandom(options.seed);
   const segments = planFaults({ kinds: kindsOf(store, options.only), minutes: options.minutes, random });
@@ -67,20 +91,25 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
   });
   await Promise.all(Array.from({ length: options.replicas }, () => fleet.start()));
   const load = new Load({ fleet, history, options, random, now });
-  const fault = makeFaults({ fleet, store, now, say });
-  const takeCheckpoint = makeCheckpoints({ load, history, now, say, peek: (account) => store.peek(account) });
+  const takeovers = new Takeovers({ replicated: store.replicated, faults: history.faults, now, say });
+  await takeovers.start();
+  const fault = makeFaults({ fleet, store, takeovers, now, say });
+  const take = makeCheckpoints({ load, now, say, peek: (account) => store.peek(account) });
+  const checkpoints = { take, takeovers, history };
   await load.begin();
   load.start();
   for (const [index, segment] of segments.entries()) {
     await Promise.all([runFaults(segment.replicas, fault, history), runFaults(segment.store, fault, history)]);
-    await takeCheckpoint(index + 1);
+    await takeCheckpoint(checkpoints, index + 1);
     load.allowAbsence();
   }
   // Those who are away come back: what they are owed must reach them too.
   load.recall();
-  await takeCheckpoint(segments.length + 1);
+  await takeCheckpoint(checkpoints, segments.length + 1);
   await load.stop();
   await Promise.all(load.devices.map((device) => device.leave()));
+  await takeovers.settled();
+  takeovers.stop();
   for (const broken of fleet.crashed()) {
     const at = { startedAt: now(), endedAt: now(), loss: null, movedClock: false, hidesDevices: false };
     history.faults.push({ kind: 'end', target: 'a replica', ...at, broken });

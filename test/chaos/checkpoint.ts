@@ -1,4 +1,4 @@
-import type { History } from './history.ts';
+import type { Checkpoint } from './history.ts';
 import type { Load } from './load/load.ts';
 import { snapshotOf } from './load/frames.ts';
 
@@ -13,7 +13,6 @@ const ASK_EVERY_MS = 250;
 
 interface CheckpointParts {
   load: Load;
-  history: History;
   now: () => number;
   /** What the store holds of an account. */
   peek: (account: string) => Promise<string>;
@@ -36,7 +35,7 @@ async function eventually(withinMs: number, isSo: () => boolean | Promise<boolea
  * A quiet moment, and what is true in it: who has no stream though it wants one, what replicas and devices say about
  * presence, and whether a message reaches each open stream. What the checker thinks of it is another matter.
  */
-export function makeCheckpoints({ load, history, now, peek, say }: CheckpointParts) {
+export function makeCheckpoints({ load, now, peek, say }: CheckpointParts) {
   const wantedOf = (account: string): string[] =>
     (load.accounts.get(account) ?? []).filter((device) => device.isWanted).map(({ id }) => id);
 
@@ -68,7 +67,7 @@ export function makeCheckpoints({ load, history, now, peek, say }: CheckpointPar
     return probes.filter((number) => number !== null);
   }
 
-  return async function takeCheckpoint(number: number): Promise<void> {
+  return async function takeCheckpoint(number: number): Promise<Checkpoint> {
     load.freezeAbsence();
     const healingSince = now();
     await new Promise((resolve) => setTimeout(resolve, HEALED_WITHIN_MS));
@@ -98,9 +97,10 @@ export function makeCheckpoints({ load, history, now, peek, say }: CheckpointPar
         stored: settled.has(account) ? null : await peek(account),
       })),
     );
-    history.checkpoints.push({ number, at: now(), notOpen, presence, probes, probesDueAt });
+    const at = now();
     say(
       `checkpoint ${number}: ${probes.length} probes, ${settled.size}/${accounts.length} accounts right, ${notOpen.length} not open`,
     );
+    return { number, at, notOpen, presence, probes, probesDueAt };
   };
 }

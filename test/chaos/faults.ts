@@ -3,6 +3,7 @@ import type { Fault } from './history.ts';
 import type { Direction, Proxy } from './proxy.ts';
 import type { FaultKind, PlannedFault } from './schedule.ts';
 import type { ChaosStore, StoreDamage } from './stores/store.ts';
+import type { Takeovers } from './stores/takeovers.ts';
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -38,12 +39,18 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
   'cut-normal': [0, 3_000],
 };
 
-/** Faults that cost a living replica its lease, or the store its knowledge: devices may be shown as offline then. */
+/**
+ * Faults that cost a living replica its lease: devices may be shown as offline then. So may they after every loss: a
+ * store that forgot that a device came says so until its replica has told it again.
+ */
 const HIDES_DEVICES = new Set([
   ...['pause-short', 'pause-long', 'hole-to-replica', 'hole-to-store'],
-  ...['primary-kill', 'primary-pause', 'primary-restart', 'primary-wipe', 'primary-clock'],
-  ...['flushall', 'redis-wipe', 'redis-lost-tail', 'redis-clock'],
+  ...['primary-restart', 'primary-clock', 'redis-clock'],
 ]);
+
+/** Faults by which another node may become a primary. */
+const mayReplacePrimary = (kind: string): boolean =>
+  kind.startsWith('primary-') || kind === 'failover' || kind === 'slot-move';
 
 /** Every kind that this store can have done to it. */
 export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
@@ -138,23 +145,32 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
 interface FaultsParts {
   fleet: Fleet;
   store: ChaosStore;
+  takeovers: Takeovers;
   now: () => number;
   say: (text: string) => void;
 }
 
 /** Gives the function that makes one planned fault happen and resolves when its cause is gone. */
-export function makeFaults({ fleet, store, now, say }: FaultsParts): (fault: PlannedFault) => Promise<Fault> {
+export function makeFaults({
+  fleet,
+  store,
+  takeovers,
+  now,
+  say,
+}: FaultsParts): (fault: PlannedFault) => Promise<Fault> {
   const deeds = makeDeeds(fleet);
   return async (fault) => {
     const { kind, holdMs, variant } = fault;
     const startedAt = now();
+    const isOver = mayReplacePrimary(kind) ? takeovers.expect() : () => undefined;
     const harm = store.harms[kind];
     const deed = deeds[kind];
     const damage = harm ? { ...(await harm({ holdMs, variant, now })), broken: null } : await (deed as Deed)(fault);
     const endedAt = now();
+    isOver();
     say(
       `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? `: BROKEN, ${damage.broken}` : ''}`,
     );
-    return { kind, ...damage, startedAt, endedAt, hidesDevices: HIDES_DEVICES.has(kind) };
+    return { kind, ...damage, startedAt, endedAt, hidesDevices: damage.loss !== null || HIDES_DEVICES.has(kind) };
   };
 }

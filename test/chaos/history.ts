@@ -111,6 +111,9 @@ export interface Loss {
   times: number;
 }
 
+/** The kind of a failover that the store made by itself, on a busy machine. */
+export const UNPLANNED = 'unplanned-failover';
+
 export interface Fault {
   kind: string;
   /** What was hit, for people. */

@@ -1,5 +1,5 @@
 import type { Violation } from './checker/violation.ts';
-import type { DeviceHistory, Frame, History } from './history.ts';
+import { type DeviceHistory, type Frame, type History, UNPLANNED } from './history.ts';
 
 const SHOWN_PER_CHECK = 8;
 const FRAMES_AROUND = 6;
@@ -44,7 +44,7 @@ function contextOf({ at, device }: Violation, history: History): string[] {
   ];
 }
 
-export function describeCounts({ devices, operations, faults }: History): string {
+export function describeCounts({ devices, operations, faults, checkpoints }: History): string {
   const frames = devices.flatMap((one) => one.frames);
   const events = new Set(
     devices.flatMap(({ account, frames: own }) => own.flatMap(({ id }) => (id === null ? [] : [`${account} ${id}`]))),
@@ -58,6 +58,7 @@ export function describeCounts({ devices, operations, faults }: History): string
     `ready: ${tally(frames.flatMap((frame) => (frame.name === 'ready' ? [frame.resumed ? 'resumed' : String(frame.reason)] : [])))}`,
     `ends of connections: ${tally(devices.flatMap((one) => one.connections.map(({ cause }) => cause ?? 'open')))}`,
     `faults: ${tally(faults.map(({ kind }) => kind))}`,
+    `quiet moments ${checkpoints.length}, failovers that nobody planned ${faults.filter(({ kind }) => kind === UNPLANNED).length}`,
   ].join('\n');
 }
 

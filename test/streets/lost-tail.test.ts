@@ -1,6 +1,9 @@
 import type { Redis } from 'ioredis';
+import { sharedRedisUrl } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
+import { startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
+import type { Recorded } from '../support/stream-recorder.ts';
 
 /*
  * What a failover that lost the tail of the log leaves behind, written by hand: the store itself loses a tail only now
@@ -40,6 +43,38 @@ test('a stream whose end was lost is forgotten by the replica that held it, also
   const { body } = await laptop.on(site.two).call('listDevices');
   expect(body.devices.find(({ name }) => name === 'Phone')).toMatchObject({ online: false });
 }, 20_000);
+
+test('presence that the store has lost is taken back, though no version of it is higher', async () => {
+  const [laptop] = await site.enrol('Laptop');
+  const onLaptop = site.listen(laptop, site.one);
+  const { data: first } = await onLaptop.next('ready');
+  await redis.hset(keyOf(laptop.user, 'presence'), 'v', first.presence.version - 60_000);
+
+  const { data: again } = await onLaptop.next('ready');
+  expect(again.resumed).toBe(true);
+  expect(again.presence.devices).toEqual(first.presence.devices);
+});
+
+test('a replica that died after the store had lost its lease leaves nobody online', async () => {
+  const doomed = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  const onLaptop = site.listen(laptop, site.one);
+  await onLaptop.next('ready');
+  const { data } = await site.listen(phone, doomed).next('ready');
+  // Two beats later the others have seen it.
+  const leases = `${site.prefix}:{sys}:replicas`;
+  await until(
+    () => redis.hget(leases, data.server_id),
+    (counter) => Number(counter) > 3,
+    'two beats',
+  );
+  await doomed.kill();
+  await redis.hdel(leases, data.server_id);
+
+  const isGone = ({ data: { devices } }: Recorded<'presence'>) =>
+    devices.some((one) => one.device_id === phone.id && !one.online);
+  expect((await onLaptop.next('presence', isGone, 40_000)).data.devices).toHaveLength(2);
+}, 60_000);
 
 test('a device whose row is put back while its stream is open is online at once', async () => {
   // As shipped: no sweep comes to help within seconds.

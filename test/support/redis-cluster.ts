@@ -32,7 +32,7 @@ export interface RedisCluster {
 }
 
 /** How long a silent node is waited for before the others call it dead. */
-const NODE_TIMEOUT_MS = 1_500;
+export const NODE_TIMEOUT_MS = 1_500;
 
 const SETTINGS = {
   'cluster-enabled': 'yes',

@@ -17,9 +17,11 @@ import { LocalStreams } from './local-streams.ts';
 import { makePermits, type WithPermit } from './permits.ts';
 import { makePresenceTeller, type PresenceTeller, sendPresence } from './presence-teller.ts';
 import type { Replica } from './replica.ts';
-import type { Attached, HubStore, Transitions } from './store.ts';
+import type { Attached, HubStore } from './store.ts';
 import { Stream } from './stream.ts';
+import { makeStrays } from './strays.ts';
 import { Sweeper } from './sweeper.ts';
+import { countTransitions, type Transitions } from './transitions.ts';
 
 /** A superseded client must not come back by itself; should it, then late. */
 const SUPERSEDED_RETRY_MS = 60_000;
@@ -66,18 +68,20 @@ const POSITION = /^\d{1,15}-\d{1,10}$/;
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
 export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly streams = new LocalStreams();
+  readonly countTransitions: (counts: Transitions) => void;
   readonly sweeper: Sweeper;
   readonly #parts: HubParts;
   readonly #catchUp: CatchUp;
   readonly #heartbeat: Heartbeat;
   readonly #tellPresence: PresenceTeller;
   readonly #admission: WithPermit = makePermits(OPENING_AT_ONCE);
-  readonly #strays = new Set<string>();
+  readonly #stray: (account: string) => void;
   #draining = false;
 
   constructor(parts: HubParts) {
     this.#parts = parts;
     const { store, metrics, rooms, replica, timing, isUp, onFailure } = parts;
+    this.countTransitions = countTransitions(metrics);
     this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs });
     this.#tellPresence = makePresenceTeller({
       streams: this.streams,
@@ -107,12 +111,16 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       detach: async (stream) => {
         await store.detach(stream, replica.channel);
         this.streams.forget(stream);
+        // Not before: a look that comes first finds the stream open, and nobody would look again.
+        this.sweeper.lookLater(stream.account, timing.graceMs + 20);
       },
       look: (account) => this.#look(account),
       liveReplicas: () => replica.live,
       isUp,
       onFailure,
     });
+    const { streams, sweeper, countTransitions: onTransitions } = this;
+    this.#stray = makeStrays({ ...parts, streams, sweeper, onTransitions });
   }
 
   /** Bytes that clients have not taken yet. */
@@ -222,35 +230,41 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
-  async #begin(stream: Stream, malformed: boolean): Promise<void> {
+  async #begin(stream: Stream, malformed: boolean, mustGreet = !stream.greeted): Promise<void> {
     const { replica, timing, metrics } = this.#parts;
     stream.state = 'opening';
+    stream.attachAgain = false;
     stream.presenceVersion = 0;
-    const wasGreeted = stream.greeted;
     try {
-      const attached = await this.#admission(() => this.#attachOpening(stream));
-      if (stream.isOver) return;
+      const attached = await this.#attachOpening(stream);
+      if (attached === null || stream.isOver) return;
       const { opened } = attached;
       stream.start();
       if (opened === null) return this.#endUnopened(stream, attached.outcome);
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
-      if (!wasGreeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+      if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
       this.countTransitions(attached.transitions);
-      if (lostReason !== null || !wasGreeted) {
+      if (lostReason !== null || mustGreet) {
         greet(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
       }
       this.#catchUp(stream, opened.page);
+      if (stream.attachAgain) this.sweeper.attachSoon(stream);
     } catch (error) {
       this.#beginFailed(stream, error);
     }
   }
 
-  async #attachOpening(stream: Stream): Promise<Attached> {
+  /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
+  async #attachOpening(stream: Stream): Promise<Attached | null> {
     const { store, replica, rooms } = this.#parts;
-    const attach = () => store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
+    const attach = () =>
+      this.#admission(async () => {
+        if (stream.isOver) return null;
+        return store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
+      });
     const attached = await attach();
-    const restored = this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
+    const restored = attached && this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
     return restored ? attach() : attached;
   }
 
@@ -261,12 +275,15 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   #beginFailed(stream: Stream, error: unknown): void {
     if (stream.isOver) return;
+    const isAway = error instanceof BatonError && error.code === 'store_unavailable';
     if (stream.greeted) {
       this.#parts.onFailure('greet stream', error);
+      // Whoever took its name meanwhile: a new request is told so.
+      if (!isAway) return stream.end('rotate', spreadRetryMs(500, 3_000));
       stream.state = 'behind';
       return this.sweeper.attachSoon(stream);
     }
-    if (!(error instanceof BatonError && error.code === 'store_unavailable')) {
+    if (!isAway) {
       this.#close(stream);
       throw error;
     }
@@ -274,8 +291,16 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   /** The sweep's attach, also after every cause that may have lost an announcement. */
-  async #attach(stream: Stream): Promise<void> {
-    if (stream.isOver || stream.state === 'opening') return;
+  async #attach(stream: Stream): Promise<boolean> {
+    if (stream.state === 'opening') {
+      stream.attachAgain = true;
+      return false;
+    }
+    if (!stream.isOver) await this.#compare(stream);
+    return true;
+  }
+
+  async #compare(stream: Stream): Promise<void> {
     const { store, leases, replica, rooms } = this.#parts;
     const entry = this.streams.find(stream.account);
     const speaksForAccount = entry?.streams.values().next().value === stream;
@@ -284,6 +309,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);
+    // The store lost the presence that the client was told last: only a `ready` takes it back.
+    if (attached.presenceVersion < stream.presenceVersion) return this.#begin(stream, false, true);
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);
@@ -307,7 +334,6 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.streams.remove(stream);
     this.#parts.metrics.streams_closed_total.inc({ reason: stream.closeReason });
     this.sweeper.detachSoon(stream);
-    this.sweeper.lookLater(stream.account, this.#parts.timing.graceMs + 20);
   }
 
   #fallBehind(stream: Stream, source: string): void {
@@ -320,29 +346,4 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const { deviceId } = stream.caller;
     return deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
   }
-
-  /**
-   * Rung for an account of which no stream is here: a route of ours outlived its stream (the tail that removed it was
-   * lost), so our rows there are dropped.
-   */
-  #stray(account: string): void {
-    // One that is just leaving still has its grace.
-    if (this.#strays.has(account) || this.streams.isLeaving(account)) return;
-    this.#strays.add(account);
-    const { store, replica, onFailure } = this.#parts;
-    store
-      .look(account, replica.channel)
-      .then(({ transitions }) => {
-        this.countTransitions(transitions);
-        for (const stream of this.streams.find(account)?.streams ?? []) this.sweeper.attachSoon(stream);
-      })
-      .catch((error: unknown) => onFailure('stray', error))
-      .finally(() => this.#strays.delete(account));
-  }
-
-  countTransitions = ({ online, offline }: Transitions): void => {
-    const { presence_transitions_total: total } = this.#parts.metrics;
-    if (online > 0) total.inc({ to: 'online' }, online);
-    if (offline > 0) total.inc({ to: 'offline' }, offline);
-  };
 }

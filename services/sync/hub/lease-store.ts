@@ -77,7 +77,7 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
       return claimed === '1';
     },
 
-    /** Claims a replica that a dead (or exited) reaper has left. */
+    /** Claims a replica that a dead (or exited) reaper has left; `''`: one that nobody reaps and that has no lease. */
     async takeOver(deadId: string, deadReaper: string, reaperId: string): Promise<boolean> {
       const [claimed] = await reap(table, [deadId, '', deadReaper, reaperId]);
       return claimed === '1';

@@ -21,6 +21,8 @@ interface ReaperParts {
 export class Reaper {
   readonly #parts: ReaperParts;
   readonly #mine = new Set<string>();
+  /** Replicas without a lease that may have left accounts behind. */
+  readonly #suspects = new Set<string>();
   #running: Promise<void> | null = null;
   #stopped = false;
 
@@ -52,6 +54,12 @@ export class Reaper {
     }
     for (const { id, reaper } of replica.orphans()) {
       if (await leases.takeOver(id, reaper, replica.id)) this.#mine.add(id);
+    }
+    for (const id of replica.takeVanished()) this.#suspects.add(id);
+    for (const id of this.#suspects) {
+      const [left] = await leases.someAccounts(id, 1);
+      if (left !== undefined && (await leases.takeOver(id, '', replica.id))) this.#mine.add(id);
+      this.#suspects.delete(id);
     }
     // The scripts must count the dead replica's routes as gone: read the table that says so first.
     if (this.#mine.size > 0) await replica.beat();

@@ -11,6 +11,9 @@ const START_AGAIN_MS = 500;
 /** Counter unchanged for three beats; a little less, because a timer may fire a moment early. */
 const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
 
+/** A replica that lost its lease has this long to come back under a new id and attach its streams there. */
+const GONE_AFTER_MS = 6 * BEAT_MS;
+
 /** A read slower than this, or a gap between reads longer than that, proves nothing about the others. */
 const SLOW_READ_MS = 1_000;
 const READ_GAP_MS = 3_000;
@@ -54,6 +57,8 @@ export class Replica {
   readonly #parts: ReplicaParts;
   readonly #observed = new Map<string, Observation>();
   #table: LeaseTable | null = null;
+  /** Ids whose lease is gone without a reaper, and since when. */
+  readonly #vanished = new Map<string, number>();
   #deadChannels = '';
   #timer: NodeJS.Timeout | null = null;
   #lastReadMs = Number.NEGATIVE_INFINITY;
@@ -134,6 +139,16 @@ export class Replica {
   orphans(): { id: string; reaper: string }[] {
     const { reaping, counters } = this.#table ?? { reaping: new Map<string, string>(), counters: new Map() };
     return [...reaping].filter(([, by]) => !counters.has(by)).map(([id, reaper]) => ({ id, reaper }));
+  }
+
+  /**
+   * Ids that had a lease, which the store then lost, a while ago; each is named once. Most have another id by now. One
+   * that died before it took one has left routes that no counter speaks for.
+   */
+  takeVanished(): string[] {
+    const gone = [...this.#vanished].filter(([, since]) => performance.now() - since >= GONE_AFTER_MS);
+    for (const [id] of gone) this.#vanished.delete(id);
+    return gone.map(([id]) => id);
   }
 
   /** Stops beating and hands what is left of this replica to the reapers of the others. */
@@ -217,6 +232,10 @@ export class Replica {
     const now = performance.now();
     if (now - sentMs > SLOW_READ_MS || sentMs - this.#lastReadMs > READ_GAP_MS) this.#observed.clear();
     this.#lastReadMs = now;
+    for (const id of this.#table?.counters.keys() ?? []) this.#vanished.set(id, this.#vanished.get(id) ?? now);
+    for (const id of this.#vanished.keys()) {
+      if (table.counters.has(id) || table.reaping.has(id)) this.#vanished.delete(id);
+    }
     this.#table = table;
     this.#deadChannels = [...table.reaping.keys()].map(this.#parts.keys.bus).join('\n');
     this.live = Math.max(1, table.counters.size);

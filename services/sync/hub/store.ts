@@ -5,6 +5,7 @@ import type { PresenceFields } from '../devices/presence-view.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Reply, ScriptLoader } from '../redis/scripts.ts';
 import type { Stream } from './stream.ts';
+import type { Transitions } from './transitions.ts';
 
 /** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
 const PAGE_BYTES = 256 * 1024;
@@ -20,11 +21,6 @@ export interface Page {
   entries: PageEntry[];
   /** The end of the log was reached. */
   ended: boolean;
-}
-
-export interface Transitions {
-  online: number;
-  offline: number;
 }
 
 export interface Attached {

@@ -49,6 +49,10 @@ export class Stream {
   /** `ready` was written; before that nothing else may be. */
   greeted = false;
   presenceVersion = 0;
+  /** Attaches in vain since the last one that succeeded. */
+  failedAttaches = 0;
+  /** It was to be attached again while it was opening, which may have been too early. */
+  attachAgain = false;
   rotateAtMs = Number.POSITIVE_INFINITY;
   lastWriteMs = 0;
   closeReason = 'client';
@@ -59,7 +63,6 @@ export class Stream {
   #blocked = false;
   #endedAtMs = 0;
   #degraded = false;
-  #failedAttaches = 0;
 
   constructor(res: ServerResponse, caller: Caller, device: string) {
     this.#res = res;
@@ -133,13 +136,13 @@ export class Stream {
 
   /** In a cluster the primary of this account may be away for itself, which only this tells. */
   noteFailedAttach(): void {
-    this.#failedAttaches += 1;
-    if (this.#failedAttaches >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
+    this.failedAttaches += 1;
+    if (this.failedAttaches >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
   }
 
   /** The store has answered for this stream. */
   restore(): void {
-    this.#failedAttaches = 0;
+    this.failedAttaches = 0;
     if (!this.#degraded) return;
     this.#degraded = false;
     this.write(frame('restored', '{"reason":"store"}'), Date.now());

@@ -4,14 +4,35 @@ import type { Stream } from './stream.ts';
 const TICK_MS = 25;
 const PER_TICK = 50;
 
-/** What failed is tried again after this, and up to twice as long: in a cluster one primary may be away for longer. */
+/**
+ * What failed is tried again after this, and up to twice as long; longer with each try, because in a cluster one primary
+ * may be away, or refuse, for long.
+ */
 const AGAIN_MS = 400;
+const MAX_AGAIN_MS = 4_000;
 
 /** Calls without an answer yet: a slow store slows the sweep down. */
 const MAX_IN_FLIGHT = 200;
 
 /** After a failover the sweeps of all replicas together stay below this many a second. */
 const ALL_REPLICAS_PER_SECOND = 20_000;
+
+/** When to try again after so many failures. */
+const againAt = (failures: number): number =>
+  performance.now() + Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** (failures - 1)) * (1 + Math.random());
+
+/** Does what is due of a queue, at most so many; resolves to how many. */
+function serve<T>(queue: Map<T, number>, most: number, act: (item: T) => void): number {
+  const now = performance.now();
+  let served = 0;
+  for (const [item, at] of queue) {
+    if (served >= most) break;
+    if (at > now) continue;
+    act(item);
+    served += 1;
+  }
+  return served;
+}
 
 /** What `attachAll` waits for. */
 interface Round {
@@ -22,7 +43,8 @@ interface Round {
 interface SweeperParts {
   streams: ReadonlyMap<string, Stream>;
   sweepMs: number;
-  attach: (stream: Stream) => Promise<void>;
+  /** Resolves to false when it cannot be done yet; it is asked for again then, by `attachSoon`. */
+  attach: (stream: Stream) => Promise<boolean>;
   /** It did not succeed, and will be tried again. */
   onAttachFailed: (stream: Stream) => void;
   detach: (stream: Stream) => Promise<void>;
@@ -90,33 +112,23 @@ export class Sweeper {
     return this.#closed.size === 0 && this.#inFlight === 0;
   }
 
+  /**
+   * Each queue has its turn, however long the others are: a primary of a cluster that refuses everything must not keep
+   * the streams of the others from being swept, which would be taken for dead then.
+   */
   #tick(): void {
     const { streams, sweepMs, liveReplicas, isUp } = this.#parts;
     if (!isUp()) return;
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
     let budget = Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight);
-    const now = performance.now();
-    for (const [stream, at] of this.#urgent) {
-      if (at > now) continue;
-      if (budget-- <= 0) return;
-      this.#urgent.delete(stream);
-      this.#attach('attach', stream);
-    }
-    for (const [stream, at] of this.#closed) {
-      if (at > now) continue;
-      if (budget-- <= 0) return;
-      this.#detach(stream);
-    }
-    for (const [account, at] of this.#looks) {
-      if (at > now) continue;
-      if (budget-- <= 0) return;
-      this.#look(account);
-    }
     this.#owed = Math.min(budget, this.#owed + (streams.size * TICK_MS) / sweepMs);
-    for (; this.#owed >= 1; this.#owed -= 1) {
+    for (; this.#owed >= 1; this.#owed -= 1, budget -= 1) {
       const stream = this.#nextInRound();
       if (stream) this.#attach('sweep', stream);
     }
+    budget -= serve(this.#closed, budget / 3, (stream) => this.#detach(stream));
+    budget -= serve(this.#looks, budget / 3, (account) => this.#look(account));
+    serve(this.#urgent, budget, (stream) => this.#attach('attach', stream));
   }
 
   /** Walks round the open streams; a Map's iterator sees additions and skips what was removed. */
@@ -128,16 +140,16 @@ export class Sweeper {
   }
 
   #attach(task: string, stream: Stream): void {
+    this.#urgent.delete(stream);
     this.#run(
       task,
       async () => {
-        await this.#parts.attach(stream);
-        this.#settle(stream);
+        if (await this.#parts.attach(stream)) this.#settle(stream);
       },
       () => {
         if (!this.#parts.streams.has(stream.id)) return;
-        this.#urgent.set(stream, this.#againAt());
         this.#parts.onAttachFailed(stream);
+        this.#urgent.set(stream, againAt(stream.failedAttaches));
       },
     );
   }
@@ -150,12 +162,8 @@ export class Sweeper {
         await this.#parts.detach(stream);
         this.#settle(stream);
       },
-      () => this.#closed.set(stream, this.#againAt()),
+      () => this.#closed.set(stream, againAt(1)),
     );
-  }
-
-  #againAt(): number {
-    return performance.now() + AGAIN_MS * (1 + Math.random());
   }
 
   #settle(stream: Stream): void {

@@ -8,8 +8,8 @@ import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
-/** Bytes of one page of a mailbox. */
-const PAGE_BYTES = 256 * 1024;
+/** Bytes of one page of a mailbox: what a stream that is slow to take it holds in memory meanwhile. */
+const PAGE_BYTES = 32 * 1024;
 
 export interface NewMessage {
   /** `*`, `=<device id>` or `~<name>`. */

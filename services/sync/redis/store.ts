@@ -135,7 +135,10 @@ export class Store {
     if (!(connection instanceof Cluster)) {
       let connects = 0;
       connection.on('ready', () => {
-        if (connects++ > 0) metrics.redis_reconnects_total.inc();
+        if (connects++ === 0) return;
+        metrics.redis_reconnects_total.inc();
+        // It may lead to another primary than the one that knew the routes written over the old one.
+        onTopology();
       });
       return;
     }

@@ -1,31 +1,31 @@
 import { byAccount, type DeviceHistory, type Fault, type History } from '../history.ts';
-import { compareIds, msOf } from './positions.ts';
+import { compareIds, hasBreak, LATE_MS, msOf } from './positions.ts';
 import type { Violation } from './violation.ts';
 
 /*
  * The order relation. Positions of one log are ordered by their milliseconds, and two events of one log never share
  * them. So:
  * 1. On a device, ids at their first sight rise strictly (a ping may repeat the last one). A reset begins anew at the
- *    id of its `ready`, and may be lower than what was seen before only when the store lost writes or had its clock set.
- * 2. In an account, no two ids share milliseconds, unless the store lost writes in between.
+ *    id of its `ready`, and may be lower than what was seen before only when the store lost writes or had its clock set
+ *    since then.
+ * 2. In an account, no two ids share milliseconds, unless the store lost writes or had its clock set in between.
  * 3. What was acknowledged before another operation of the account was sent has the lower id, unless the store lost
  *    writes or had its clock set in between, or before the event was seen: what a store forgot may happen once more,
  *    when a replica that was stopped goes on with a request that another has answered meanwhile.
  */
 
-const breaksOrder = (fault: Fault): boolean => fault.loss !== null || fault.movedClock;
-
 function checkDevice({ account, device, frames }: DeviceHistory, faults: Fault[]): Violation[] {
   const violations: Violation[] = [];
   const seen = new Set<string>();
   let last: string | null = null;
+  let lastAt = 0;
   for (const { id, name, at, connection } of frames) {
     if (id === null) continue;
     const step: number | null = last === null ? 1 : compareIds(id, last);
     const say = (says: string) =>
       violations.push({ check: 'order', at, account, device, says: `${says} (connection ${connection})` });
     if (name === 'ready') {
-      const excused = faults.some((fault) => breaksOrder(fault) && fault.startedAt <= at);
+      const excused = hasBreak(faults, lastAt - LATE_MS, at);
       if (step !== null && step < 0 && !excused) say(`a reset went back from ${last} to ${id}`);
     } else if (seen.has(id)) {
       if (name !== 'ping') continue;
@@ -37,24 +37,30 @@ function checkDevice({ account, device, frames }: DeviceHistory, faults: Fault[]
     }
     seen.add(id);
     last = id;
+    lastAt = at;
   }
   return violations;
 }
 
 function checkSharedMs(account: string, devices: DeviceHistory[], faults: Fault[]): Violation[] {
-  if (faults.some(breaksOrder)) return [];
-  const byMs = new Map<number, string>();
-  const violations: Violation[] = [];
+  /** The first sight of each id. */
+  const byMs = new Map<number, Map<string, { at: number; device: string }>>();
   for (const { frames, device } of devices) {
     for (const { id, at } of frames) {
       if (id === null) continue;
-      const other = byMs.get(msOf(id));
-      if (other === undefined) byMs.set(msOf(id), id);
-      else if (other !== id)
-        violations.push({ check: 'order', at, account, device, says: `${id} and ${other} share their milliseconds` });
+      const ids = byMs.get(msOf(id)) ?? new Map<string, { at: number; device: string }>();
+      byMs.set(msOf(id), ids);
+      if (at < (ids.get(id)?.at ?? Infinity)) ids.set(id, { at, device });
     }
   }
-  return violations;
+  return [...byMs.values()].flatMap((ids) => {
+    const bySight = [...ids].toSorted(([, a], [, b]) => a.at - b.at);
+    return bySight.slice(1).flatMap(([id, { at, device }], i): Violation[] => {
+      const [other, { at: otherAt }] = bySight[i] as (typeof bySight)[number];
+      if (hasBreak(faults, otherAt - LATE_MS, at)) return [];
+      return [{ check: 'order', at, account, device, says: `${id} and ${other} share their milliseconds` }];
+    });
+  });
 }
 
 interface Placed {
@@ -86,7 +92,6 @@ function placedOperations({ operations }: History, account: string, devices: Dev
 
 function checkCausality(account: string, placed: Placed[], faults: Fault[]): Violation[] {
   const violations: Violation[] = [];
-  const breaks = faults.filter(breaksOrder);
   const bySent = placed.toSorted((a, b) => a.sentAt - b.sentAt);
   const byAnswer = placed.toSorted((a, b) => a.answeredAt - b.answeredAt);
   let highest: Placed | null = null;
@@ -99,7 +104,7 @@ function checkCausality(account: string, placed: Placed[], faults: Fault[]): Vio
     if (highest === null) continue;
     const before: Placed = highest;
     const until = Math.max(operation.answeredAt, before.seenAt);
-    const excused = breaks.some(({ startedAt, endedAt }) => startedAt <= until && endedAt >= before.sentAt);
+    const excused = hasBreak(faults, before.sentAt, until);
     if (excused) highest = null;
     if (excused || (compareIds(operation.id, before.id) ?? 1) > 0) continue;
     const says = `operation ${operation.number} (${operation.id}) was sent after ${before.number} (${before.id}) was acknowledged`;

@@ -1,9 +1,6 @@
 import type { Connection, DeviceHistory, Fault, Frame, History } from '../history.ts';
-import { compareIds } from './positions.ts';
+import { compareIds, LATE_MS } from './positions.ts';
 import type { Violation } from './violation.ts';
-
-/** A position may reach a client this long after it was issued: through a paused replica, a slow socket. */
-const LATE_MS = 10_000;
 
 /** A log holds 256 events; some of them were seen by nobody that we know of. */
 const LOG_EVENTS_SEEN = 200;

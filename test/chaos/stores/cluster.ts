@@ -1,4 +1,4 @@
-import { startRedisCluster } from '../../support/redis-cluster.ts';
+import { NODE_TIMEOUT_MS, startRedisCluster } from '../../support/redis-cluster.ts';
 import { type RedisProcess, until } from '../../support/redis-processes.ts';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { DURABLE, harmsOfPrimaries, type Primary } from './primaries.ts';
@@ -70,6 +70,7 @@ export async function startCluster(): Promise<ChaosStore> {
         return { target: `slot ${slot} of ${accountKey(variant)}`, loss: null, movedClock: false };
       },
     }),
+    replicated: { looks, deadAfterMs: NODE_TIMEOUT_MS },
     peek: (account) => peekInto(looks, account),
     skipped: {},
     async stop() {

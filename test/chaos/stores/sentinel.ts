@@ -5,14 +5,17 @@ import { DURABLE, harmsOfPrimaries, LAG_MS, type Primary, untilFollowing } from 
 import type { ChaosStore } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 
-/** A server is taken for dead after 1 s of silence; then another one is agreed upon. */
-const DECIDED_WITHIN_MS = 3_000;
+/** A server is taken for dead after so much silence: on a busy machine less would be no sign of death. */
+const DEAD_AFTER_MS = 2_000;
+
+/** Then another one is agreed upon. */
+const DECIDED_WITHIN_MS = DEAD_AFTER_MS + 2_000;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A primary with two replicas and three sentinels; each replica of ours reaches each through a proxy of its own. */
 export async function startSentinel(): Promise<ChaosStore> {
-  const site = await startRedisSentinel({ settings: DURABLE });
+  const site = await startRedisSentinel({ settings: DURABLE, downAfterMs: DEAD_AFTER_MS });
   const ports = site.servers.map(({ port }) => port);
   const looks = ports.map(lookInto);
   const allWays: Ways[] = [];
@@ -58,6 +61,7 @@ export async function startSentinel(): Promise<ChaosStore> {
         return { target: `primary ${old.port}`, loss: { since, times: 1 }, movedClock: false };
       },
     }),
+    replicated: { looks, deadAfterMs: DEAD_AFTER_MS },
     peek: (account) => peekInto(looks, account),
     skipped: {},
     async stop() {

@@ -146,6 +146,7 @@ export async function startStandalone({ redisServer }: { redisServer: string }):
       return { url: proxy.url, env: {}, proxies: [proxy] };
     },
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
+    replicated: null,
     peek: (account) => peekInto([look], account),
     skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},
     async stop() {

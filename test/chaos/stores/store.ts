@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import type { Loss } from '../history.ts';
 import type { Mode } from '../options.ts';
 import type { Proxy } from '../proxy.ts';
@@ -21,6 +22,14 @@ export interface StoreDamage {
 /** A way to harm this kind of store: does it, waits until the cause is gone, and says what may be lost. */
 export type Harm = (options: { holdMs: number; variant: number; now: () => number }) => Promise<StoreDamage>;
 
+/** Nodes of which one may take another's place. */
+export interface Replicated {
+  /** A connection to each. */
+  looks: readonly Redis[];
+  /** A node is taken for dead after this much silence. */
+  deadAfterMs: number;
+}
+
 /**
  * The store under the replicas: one process, or a whole cluster. What can be done to it differs, so every harm has a
  * name (that of its kind of fault) and those that a store lacks are not in its list.
@@ -30,6 +39,8 @@ export interface ChaosStore {
   /** One for each replica. */
   openDoor(): Promise<Door>;
   readonly harms: Readonly<Record<string, Harm>>;
+  /** Null for one process, whose place nobody takes. */
+  readonly replicated: Replicated | null;
   /** What is stored of an account's routes and presence, for people. */
   peek(account: string): Promise<string>;
   /** Kinds that this machine cannot do, with the reason. */

@@ -96,6 +96,80 @@ describe('loss', () => {
     expect(found(planted.history)).toEqual(['loss']);
   });
 
+  test('what was due in a quiet moment is not excused by a loss and a reset after it', () => {
+    planted.ask('message', 100);
+    planted.ask('clipboard', 110);
+    planted.quiet(60_000);
+    planted.fault('flushall', 300_000, 300_010, LOST_ALL);
+    for (const name of ['a-0', 'a-1']) planted.receive(name, 301_000, ready('store_lost'), '301000-1');
+    planted.quiet(360_000);
+
+    const verdict = Object.values(check(planted.history)).flat();
+    expect(verdict.map(({ device, says }) => `${device} ${says}`)).toEqual([
+      expect.stringContaining('a-1 never got message m1, due at 60000'),
+      expect.stringContaining('a-0 never got clipboard, due at 60000'),
+      expect.stringContaining('a-1 never got clipboard, due at 60000'),
+    ]);
+  });
+
+  test('a reset covers what came before it although the store loses everything later, and nothing after it', () => {
+    const askAt = (at: number, id: string) =>
+      planted.receive('a-0', at + 2, clipboard(planted.ask('clipboard', at).number), id);
+    askAt(110, '1110-1');
+    planted.receive('a-0', 200, { name: 'clipboard:cleared' }, '2000-1');
+    for (let i = 1; i < 250; i++) planted.receive('a-0', 200 + i, { name: 'clipboard:cleared' }, `${2_000 + i}-1`);
+    planted.connect('a-1', 20_000, '1000-1');
+    planted.receive('a-1', 20_001, ready('expired'), '2249-1');
+    planted.quiet(60_000);
+    planted.fault('flushall', 300_000, 300_010, LOST_ALL);
+    expect(found(planted.history)).toEqual([]);
+
+    planted = new Planted();
+    askAt(19_999, '3000-1');
+    for (let i = 0; i < 250; i++) planted.receive('a-0', 200 + i, { name: 'clipboard:cleared' }, `${2_000 + i}-1`);
+    planted.history.devices[0]?.frames.sort((a, b) => a.at - b.at);
+    planted.connect('a-1', 20_000, '1000-1');
+    planted.receive('a-1', 20_001, ready('expired'), '2249-1');
+    planted.quiet(60_000);
+    planted.fault('flushall', 300_000, 300_010, LOST_ALL);
+    expect(found(planted.history)).toEqual(['loss']);
+  });
+
+  test.each(['message', 'clipboard'] as const)('a %s that came only after a quiet moment is caught', (kind) => {
+    const { number } = planted.ask(kind, 100);
+    const content = kind === 'message' ? message(number) : clipboard(number);
+    if (kind === 'clipboard') planted.receive('a-0', 101, content, '1100-1');
+    planted.quiet(60_000);
+    planted.receive('a-1', 61_000, content, '1100-1');
+    planted.quiet(120_000);
+    expect(found(planted.history)).toEqual(['loss']);
+
+    planted.history.checkpoints.shift();
+    expect(found(planted.history)).toEqual([]);
+  });
+
+  test('that one receiver has a message does not say that another one has it', () => {
+    const { number } = planted.deliver(100, '1100-1');
+    planted.acknowledge('a-1', 200, [`m${number}`]);
+    planted.receive('a-0', 201, { name: 'message:delivered', messageIds: [`m${number}`], by: 'a-0' }, '1200-1');
+    planted.quiet(60_000);
+    expect(found(planted.history)).toEqual(['loss']);
+
+    planted.receive('a-0', 202, { name: 'message:delivered', messageIds: [`m${number}`], by: 'a-1' }, '1201-1');
+    expect(found(planted.history)).toEqual([]);
+  });
+
+  test('a primary that woke up empty and was replaced may lose what it had accepted instead, once and no more', () => {
+    planted.fault('primary-wipe', 50, 300, { loss: { since: null, times: 2 } });
+    planted.receive('a-1', 80, ready('store_lost'), '1080-1');
+    planted.ask('message', 100);
+    planted.quiet(60_000);
+    expect(found(planted.history)).toEqual([]);
+
+    Object.assign(planted.history.faults[0] ?? {}, LOST_ALL);
+    expect(found(planted.history)).toEqual(['loss']);
+  });
+
   test('a message that was refused and came all the same is caught', () => {
     Object.assign(planted.deliver(100, '1100-1'), { outcome: 'refused', code: 'not_found' });
 
@@ -147,6 +221,30 @@ describe('order', () => {
     planted.deliver(100, '1200-1');
     const { number } = planted.ask('clipboard', 300);
     planted.receive('a-0', 301, clipboard(number), '1150-1');
+
+    expect(found(planted.history)).toContain('order');
+  });
+
+  test('two events of the same millisecond are caught, also before and after a loss', () => {
+    planted.fault('flushall', 20_000, 20_010, LOST_ALL);
+    planted.receive('a-1', 20_020, ready('store_lost'), '21000-1');
+    planted.deliver(100, '1100-1');
+    planted.history.devices[1]?.frames.sort((a, b) => a.at - b.at);
+    planted.receive('a-0', 150, { name: 'clipboard:cleared' }, '1100-2');
+    expect(found(planted.history)).toEqual(['order']);
+
+    planted = new Planted();
+    planted.fault('flushall', 120, 130, LOST_ALL);
+    planted.deliver(100, '1100-1');
+    planted.receive('a-0', 150, { name: 'clipboard:cleared' }, '1100-2');
+    expect(found(planted.history)).toEqual([]);
+  });
+
+  test('a reset that goes back is caught although the store was lost long before', () => {
+    planted.fault('flushall', 200, 210, LOST_ALL);
+    planted.receive('a-1', 300, ready('store_lost'), '1300-1');
+    planted.deliver(30_000, '31000-1');
+    planted.receive('a-1', 40_000, ready('gap'), '30500-1');
 
     expect(found(planted.history)).toContain('order');
   });

@@ -94,6 +94,14 @@ export class Planted {
     return operation;
   }
 
+  /** An acknowledgement that took all of the messages out of the mailbox. */
+  acknowledge(by: string, at: number, messageIds: string[]): void {
+    this.#operations += 1;
+    const asked = { number: this.#operations, account: 'a', device: by, sentAt: at, answeredAt: at + 1, code: null };
+    const outcome = 'acknowledged' as const;
+    this.history.operations.push({ ...asked, kind: 'ack', outcome, messageIds, acked: messageIds.length });
+  }
+
   /** A message that arrives at once. */
   deliver(at: number, id: string): Operation {
     const operation = this.ask('message', at);

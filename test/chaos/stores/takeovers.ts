@@ -1,0 +1,126 @@
+import type { Redis } from 'ioredis';
+import { type Fault, UNPLANNED } from '../history.ts';
+import { LAG_MS } from './primaries.ts';
+import type { Replicated } from './store.ts';
+
+const LOOK_EVERY_MS = 500;
+
+/** A takeover is seen a little after it happened; what was planned may be over by then. */
+const SEEN_WITHIN_MS = 1_000;
+
+/** What follows its successor late, or is dead, is not waited for any longer than this. */
+const SETTLED_WITHIN_MS = 30_000;
+
+type Role = 'primary' | 'following' | 'not following';
+
+async function roleOf(look: Redis): Promise<Role | undefined> {
+  const answer = (await look.call('ROLE').catch(() => undefined)) as [string, string?, number?, string?] | undefined;
+  if (answer?.[0] === 'master') return 'primary';
+  if (answer?.[0] === 'slave') return answer[3] === 'connected' ? 'following' : 'not following';
+  return undefined;
+}
+
+interface TakeoversParts {
+  /** Null: a store of one node. */
+  replicated: Replicated | null;
+  /** Where failovers that nobody planned are written down, once they are over. */
+  faults: Fault[];
+  now: () => number;
+  say: (text: string) => void;
+}
+
+/**
+ * On a machine that is busy a store fails over by itself, and loses what a planned failover loses. Whoever becomes a
+ * primary while nobody replaces one is a fault of its own: from the silence that it takes to be taken for dead, until
+ * whom it replaced follows it; until then that one may go on accepting what is lost.
+ */
+export class Takeovers {
+  readonly #parts: TakeoversParts;
+  readonly #roles = new Map<Redis, Role>();
+  /** How many there are when all is well. */
+  #primaries = 0;
+  #expected = 0;
+  #expectedUntil = Number.NEGATIVE_INFINITY;
+  readonly #unsettled = new Set<Promise<void>>();
+  #seen = 0;
+  #isOver = false;
+
+  constructor(parts: TakeoversParts) {
+    this.#parts = parts;
+  }
+
+  /** How many were seen that nobody planned. */
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /** Looks at every node, from now on until `stop`. Resolves when all were seen once. */
+  async start(): Promise<void> {
+    const { looks = [] } = this.#parts.replicated ?? {};
+    await Promise.all(looks.map((look) => this.#look(look)));
+    this.#primaries = [...this.#roles.values()].filter((role) => role === 'primary').length;
+    for (const look of looks) void this.#keepLooking(look);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  /** From now on until the function that it gives is called whoever becomes a primary is meant to. */
+  expect(): () => void {
+    this.#expected += 1;
+    return () => {
+      this.#expected -= 1;
+      this.#expectedUntil = this.#parts.now() + SEEN_WITHIN_MS;
+    };
+  }
+
+  /** Resolves when those seen so far are over, and written down. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#unsettled);
+  }
+
+  async #keepLooking(look: Redis): Promise<void> {
+    while (!this.#isOver) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await this.#look(look);
+    }
+  }
+
+  async #look(look: Redis): Promise<void> {
+    const role = await roleOf(look);
+    const before = this.#roles.get(look);
+    if (role === undefined || this.#isOver) return;
+    this.#roles.set(look, role);
+    if (role !== 'primary' || before === undefined || before === 'primary') return;
+    if (this.#expected > 0 || this.#parts.now() <= this.#expectedUntil) return;
+    this.#seen += 1;
+    const settling = this.#writeDown(look).finally(() => this.#unsettled.delete(settling));
+    this.#unsettled.add(settling);
+  }
+
+  async #writeDown(look: Redis): Promise<void> {
+    const { faults, now, say, replicated } = this.#parts;
+    const seenAt = now();
+    const startedAt = seenAt - (replicated?.deadAfterMs ?? 0) - LAG_MS;
+    do await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * 2));
+    while (!this.#isOver && !this.#isWhole() && now() < seenAt + SETTLED_WITHIN_MS);
+    const endedAt = now();
+    const target = `to ${look.options.port}`;
+    say(`${UNPLANNED} ${target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}: NOBODY PLANNED IT`);
+    faults.push({
+      ...{ kind: UNPLANNED, target, startedAt, endedAt, broken: null },
+      loss: { since: startedAt - LAG_MS, times: 1 },
+      // From the first clock that was set on, the next primary may have another one.
+      movedClock: faults.some(({ movedClock }) => movedClock),
+      hidesDevices: true,
+    });
+  }
+
+  /** As many primaries as ever, and all others follow. */
+  #isWhole(): boolean {
+    const roles = [...this.#roles.values()];
+    const primaries = roles.filter((role) => role === 'primary').length;
+    return primaries === this.#primaries && !roles.includes('not following');
+  }
+}
