@@ -91,6 +91,7 @@ describe.each([
   const keyOf = (user: string, what: string) => `${prefix}:{${user}}:${what}`;
   let shelf: Shelf;
   let baton: ReplicaProcess;
+  const paused = new Set<RedisProcess>();
 
   const startWaiting = (replicas: number) =>
     startReplica({
@@ -101,6 +102,9 @@ describe.each([
     shelf = await startShelf();
     baton = await startWaiting(1);
   }, 60_000);
+  afterEach(() => {
+    for (const server of paused) server.resume();
+  });
   afterAll(async () => {
     await stopReplicas();
     await shelf.stop();
@@ -118,9 +122,18 @@ describe.each([
         ...{ method: 'POST', path: '/api/message', body: { to: 'Phone', content } },
         headers: { ...laptop.headers, 'Idempotency-Key': key },
       });
-    const mail = async () => (await phone.on(through).call('listMessages')).body.messages;
+    const mail = async () => (await phone.on(through).call('listMessages')).body.messages.slice(1);
+    // The connection on which replicas are asked is older than what they are asked about.
+    await send('the first');
+    await onPhone.next('message');
     const [primary, replicas] = [await shelf.primaryOf(keyOf(user, 'log')), await shelf.replicasOf(keyOf(user, 'log'))];
     return { user, laptop, phone, onPhone, send, mail, primary, replicas };
+  }
+  function pauseAll(replicas: RedisProcess[]): void {
+    for (const replica of replicas) {
+      paused.add(replica);
+      replica.pause();
+    }
   }
   const idIn = ({ body }: { body: unknown }) => (body as { message_id: string }).message_id;
 
@@ -151,7 +164,7 @@ describe.each([
 
   test('201 comes when a replica has the message, and not before; it is delivered at once', async () => {
     const { user, onPhone, send, primary, replicas } = await startPair();
-    for (const replica of replicas) replica.pause();
+    pauseAll(replicas);
     await writeBacklog(primary, keyOf(user, 'backlog'));
     let isAnswered = false;
     const sent = send('for a slow replica').then((answer) => {
@@ -172,7 +185,7 @@ describe.each([
 
   test('with every replica stopped it is 202: accepted and delivered, and 201 by the same key once one goes on', async () => {
     const { user, onPhone, send, mail, replicas } = await startPair();
-    for (const replica of replicas) replica.pause();
+    pauseAll(replicas);
     const first = await send('unconfirmed', 'key');
     const { data } = await onPhone.next('message');
     const again = await send('unconfirmed', 'key');
@@ -193,7 +206,7 @@ describe.each([
 
   test('two hundred at once are delivered while no replica answers, and wait for it together', async () => {
     const { onPhone, send, replicas } = await startPair();
-    for (const replica of replicas) replica.pause();
+    pauseAll(replicas);
     const startedAt = performance.now();
     const sent = Promise.all(Array.from({ length: 200 }, (__, i) => send(String(i))));
     const arrived = new Set<string>();
@@ -210,9 +223,9 @@ describe.each([
 
   test('what is refused, or sent to nobody, waits for no replica', async () => {
     const { laptop, onPhone, send, replicas } = await startPair();
-    await send('the first', 'refused');
-    for (const replica of replicas) replica.pause();
-    const reused = await send('another', 'refused');
+    await send('some words', 'refused');
+    pauseAll(replicas);
+    const reused = await send('other words', 'refused');
     const { headers } = laptop;
     const body = { to: 'Nobody', content: 'x' };
     const nobody = await request(baton, { method: 'POST', path: '/api/message', headers, body });
@@ -225,7 +238,7 @@ describe.each([
 
   test('a connection that is lost while replicas are waited for is a 503, after which the key answers the message', async () => {
     const { onPhone, send, mail, primary, replicas } = await startPair();
-    for (const replica of replicas) replica.pause();
+    pauseAll(replicas);
     const sent = send('cut', 'key');
     const { data } = await onPhone.next('message');
     const WAITING = /^id=(\d+) .* name=baton:confirmer .* cmd=wait /m;
@@ -291,7 +304,7 @@ describe.each([
         continue;
       }
       killed.add(primary);
-      for (const replica of replicas) replica.pause();
+      pauseAll(replicas);
       await writeBacklog(primary, keyOf(user, 'backlog'));
       const sent = send('about to be orphaned');
       const promoted = shelf.killPrimaryOf(keyOf(user, 'log'), sent);
