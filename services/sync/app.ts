@@ -81,7 +81,7 @@ export async function startApp(config: Config): Promise<App> {
     onTopology: () => bus.doubt(),
     onPartLost: () => hub.attachAll('part lost'),
   });
-  const { redis, keys, scripts } = store;
+  const { redis, keys, scripts, confirm } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
   const bus = new Bus({
     open: store.subscriber,
@@ -131,15 +131,15 @@ export async function startApp(config: Config): Promise<App> {
   const { owePushes } = push;
   const devices = makeDevices({ store: makeDeviceStore({ redis, scripts, keys }), owePushes });
   const messages = makeMessages({
-    store: makeMessageStore({ scripts, keys, deadChannels: replica.deadChannels, rateLimit: limitOf('message') }),
+    store: makeMessageStore({
+      ...{ scripts, keys, confirm, deadChannels: replica.deadChannels, rateLimit: limitOf('message') },
+    }),
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
-    owePushes,
-    onAccepted: () => metrics.messages_total.inc(),
+    ...{ owePushes, onAccepted: () => metrics.messages_total.inc() },
   });
   const clipboard = makeClipboardRoom({
     ...{ db: { redis, scripts, keys }, ttlMs: config.clipboard.ttlSeconds * 1000, rateLimit: limitOf('clipboard') },
-    noteDue: dueStore.note,
-    onWritten: () => metrics.clipboard_writes_total.inc(),
+    ...{ noteDue: dueStore.note, onWritten: () => metrics.clipboard_writes_total.inc() },
   });
   const transfers = makeTransfers({
     store: makeTransferStore({

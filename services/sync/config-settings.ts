@@ -164,6 +164,11 @@ export const SETTINGS = {
     default: String(LIMITS.clipboardSeconds),
     meaning: 'Retention of the clipboard.',
   }),
+  APP_MESSAGE_WAIT_REPLICAS: setting(integer(0, 16), {
+    default: '0',
+    meaning:
+      'Redis replicas that have to have a message before it is answered with 201; with fewer within 1 s it is 202. 0 asks none.',
+  }),
   APP_TRANSFER_REDELIVERY_SECONDS: setting(integer(1, 86_400), {
     default: '3600',
     meaning: 'How long a transfer that nobody accepted is announced again to its receiver.',

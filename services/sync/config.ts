@@ -31,7 +31,12 @@ export interface Config {
     readonly onceSeconds: number;
     readonly persistSeconds: number;
   };
-  readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
+  readonly redis: {
+    readonly address: RedisAddress;
+    readonly keyPrefix: string;
+    /** How many replicas of the store have to have a message before it is answered with 201; 0: none is asked. */
+    readonly waitReplicas: number;
+  };
   readonly hub: {
     /** Already lowered to what the descriptor limit allows. */
     readonly maxStreams: number;
@@ -238,7 +243,11 @@ function assemble(values: Values, descriptorLimit: number): Config {
       onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
       persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
     },
-    redis: { address: addressOf(values), keyPrefix: values.APP_KEY_PREFIX },
+    redis: {
+      address: addressOf(values),
+      keyPrefix: values.APP_KEY_PREFIX,
+      waitReplicas: values.APP_MESSAGE_WAIT_REPLICAS,
+    },
     hub: {
       maxStreams,
       sweepSeconds: values.APP_HUB_SWEEP_SECONDS,

@@ -55,7 +55,9 @@ export const messageRoutes = {
     rate: 'message',
     idempotent: true,
     body: SendMessage,
-    answers: { 201: MessageAccepted },
+    // 202: accepted and delivered, but fewer replicas of the store have it than the installation asks for. The same
+    // Idempotency-Key answers the same message, with 201 once they have it.
+    answers: { 201: MessageAccepted, 202: MessageAccepted },
     errors: ['empty_message', 'message_too_large', 'not_found', 'mailbox_full', 'device_required'],
   }),
   listMessages: route({

@@ -7,6 +7,8 @@ import { startReplica, stopReplicas } from '../support/replicas.ts';
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
 const PASSWORD = 'only-for-this-test';
 
+const ENV = { APP_CLIPBOARD_TTL_SECONDS: '1', APP_MESSAGE_WAIT_REPLICAS: '1' };
+
 let redis: OwnRedis;
 
 beforeAll(async () => {
@@ -24,9 +26,7 @@ afterAll(async () => {
 
 test('the shipped Redis user may do everything that a replica does, and touch no other key', async () => {
   const url = redis.url.replace('redis://', `redis://baton:${PASSWORD}@`);
-  const [one, two] = await Promise.all(
-    [1, 2].map(() => startReplica({ redisUrl: url, keyPrefix: 'baton', env: { APP_CLIPBOARD_TTL_SECONDS: '1' } })),
-  );
+  const [one, two] = await Promise.all([1, 2].map(() => startReplica({ redisUrl: url, keyPrefix: 'baton', env: ENV })));
   if (!one || !two) throw new Error('no replicas');
   const user = randomUser();
   const [laptop, phone] = [makeDevice({ user, name: 'Laptop' }), makeDevice({ user, name: 'Phone' })];
@@ -34,7 +34,7 @@ test('the shipped Redis user may do everything that a replica does, and touch no
   const onPhone = phone.listen(two);
   await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
 
-  await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'hello' } });
+  const sent = await laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: 'hello' } });
   const { data } = await onPhone.next('message');
   await phone.on(two).call('ackMessages', { body: { message_ids: [data.message_id] } });
   await onLaptop.next('message:delivered');
@@ -48,6 +48,8 @@ test('the shipped Redis user may do everything that a replica does, and touch no
   const confined = new Redis(url);
   await expect(confined.get('other:key')).rejects.toThrow(/NOPERM/);
   expect(one.log()).not.toContain('NOPERM');
+  // There are no replicas here; without the right to ask for them it would be a 500.
+  expect(sent.status).toBe(202);
   await confined.quit();
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 }, 60_000);

@@ -22,8 +22,8 @@ export interface RedisCluster {
   slotOf(key: string): Promise<number>;
   /** The primary of a slot and a replica of it. */
   shardOf(slot: number): Promise<[primary: RedisProcess, replica: RedisProcess]>;
-  /** Kills the primary of a key and resolves when a replica has taken over. */
-  killPrimaryOf(key: string): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
+  /** Kills the primary of a key, in the moment in which `when` resolves; resolves when a replica has taken over. */
+  killPrimaryOf(key: string, when?: Promise<unknown>): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
   /** Has a replica of the key's primary take over in good order. */
   failover(key: string): Promise<void>;
   /** Moves a slot with everything in it to another primary, as `redis-cli --cluster reshard` does, step by step. */
@@ -139,9 +139,10 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
       return [processOf(owner), processOf(replica)];
     },
     primaryOf: async (key) => processOf(await ownerOf(await slotOf(key))),
-    async killPrimaryOf(key) {
+    async killPrimaryOf(key, when) {
       const slot = await slotOf(key);
       const killed = processOf(await ownerOf(slot));
+      await when;
       dead.add(killed);
       await killed.kill();
       const promoted = processOf(await promotedInsteadOf(killed.port, slot));

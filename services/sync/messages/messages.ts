@@ -7,6 +7,12 @@ import type { Caller } from '../identity/caller.ts';
 import type { OwePushes } from '../push/owing.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
+interface Sent {
+  answer: MessageAccepted;
+  /** As many replicas of the store have it as were asked for. */
+  isConfirmed: boolean;
+}
+
 interface MessagesParts {
   store: MessageStore;
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
@@ -45,13 +51,13 @@ export function makeMessages({ store, isDeadChannel, owePushes, onAccepted }: Me
 
   return {
     /** Throws `empty_message`, `message_too_large` and what the store refuses. */
-    async send(caller: Caller, message: SendMessage, operation: Operation): Promise<MessageAccepted> {
+    async send(caller: Caller, message: SendMessage, operation: Operation): Promise<Sent> {
       checkContent(message.content);
       const { content } = message;
       const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation };
       const accepted = await owePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
       onAccepted();
-      return answerOf(accepted);
+      return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 
     /** The caller's unacknowledged messages, oldest first; a caller without device has no mailbox. */

@@ -3,10 +3,10 @@ import type { HandlersOf } from '../http/handler.ts';
 import type { Messages } from './messages.ts';
 
 export const makeMessageHandlers = (messages: Messages): HandlersOf<typeof messageRoutes> => ({
-  sendMessage: async ({ caller, body, operation }) => ({
-    status: 201,
-    body: await messages.send(caller, body, operation),
-  }),
+  sendMessage: async ({ caller, body, operation }) => {
+    const { answer, isConfirmed } = await messages.send(caller, body, operation);
+    return { status: isConfirmed ? 201 : 202, body: answer };
+  },
 
   listMessages: async ({ caller }) => ({ status: 200, body: { messages: await messages.list(caller) } }),
 

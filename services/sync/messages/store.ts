@@ -3,6 +3,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushMode } from '../push/owing.ts';
+import type { Confirm } from '../redis/confirmer.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -21,6 +22,8 @@ export interface NewMessage {
 export interface Accepted {
   messageId: string;
   createdAtMs: number;
+  /** As many replicas have it as were asked for. */
+  isConfirmed: boolean;
   targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
   /** Open routes of the account: which replica's channel holds which device. */
   routes: { channel: string; device: string }[];
@@ -41,10 +44,12 @@ interface MessageStoreParts {
   deadChannels: () => string;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
+  /** Null: what the primary accepted is accepted. */
+  confirm: Confirm | null;
 }
 
 /** The mailboxes of an account. */
-export function makeMessageStore({ scripts, keys, deadChannels, rateLimit }: MessageStoreParts) {
+export function makeMessageStore({ scripts, keys, deadChannels, rateLimit, confirm }: MessageStoreParts) {
   const acceptScript = scripts.load('message-accept.lua', import.meta.url, 'message');
   const ackScript = scripts.load('message-ack.lua', import.meta.url);
   const pageScript = scripts.load('mail-page.lua', import.meta.url);
@@ -52,7 +57,8 @@ export function makeMessageStore({ scripts, keys, deadChannels, rateLimit }: Mes
   return {
     /**
      * Null: nothing was done, the account has to be noted first. Throws `not_found`, `mailbox_full`, `rate_limited`,
-     * `device_required`, `idempotency_key_reused`.
+     * `device_required`, `idempotency_key_reused`; `store_unavailable` also when it was accepted and then the primary
+     * was gone before its replicas could be asked.
      */
     async accept(
       caller: Caller,
@@ -60,10 +66,11 @@ export function makeMessageStore({ scripts, keys, deadChannels, rateLimit }: Mes
       pushes: PushMode,
     ): Promise<Accepted | null> {
       const { account: u, deviceId } = caller;
+      const operationKey = keys.operation(u, deviceId, operation.id);
       const [id, created, targets, routes, facts] = await acceptScript(
         [
           ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
-          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'message', deviceId)],
+          ...[operationKey, keys.rate(u, 'message', deviceId)],
           ...[keys.push(u), keys.due(u)],
         ],
         [
@@ -74,9 +81,12 @@ export function makeMessageStore({ scripts, keys, deadChannels, rateLimit }: Mes
         ],
       );
       if (id === '') return null;
+      // The message and its operation were written in one step: who has the one has the other.
+      const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
       return {
         messageId: id as string,
         createdAtMs: Number(created),
+        isConfirmed,
         targets: (JSON.parse(targets as string) as [string, string, string, boolean][]).map(
           ([device, name, error, pushed]) => ({ deviceId: device || null, name, refused: error !== '', pushed }),
         ),

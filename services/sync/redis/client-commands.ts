@@ -9,6 +9,8 @@ export const CLIENT_COMMANDS = [
   ...['eval', 'evalsha', 'publish'],
   ...['get', 'hget', 'hset', 'hdel', 'hvals', 'del', 'srem', 'srandmember', 'time'],
   ...['zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore', 'scan'],
+  // What replicas have.
+  ...['expire', 'wait'],
   // The relay's bytes.
   ...['select', 'multi', 'xadd', 'exec', 'xrange'],
   // express-rate-limit's store.

@@ -1,5 +1,5 @@
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
-import type { RedisAddress } from '../config-redis.ts';
+import type { RedisAddress, RedisNode } from '../config-redis.ts';
 
 /** No command waits longer for its answer; a client gets its 503 within 3 s. */
 export const COMMAND_TIMEOUT_MS = 2_000;
@@ -161,6 +161,21 @@ export function connectCommands(parts: ConnectionParts): Connection {
     maxRetriesPerRequest: 1,
     socketTimeout: SILENT_SOCKET_MS,
   });
+}
+
+/**
+ * The connection on which replicas are waited for, which holds up whatever comes behind: to this node of a cluster, or
+ * to the primary. It ends with its socket and sends nothing again: on another one WAIT would not know what it is about.
+ */
+export function connectWaiting(parts: ConnectionParts, node: RedisNode | null, timeoutMs: number): Server {
+  const address: RedisAddress = node === null ? parts.address : { ...parts.address, mode: 'standalone', nodes: [node] };
+  const server = new Server({
+    ...serverOptions({ ...parts, address }),
+    commandTimeout: timeoutMs,
+    retryStrategy: () => null,
+  });
+  server.on('error', parts.onError);
+  return server;
 }
 
 /** The connection that listens. It keeps its subscription over a reconnect; the bus checks that it really hears. */

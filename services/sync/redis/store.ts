@@ -1,8 +1,10 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import type { RedisAddress } from '../config-redis.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { RedisAddress, RedisNode } from '../config-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Announcer } from './announcer.ts';
+import { type Confirm, Confirmer } from './confirmer.ts';
 import { close, type Connection, connectCommands } from './connections.ts';
 import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
@@ -13,6 +15,8 @@ import { openSubscriber, type Subscriber, type SubscriberParts } from './subscri
 interface StoreParts {
   address: RedisAddress;
   keyPrefix: string;
+  /** Replicas that have to confirm a message; 0: none is asked. */
+  waitReplicas: number;
   logger: Logger;
   metrics: Metrics;
   /** True for the channel of a replica that is known to be dead. */
@@ -31,9 +35,12 @@ export class Store {
   readonly scripts: ScriptLoader;
   /** For the lease beat, which finds out whether the store is there. */
   readonly probes: ScriptLoader;
+  /** Null where no replica is to be asked. */
+  readonly confirm: Confirm | null;
   readonly #parts: StoreParts;
   readonly #connection: Connection;
   readonly #announcer: Announcer;
+  readonly #confirmer: Confirmer | null;
   #up = false;
   #seen = false;
   #losses = 0;
@@ -41,7 +48,7 @@ export class Store {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { address, keyPrefix, metrics, isDeadChannel, onPartLost } = parts;
+    const { address, keyPrefix, waitReplicas, logger, metrics, isDeadChannel, onPartLost } = parts;
     this.keys = makeKeys(keyPrefix);
     const onError = (error: Error) => this.#logError('commands', error);
     this.#connection = connectCommands({ address, name: 'baton:commands', onError });
@@ -50,6 +57,10 @@ export class Store {
     this.#watch(this.#connection);
     const partOf = (key: string) => this.#primaryOf(key);
     const gate = makeGate({ partOf, isUp: () => this.#isReachable(), onClosed: onPartLost });
+    const nodeOf = (key: string) => this.#nodeOf(key);
+    this.#confirmer =
+      waitReplicas > 0 ? new Confirmer({ address, replicas: waitReplicas, nodeOf, logger, metrics }) : null;
+    this.confirm = this.#confirmer?.confirm ?? null;
     const shared = {
       connection: this.#connection,
       announcer: () => this.#announcer,
@@ -115,6 +126,7 @@ export class Store {
 
   stop(): void {
     this.#announcer.stop();
+    this.#confirmer?.stop();
     close(this.#connection);
   }
 
@@ -155,6 +167,14 @@ export class Store {
 
   #primaryOf(key: string): string | null {
     return this.#connection instanceof Cluster ? (this.#connection.slots[slotOf(key)]?.[0] ?? 'nobody') : null;
+  }
+
+  #nodeOf(key: string): RedisNode | null {
+    const primary = this.#primaryOf(key);
+    if (primary === null) return null;
+    const [, host, port] = /^(.*):(\d+)$/.exec(primary) ?? [];
+    if (host === undefined) throw new BatonError('store_unavailable');
+    return { host, port: Number(port) };
   }
 
   /** An evicting store loses mailboxes and leases silently: a warning and a metric, not a refusal. */

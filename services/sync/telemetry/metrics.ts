@@ -64,6 +64,7 @@ const METRICS = {
   redis_evicts: gauge('1 when the store may evict keys, which loses data'),
 
   messages_total: counter('Messages accepted'),
+  messages_unconfirmed_total: counter('Messages accepted that too few Redis replicas confirmed in time'),
   clipboard_writes_total: counter('Clipboard writes accepted'),
   transfers_total: counter('Transitions of transfers, by the state they led to', ['state']),
   relay_active: gauge('Relay requests under way', ['direction']),

@@ -61,6 +61,7 @@ describe('defaults', () => {
       heartbeatMs: 15_000,
     });
     expect([clipboard.ttlSeconds, drain.streamsSeconds, redis.keyPrefix]).toEqual([300, 25, 'baton']);
+    expect(redis.waitReplicas).toBe(0);
   });
 
   test('an empty variable counts as absent', () => {
@@ -108,6 +109,7 @@ describe('problems', () => {
     ['APP_TRUSTED_PROXIES', '10.0.0.1, proxy.internal', 'not one: proxy.internal'],
     ['APP_RATE_LIMIT_SCALE', '-1', 'must be a number'],
     ['APP_CLIPBOARD_TTL_SECONDS', '0', 'must be an integer from 1'],
+    ['APP_MESSAGE_WAIT_REPLICAS', '-1', 'must be an integer from 0 to 16'],
     ['APP_HUB_SWEEP_SECONDS', '120', 'must be an integer from 1 to 60'],
   ])('%s=%s is refused', (key, value, says) => {
     expect(problemsOf({ ...DEV, [key]: value })).toEqual([expect.stringContaining(says)]);

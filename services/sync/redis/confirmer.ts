@@ -1,0 +1,141 @@
+import type { Logger } from 'pino';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { close, connectWaiting } from './connections.ts';
+import { isAnswer, storeFault } from './faults.ts';
+
+/**
+ * How long replicas are waited for. A healthy one answers within its round trip; the answer to a client has to come
+ * within 3 s, also when it stood behind a whole wait of others.
+ */
+const WAIT_MS = 1_000;
+
+/** Without an answer for so long the connection is given up. */
+const COMMAND_TIMEOUT_MS = WAIT_MS + 500;
+
+/** More than this that wait for one primary's replicas, and the next is refused. */
+const MAX_WAITING = 5_000;
+
+/** A node of a cluster says so when another one has the key, or is about to. */
+const IS_ELSEWHERE = /^(MOVED|ASK) /;
+
+/**
+ * Resolves to whether enough replicas have the key and whatever was written together with it, or before; `seconds` is
+ * its lifetime, which starts anew. Throws `store_unavailable` when nobody can tell: the primary does not answer, or
+ * does not have the key (any more).
+ */
+export type Confirm = (key: string, seconds: number) => Promise<boolean>;
+
+interface Asking {
+  key: string;
+  seconds: number;
+  resolve: (confirmed: boolean) => void;
+  reject: (error: Error) => void;
+}
+
+interface Line {
+  ask: Confirm;
+  close: () => void;
+}
+
+interface ConfirmerParts {
+  address: RedisAddress;
+  /** How many of them have to have it. */
+  replicas: number;
+  /** Which primary of a cluster has this key; null where there is but one. */
+  nodeOf: (key: string) => RedisNode | null;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/**
+ * Asks replicas whether they have what was accepted, on one connection a primary, made for the first that asks. WAIT
+ * speaks for the writes of its own connection alone, and only as long as that is the same one to the same primary. So
+ * what is to be confirmed is written once more on it, which fails where it is not: then WAIT covers it, whatever
+ * connection brought it there, and whatever failed over or moved meanwhile.
+ */
+export class Confirmer {
+  readonly #parts: ConfirmerParts;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(parts: ConfirmerParts) {
+    this.#parts = parts;
+  }
+
+  confirm: Confirm = (key, seconds) => {
+    const node = this.#parts.nodeOf(key);
+    const name = node === null ? 'the primary' : `${node.host}:${node.port}`;
+    const line = this.#lines.get(name) ?? this.#open(name, node);
+    return line.ask(key, seconds);
+  };
+
+  stop(): void {
+    for (const line of [...this.#lines.values()]) line.close();
+  }
+
+  #open(name: string, node: RedisNode | null): Line {
+    const { address, replicas, logger, metrics } = this.#parts;
+    const log = logger.child({ connection: 'confirmer', primary: name });
+    const onError = (error: Error) => log.debug({ err: error }, 'redis connection error');
+    const server = connectWaiting({ address, name: 'baton:confirmer', onError }, node, COMMAND_TIMEOUT_MS);
+    const forget = () => {
+      if (this.#lines.get(name) === line) this.#lines.delete(name);
+    };
+    server.on('end', forget);
+
+    const queue: Asking[] = [];
+    let isAsking = false;
+    let isEnough = true;
+
+    function note(count: number): boolean {
+      const isNow = count >= replicas;
+      if (isEnough && !isNow) log.warn({ replicas: count, wanted: replicas }, 'too few replicas confirm in time');
+      if (!isEnough && isNow) log.info('enough replicas confirm again');
+      isEnough = isNow;
+      return isNow;
+    }
+
+    /** One WAIT for all of them. The commands go out together, and what is behind them stands until WAIT is over. */
+    async function askFor(group: Asking[]): Promise<void> {
+      const stop = metrics.redis_command_duration_seconds.startTimer({ script: 'wait' });
+      const written = group.map(({ key, seconds }) => server.expire(key, seconds));
+      const [waited, ...there] = await Promise.allSettled([server.wait(replicas, WAIT_MS), ...written]);
+      stop();
+      for (const [i, { resolve, reject }] of group.entries()) {
+        const answer = (isConfirmed: boolean) => {
+          if (!isConfirmed) metrics.messages_unconfirmed_total.inc();
+          resolve(isConfirmed);
+        };
+        const found = there[i] as PromiseSettledResult<number>;
+        if (found.status === 'rejected' && IS_ELSEWHERE.test(String(found.reason?.message))) answer(false);
+        else if (found.status === 'rejected') reject(storeFault(found.reason));
+        else if (waited.status === 'rejected') reject(storeFault(waited.reason));
+        else if (found.value === 0) reject(storeFault(new Error('this primary has not got what another one accepted')));
+        else answer(note(waited.value));
+      }
+      if (waited.status === 'rejected' && !isAnswer(waited.reason)) line.close();
+    }
+
+    async function askForAll(): Promise<void> {
+      isAsking = true;
+      while (queue.length > 0) await askFor(queue.splice(0));
+      isAsking = false;
+    }
+
+    const line: Line = {
+      ask: (key, seconds) =>
+        new Promise((resolve, reject) => {
+          if (queue.length >= MAX_WAITING) return reject(new BatonError('store_unavailable'));
+          queue.push({ key, seconds, resolve, reject });
+          if (!isAsking) void askForAll();
+        }),
+      close() {
+        forget();
+        close(server);
+      },
+    };
+    this.#lines.set(name, line);
+    return line;
+  }
+}

@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { randomPrefix } from '../support/redis.ts';
+import { startRedisCluster } from '../support/redis-cluster.ts';
+import { type RedisProcess, until } from '../support/redis-processes.ts';
+import { startRedisSentinel } from '../support/redis-sentinel.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+
+/** A store with replicas, as the tests need to see it. Keys are those of an account. */
+interface Shelf {
+  readonly url: string;
+  readonly env: Record<string, string>;
+  /** How many each primary has. */
+  readonly replicas: number;
+  primaryOf(key: string): Promise<RedisProcess>;
+  /** Those that follow it now. */
+  replicasOf(key: string): Promise<RedisProcess[]>;
+  /** Another primary has it then, and nobody died. */
+  moveInGoodOrder(key: string): Promise<unknown>;
+  /** Kills the primary in the moment in which `when` resolves; resolves when there is another. */
+  killPrimaryOf(key: string, when: Promise<unknown>): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+async function startSentinelShelf(): Promise<Shelf> {
+  const replicas = 3;
+  const site = await startRedisSentinel({ replicas });
+  return {
+    url: site.url,
+    env: {},
+    replicas,
+    primaryOf: site.primary,
+    async replicasOf() {
+      // After a failover those that are left follow the new primary by and by.
+      const info = await until(
+        async () => (await site.primary()).cli('info', 'replication'),
+        (text) => text.includes('state=online'),
+        'a replica that follows the primary',
+      );
+      return site.servers.filter(({ port }) => info.includes(`port=${port},state=online`));
+    },
+    async killPrimaryOf(_, when) {
+      const primary = await site.primary();
+      await when;
+      await primary.kill();
+      return site.promotedInsteadOf(primary);
+    },
+    moveInGoodOrder: site.failover,
+    stop: site.stop,
+  };
+}
+
+async function startClusterShelf(): Promise<Shelf> {
+  const { url, slotOf, shardOf, primaryOf, killPrimaryOf, failover, moveSlot, stop } = await startRedisCluster();
+  return {
+    url,
+    env: { APP_REDIS_MODE: 'cluster' },
+    replicas: 1,
+    primaryOf,
+    // One whose primary was killed follows nobody.
+    replicasOf: async (key) => {
+      const [, replica] = await shardOf(await slotOf(key)).catch(() => []);
+      return replica === undefined ? [] : [replica];
+    },
+    killPrimaryOf,
+    async moveInGoodOrder(key) {
+      await moveSlot(await slotOf(key));
+      await failover(key);
+    },
+    stop,
+  };
+}
+
+/** More than the sockets between a primary and its replica hold: what is written after it stays in the primary. */
+const BACKLOG_BYTES = 32 * 1024 * 1024;
+
+async function writeBacklog({ port }: RedisProcess, key: string): Promise<void> {
+  const redis = new Redis({ port, host: '127.0.0.1' });
+  const text = 'x'.repeat(BACKLOG_BYTES / 4);
+  for (let i = 0; i < 4; i++) await redis.set(key, text);
+  await redis.quit();
+}
+
+describe.each([
+  ['Sentinel', startSentinelShelf],
+  ['Redis Cluster', startClusterShelf],
+])('where messages wait for one replica, behind %s', (_, startShelf) => {
+  const prefix = randomPrefix();
+  const keyOf = (user: string, what: string) => `${prefix}:{${user}}:${what}`;
+  let shelf: Shelf;
+  let baton: ReplicaProcess;
+  const paused = new Set<RedisProcess>();
+
+  const startWaiting = (replicas: number) =>
+    startReplica({
+      ...{ redisUrl: shelf.url, keyPrefix: prefix },
+      env: { ...shelf.env, APP_MESSAGE_WAIT_REPLICAS: String(replicas) },
+    });
+  beforeAll(async () => {
+    shelf = await startShelf();
+    baton = await startWaiting(1);
+  }, 60_000);
+  afterEach(() => {
+    for (const server of paused) server.resume();
+  });
+  afterAll(async () => {
+    await stopReplicas();
+    await shelf.stop();
+  });
+
+  async function startPair(through = baton) {
+    const user = randomUser();
+    const laptop = makeDevice({ user, name: 'Laptop' });
+    const phone = makeDevice({ user, name: 'Phone' });
+    const onPhone = phone.listen(through);
+    await onPhone.next('ready');
+    await laptop.on(through).call('getMe');
+    const send = (content: string, key: string = randomUUID()) =>
+      request(through, {
+        ...{ method: 'POST', path: '/api/message', body: { to: 'Phone', content } },
+        headers: { ...laptop.headers, 'Idempotency-Key': key },
+      });
+    const mail = async () => (await phone.on(through).call('listMessages')).body.messages.slice(1);
+    // The connection on which replicas are asked is older than what they are asked about.
+    await send('the first');
+    await onPhone.next('message');
+    const [primary, replicas] = [await shelf.primaryOf(keyOf(user, 'log')), await shelf.replicasOf(keyOf(user, 'log'))];
+    return { user, laptop, phone, onPhone, send, mail, primary, replicas };
+  }
+  function pauseAll(replicas: RedisProcess[]): void {
+    for (const replica of replicas) {
+      paused.add(replica);
+      replica.pause();
+    }
+  }
+  const idIn = ({ body }: { body: unknown }) => (body as { message_id: string }).message_id;
+
+  /** Whether the replica has the message, asked of itself. */
+  async function has({ port }: RedisProcess, user: string, id: string): Promise<boolean> {
+    const redis = new Redis({ port, host: '127.0.0.1', readOnly: true });
+    const found = await redis.hexists(keyOf(user, 'mail'), id);
+    await redis.quit();
+    return found === 1;
+  }
+
+  test('a replica that serves without the setting asks no replica, and has no connection for it', async () => {
+    const plain = await startReplica({ redisUrl: shelf.url, keyPrefix: randomPrefix(), env: shelf.env });
+    const user = randomUser();
+    const [laptop, phone] = ['Laptop', 'Phone'].map((name) => makeDevice({ user, name }));
+    for (const device of [laptop, phone]) await device?.on(plain).call('getMe');
+    const body = { to: 'Phone', content: 'hello' };
+    const { status } = (await laptop?.on(plain).call('sendMessage', { body })) ?? {};
+    const primary = await shelf.primaryOf(`{${user}}`);
+    const clients = await primary.cli('client', 'list');
+    const stats = await primary.cli('info', 'commandstats');
+    await plain.stop();
+
+    expect(status).toBe(201);
+    expect(clients).not.toContain('baton:confirmer');
+    expect(stats).not.toContain('cmdstat_wait:');
+  });
+
+  test('201 comes when a replica has the message, and not before; it is delivered at once', async () => {
+    const { user, onPhone, send, primary, replicas } = await startPair();
+    pauseAll(replicas);
+    await writeBacklog(primary, keyOf(user, 'backlog'));
+    let isAnswered = false;
+    const sent = send('for a slow replica').then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    await onPhone.next('message');
+    const wasAnswered = isAnswered;
+    for (const replica of replicas) replica.resume();
+    const answer = await sent;
+    const there = await Promise.all(replicas.map((replica) => has(replica, user, idIn(answer))));
+    await onPhone.stop();
+
+    expect(wasAnswered).toBe(false);
+    expect(answer.status).toBe(201);
+    expect(there).toContain(true);
+  });
+
+  test('with every replica stopped it is 202: accepted and delivered, and 201 by the same key once one goes on', async () => {
+    const { user, onPhone, send, mail, replicas } = await startPair();
+    pauseAll(replicas);
+    const first = await send('unconfirmed', 'key');
+    const { data } = await onPhone.next('message');
+    const again = await send('unconfirmed', 'key');
+    for (const replica of replicas) replica.resume();
+    const confirmed = await send('unconfirmed', 'key');
+    const there = await Promise.all(replicas.map((replica) => has(replica, user, idIn(confirmed))));
+    const inMailbox = await mail();
+    const metrics = await (await fetch(`${baton.adminUrl}/metrics`)).text();
+    await onPhone.stop();
+
+    expect([first.status, again.status, confirmed.status]).toEqual([202, 202, 201]);
+    expect(first.body).toMatchObject({ message_id: data.message_id, to: [{ name: 'Phone', online: true }] });
+    expect([idIn(again), idIn(confirmed)]).toEqual([idIn(first), idIn(first)]);
+    expect(there).toContain(true);
+    expect(inMailbox.map(({ message_id }) => message_id)).toEqual([idIn(first)]);
+    expect(Number(/^baton_messages_unconfirmed_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(2);
+  });
+
+  test('two hundred at once are delivered while no replica answers, and wait for it together', async () => {
+    const { onPhone, send, replicas } = await startPair();
+    pauseAll(replicas);
+    const startedAt = performance.now();
+    const sent = Promise.all(Array.from({ length: 200 }, (__, i) => send(String(i))));
+    const arrived = new Set<string>();
+    while (arrived.size < 200) arrived.add((await onPhone.next('message')).data.message_id);
+    const answers = await sent;
+    const tookMs = performance.now() - startedAt;
+    for (const replica of replicas) replica.resume();
+    await onPhone.stop();
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(idIn))).toEqual(arrived);
+    expect(tookMs).toBeLessThan(10_000);
+  });
+
+  test('what is refused, or sent to nobody, waits for no replica', async () => {
+    const { laptop, onPhone, send, replicas } = await startPair();
+    await send('some words', 'refused');
+    pauseAll(replicas);
+    const reused = await send('other words', 'refused');
+    const { headers } = laptop;
+    const body = { to: 'Nobody', content: 'x' };
+    const nobody = await request(baton, { method: 'POST', path: '/api/message', headers, body });
+    for (const replica of replicas) replica.resume();
+    await onPhone.stop();
+
+    expectProblem(reused, 'idempotency_key_reused');
+    expectProblem(nobody, 'not_found');
+  });
+
+  test('a connection that is lost while replicas are waited for is a 503, after which the key answers the message', async () => {
+    const { onPhone, send, mail, primary, replicas } = await startPair();
+    pauseAll(replicas);
+    const sent = send('cut', 'key');
+    const { data } = await onPhone.next('message');
+    const WAITING = /^id=(\d+) .* name=baton:confirmer .* cmd=wait /m;
+    const clients = await until(
+      () => primary.cli('client', 'list'),
+      (text) => WAITING.test(text),
+      'replicas to be waited for',
+    );
+    await primary.cli('client', 'kill', 'id', WAITING.exec(clients)?.[1] ?? '');
+    const cut = await sent;
+    for (const replica of replicas) replica.resume();
+    const again = await send('cut', 'key');
+    const inMailbox = await mail();
+    await onPhone.stop();
+
+    expectProblem(cut, 'store_unavailable');
+    expect([again.status, idIn(again)]).toEqual([201, data.message_id]);
+    expect(inMailbox).toHaveLength(1);
+  });
+
+  // Of those that ask fewer: a primary that Sentinel has replaced still serves the other replicas for a moment.
+  test('where all replicas have to confirm, another primary in good order loses nothing that was a 201', async () => {
+    const through = await startWaiting(shelf.replicas);
+    const { user, onPhone, send, mail } = await startPair(through);
+    const key = keyOf(user, 'log');
+    const answers: WireAnswer[] = [];
+    let isOver = false;
+    const sending = (async () => {
+      while (!isOver) answers.push(await send(`message ${answers.length}`));
+    })();
+    await shelf.moveInGoodOrder(key);
+    const last = await until(
+      () => send('the last one'),
+      ({ status }) => status === 201,
+      'the replicas of the new primary to confirm',
+    );
+    isOver = true;
+    await sending;
+    const replicas = await until(
+      () => shelf.replicasOf(key),
+      ({ length }) => length === shelf.replicas,
+      'the replicas of the new primary',
+    );
+    const there = await Promise.all(replicas.map((replica) => has(replica, user, idIn(last))));
+    const inMailbox = new Set((await mail()).map(({ message_id }) => message_id));
+    await onPhone.stop();
+    await through.stop();
+
+    expect(there).toEqual(Array(shelf.replicas).fill(true));
+    const confirmed = answers.filter(({ status }) => status === 201);
+    expect(confirmed.map(idIn).filter((id) => !inMailbox.has(id))).toEqual([]);
+    expect(answers.map(({ status }) => status).filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
+  }, 60_000);
+
+  test('a primary that is killed right after its 201 takes no message with it, three times', async () => {
+    const killed = new Set<RedisProcess>();
+    const kept: boolean[] = [];
+    while (kept.length < 3) {
+      const { user, onPhone, send, mail, primary, replicas } = await startPair();
+      // In a cluster each time another shard: one whose primary was killed has no replica any more.
+      if (replicas.length === 0 || killed.has(primary)) {
+        await onPhone.stop();
+        continue;
+      }
+      killed.add(primary);
+      pauseAll(replicas);
+      await writeBacklog(primary, keyOf(user, 'backlog'));
+      const sent = send('about to be orphaned');
+      const promoted = shelf.killPrimaryOf(keyOf(user, 'log'), sent);
+      await onPhone.next('message');
+      for (const replica of replicas) replica.resume();
+      const answer = await sent;
+      await promoted;
+      const ids = (await until(mail, () => true, 'the mailbox to be read')).map(({ message_id }) => message_id);
+      await onPhone.stop();
+      expect(answer.status).toBe(201);
+      kept.push(ids.includes(idIn(answer)));
+    }
+    expect(kept).toEqual([true, true, true]);
+  }, 120_000);
+});
