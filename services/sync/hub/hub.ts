@@ -309,8 +309,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);
-    // The store lost the presence that the client was told last: only a `ready` takes it back.
-    if (attached.presenceVersion < stream.presenceVersion) return this.#begin(stream, false, true);
+    // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.
+    if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion)
+      return this.#begin(stream, false, true);
     if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);

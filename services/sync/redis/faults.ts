@@ -1,7 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 
 /** Replies that mean "not now", whatever the command was. `BUSY`: another script runs too long. */
-const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|OOM|BUSY|UNBLOCKED)\b/;
+const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|UNBLOCKED)\b/;
 
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
