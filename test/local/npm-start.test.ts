@@ -108,10 +108,12 @@ test('the replicas end when it is killed hard, too', async () => {
   start.process.kill('SIGKILL');
   process.kill(redis ?? 0, 'SIGKILL');
   // They are nobody's children now, so there is no event to wait for.
-  const serving = async () => (await Promise.all(urls.map(isServing))).includes(true);
+  const local = (at: number) => `http://127.0.0.1:${at}`;
+  const all = [...urls, local(adminPort), local(adminPort + 1), local(brokerPort)];
+  const serving = async () => (await Promise.all(all.map(isServing))).includes(true);
   while (await serving()) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await serving()).toBe(false);
-});
+}, 60_000);
 
 test('the end of the store is the end of everything', async () => {
   const start = npmStart();
