@@ -1,30 +1,26 @@
 import { join } from 'node:path';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { connectTo } from '../support/redis.ts';
-import { type Site, startSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
 import { expectProblem } from '../support/wire.ts';
 import { acknowledge, append, read, until } from './asking.ts';
 import { sha256 } from './curl.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
 import { makeFolder, MIB, relayFiles, someBytes, writeFile } from './relayed.ts';
 import { keepReceiving, keepSending } from './resuming.ts';
 
 /* The relay's own Redis is at its limit. */
 
-let relayStore: OwnRedis;
-let bytesOf: ReturnType<typeof connectTo>;
+let own: SiteWithRelayStore;
 let site: Site;
+let bytesOf: SiteWithRelayStore['bytes'];
 const folder = makeFolder();
 beforeAll(async () => {
-  relayStore = await startOwnRedis({ persistent: false });
-  bytesOf = connectTo(relayStore.url);
-  site = await startSite({ APP_RELAY_REDIS_URL: relayStore.url, APP_RELAY_MEMORY_PERCENT: '100' });
+  own = await startSiteWithRelayStore({ APP_RELAY_MEMORY_PERCENT: '100' });
+  ({ site, bytes: bytesOf } = own);
 });
 afterEach(() => bytesOf.config('SET', 'maxmemory', '0'));
 afterAll(async () => {
-  await site.stop();
-  bytesOf.disconnect();
-  await relayStore.stop();
+  await own.stop();
   folder.remove();
 });
 

@@ -1,31 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { connectTo } from '../support/redis.ts';
-import { type Site, startSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
 import { endTimeOf } from '../transfers/expiry.ts';
 import { acknowledge, active, append, head, offsetOf, openUpload, pathOf, read, until } from './asking.ts';
 import { curlDown, sha256 } from './curl.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
 import { keepSending, sizeOf } from './resuming.ts';
 
 /* What outlives the relay's own store: it forgets everything here, when a test says so. */
 
-let relayStore: OwnRedis;
-let bytesOf: ReturnType<typeof connectTo>;
+let own: SiteWithRelayStore;
 let site: Site;
+let bytesOf: SiteWithRelayStore['bytes'];
 const folder = makeFolder();
 beforeAll(async () => {
-  relayStore = await startOwnRedis({ persistent: false });
-  bytesOf = connectTo(relayStore.url);
-  site = await startSite({ APP_RELAY_REDIS_URL: relayStore.url, APP_RELAY_STALL_SECONDS: '5' });
+  own = await startSiteWithRelayStore({ APP_RELAY_STALL_SECONDS: '5' });
+  ({ site, bytes: bytesOf } = own);
 });
 afterEach(() => site.closeStreams());
 afterAll(async () => {
-  await site.stop();
-  bytesOf.disconnect();
-  await relayStore.stop();
+  await own.stop();
   folder.remove();
 });
 
@@ -173,9 +169,9 @@ describe('a request of a transfer that is over', () => {
     const relayed = await relayFiles(site.one, { sizes: [1_000] });
     await append(relayed, site.one, { offset: 0, body: someBytes(500) });
     expect(await placesOf(relayed)).toHaveLength(1);
-    await relayStore.kill();
+    await own.store.kill();
     await relayed.sender.on(site.one).call('cancelTransfer', { params: { transfer_id: relayed.id }, body: {} });
     await until(async () => (await placesOf(relayed)).length === 0);
-    await relayStore.start();
+    await own.store.start();
   }, 20_000);
 });

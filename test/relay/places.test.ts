@@ -1,25 +1,21 @@
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { connectTo } from '../support/redis.ts';
-import { type Site, startSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
 import { expectProblem } from '../support/wire.ts';
 import { append, head, openUpload, read, until, untilSent } from './asking.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
 import { MIB, type Relayed, relayFiles, someBytes } from './relayed.ts';
 
 /* Eight files of an account hold bytes in the relay at a time, and new ones only while its store has memory. */
 
-let relayStore: OwnRedis;
-let bytesOf: ReturnType<typeof connectTo>;
+let own: SiteWithRelayStore;
 let site: Site;
+let bytesOf: SiteWithRelayStore['bytes'];
 beforeAll(async () => {
-  relayStore = await startOwnRedis({ persistent: false });
-  bytesOf = connectTo(relayStore.url);
-  site = await startSite({ APP_RELAY_REDIS_URL: relayStore.url, APP_TRANSFER_REDELIVERY_SECONDS: '20' });
+  own = await startSiteWithRelayStore({ APP_TRANSFER_REDELIVERY_SECONDS: '20' });
+  ({ site, bytes: bytesOf } = own);
 });
 afterAll(async () => {
-  await site.stop();
-  bytesOf.disconnect();
-  await relayStore.stop();
+  await own.stop();
 });
 
 const TEN = someBytes(10);
