@@ -80,6 +80,7 @@ export async function startApp(config: Config): Promise<App> {
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     onTopology: () => bus.doubt(),
     onPartLost: () => hub.attachAll('part lost'),
+    onReconnect: () => hub.attachAll('reconnect'),
   });
   const { redis, keys, scripts, confirm } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
@@ -328,7 +329,6 @@ export async function startApp(config: Config): Promise<App> {
     await reaper.stop();
     hub.stop();
     bus.stop();
-    await broker?.close();
     await started;
     await replica.stop();
     store.stop();

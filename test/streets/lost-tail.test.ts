@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { makeDevice, randomUser } from '../support/device.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
 import { startReplica } from '../support/replicas.ts';
@@ -76,6 +77,17 @@ test('a replica that died after the store had lost its lease leaves nobody onlin
   expect((await onLaptop.next('presence', isGone, 40_000)).data.devices).toHaveLength(2);
 }, 60_000);
 
+test('a stream without a device whose name went to a device comes back to be told so, once its position is lost', async () => {
+  const user = randomUser();
+  const onTab = site.listenAs('Tab', user, site.one);
+  await onTab.next('ready');
+  await makeDevice({ user, name: 'Tab' }).on(site.two).call('getMe');
+  await onTab.next('device:added');
+
+  await redis.del(keyOf(user, 'log'));
+  expect((await onTab.next('reconnect')).data).toMatchObject({ reason: 'rotate' });
+});
+
 test('a device whose row is put back while its stream is open is online at once', async () => {
   // As shipped: no sweep comes to help within seconds.
   const quiet = await startSite();
@@ -90,6 +102,5 @@ test('a device whose row is put back while its stream is open is online at once'
   await phone.on(quiet.two).call('getMe');
   const { body } = await laptop.on(quiet.two).call('listDevices');
   expect(body.devices.find(({ name }) => name === 'Phone')).toMatchObject({ online: true });
-  await quiet.closeStreams();
   await quiet.stop();
 }, 30_000);

@@ -20,6 +20,7 @@ export interface Site {
   /** The same for a session of this user without a device. */
   listenAs(name: string, user: string, replica: ReplicaProcess): Recorder;
   closeStreams(): Promise<void>;
+  /** Stops every replica that the file has started, also those of other sites. */
   stop(): Promise<void>;
 }
 

@@ -120,7 +120,8 @@ export class Sweeper {
     const { streams, sweepMs, liveReplicas, isUp } = this.#parts;
     if (!isUp()) return;
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
-    let budget = Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight);
+    // Streams that close all at once are detached at once, beyond what a tick may.
+    let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
     this.#owed = Math.min(budget, this.#owed + (streams.size * TICK_MS) / sweepMs);
     for (; this.#owed >= 1; this.#owed -= 1, budget -= 1) {
       const stream = this.#nextInRound();

@@ -25,6 +25,8 @@ interface StoreParts {
   onTopology: () => void;
   /** A primary of the cluster does not answer any more, whereas the others may. */
   onPartLost: () => void;
+  /** Commands go over a new connection, maybe to a primary that knows no route written over the old one. */
+  onReconnect: () => void;
 }
 
 /** The store as the rooms see it: keys, scripts, and whether it is there. */
@@ -131,14 +133,13 @@ export class Store {
   }
 
   #watch(connection: Connection): void {
-    const { metrics, onTopology } = this.#parts;
+    const { metrics, onTopology, onReconnect } = this.#parts;
     if (!(connection instanceof Cluster)) {
       let connects = 0;
       connection.on('ready', () => {
         if (connects++ === 0) return;
         metrics.redis_reconnects_total.inc();
-        // It may lead to another primary than the one that knew the routes written over the old one.
-        onTopology();
+        onReconnect();
       });
       return;
     }

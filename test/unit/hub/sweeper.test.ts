@@ -1,6 +1,15 @@
 import type { Stream } from '../../../services/sync/hub/stream.ts';
 import { Sweeper } from '../../../services/sync/hub/sweeper.ts';
 
+const QUIET = {
+  sweepMs: 2_000,
+  onAttachFailed: () => undefined,
+  look: () => Promise.resolve(0),
+  liveReplicas: () => 1,
+  isUp: () => true,
+  onFailure: () => undefined,
+};
+
 test('streams whose part of the store refuses do not keep the others from being swept, or ends from being told', async () => {
   const streams = new Map<string, Stream>();
   const add = (id: string, account: string) => streams.set(id, { id, account, failedAttaches: 1 } as Stream);
@@ -17,22 +26,17 @@ test('streams whose part of the store refuses do not keep the others from being 
     if (all.every((one) => (sweeps.get(one.id) ?? 0) >= 3) && (ends.get('leaving') ?? 0) >= 3) settle();
   };
   const sweeper = new Sweeper({
+    ...QUIET,
     streams,
-    sweepMs: 2_000,
     attach: (stream) => {
       if (stream.account === 'refused') return Promise.reject(new Error('NOREPLICAS'));
       count(sweeps, stream);
       return Promise.resolve(true);
     },
-    onAttachFailed: () => undefined,
     detach: (stream) => {
       count(ends, stream);
       return Promise.reject(new Error('NOREPLICAS'));
     },
-    look: () => Promise.resolve(0),
-    liveReplicas: () => 1,
-    isUp: () => true,
-    onFailure: () => undefined,
   });
   sweeper.start();
   void sweeper.attachAll();
@@ -41,3 +45,36 @@ test('streams whose part of the store refuses do not keep the others from being 
   expect(ends.get('leaving')).toBeGreaterThanOrEqual(3);
   sweeper.stop();
 }, 30_000);
+
+test('one that was still opening when all were to be attached counts once it has been attached since', async () => {
+  const stream = { id: 'opening', account: 'a', failedAttaches: 0 } as Stream;
+  let isOpen = false;
+  let tried = (): void => undefined;
+  const wasTried = new Promise<void>((resolve) => {
+    tried = resolve;
+  });
+  const sweeper = new Sweeper({
+    ...QUIET,
+    // No sweep comes by while this runs.
+    sweepMs: 3_600_000,
+    streams: new Map([[stream.id, stream]]),
+    attach: () => {
+      tried();
+      return Promise.resolve(isOpen);
+    },
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  let isSettled = false;
+  const all = sweeper.attachAll().then(() => {
+    isSettled = true;
+  });
+  await wasTried;
+  await new Promise(setImmediate);
+  const wasSettled = isSettled;
+  isOpen = true;
+  sweeper.attachSoon(stream);
+  await all;
+  expect(wasSettled).toBe(false);
+  sweeper.stop();
+});
