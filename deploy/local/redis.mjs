@@ -7,7 +7,10 @@ import { join } from 'node:path';
 const STOP_WITHIN_MS = 5_000;
 
 /** Below the ephemeral ports, so that no outgoing connection takes one between the look and its use. */
-const [FIRST_PORT, PORTS] = [26_000, 6_000];
+const FIRST_PORT = 26_000;
+/** Each worker of the tests has a part of its own, for none knows what another has picked and not yet bound; the rest has one, too. */
+const [PARTS, PORTS] = [3, 2_000];
+const PART = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
 
 const isFree = (port) =>
   new Promise((resolve) => {
@@ -20,10 +23,11 @@ const given = new Set();
 /** A TCP port of the loopback address that nobody listens on now; a random one, because others look for one too; never the same twice. */
 export async function freePort() {
   for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    if (given.has(port) || !(await isFree(port))) continue;
+    const port = FIRST_PORT + PART * PORTS + Math.floor(Math.random() * PORTS);
+    if (given.has(port)) continue;
+    // Before the look, so that of two who pick at once only one gets it.
     given.add(port);
-    return port;
+    if (await isFree(port)) return port;
   }
 }
 

@@ -52,15 +52,23 @@ const isFree = (port: number): Promise<boolean> =>
   });
 
 /** Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. */
-const [FIRST_PORT, PORTS] = [10_000, 6_000];
+const FIRST_PORT = 10_000;
+/** Each worker of jest has a part of its own: none knows what another has picked and not yet bound. */
+const [PARTS, PORTS] = [3, 2_000];
+const PART = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
 
 /** A cluster node also listens on its port + 10,000. */
 const BUS_OFFSET = 10_000;
 
-/** A free port whose bus port is free too. */
+const given = new Set<number>();
+
+/** A free port whose bus port is free too; never the same twice. */
 async function freeRedisPort(): Promise<number> {
   for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const port = FIRST_PORT + PART * PORTS + Math.floor(Math.random() * PORTS);
+    if (given.has(port)) continue;
+    // Before the look, so that of six who pick at once only one gets it.
+    given.add(port);
     if ((await isFree(port)) && (await isFree(port + BUS_OFFSET))) return port;
   }
 }
