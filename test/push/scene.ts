@@ -8,6 +8,7 @@ import {
   startFakePushService,
 } from '../support/fake-push/push-service.ts';
 import { type FakeFcm, startFakeFcm } from '../support/fake-push/fcm.ts';
+import type { Scripted } from '../support/fake-push/scripted.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 
@@ -23,6 +24,11 @@ export interface PushSite {
     device: TestDevice,
     options?: { preview?: Preview; again?: FakeSubscription; on?: ReplicaProcess },
   ): Promise<FakeSubscription>;
+  /** The next push of this subscription is answered so, but not before `answer` is called; `sent`: it has come. */
+  hold(
+    subscription: FakeSubscription,
+    scripted: Exclude<Scripted, number>,
+  ): { sent: Promise<unknown>; answer: () => void };
   /** Resolves when nothing is owed to the devices of this one's account any more. */
   settled(device: TestDevice): Promise<void>;
   stop(): Promise<void>;
@@ -40,13 +46,13 @@ const nativeEnv = (fcm: FakeFcm, { account, url }: FakeApns): Record<string, str
   APP_APNS_URL: url,
 });
 
-/** For `beforeAll`. `latencyMs`: of the push service; `native`: also to FCM and APNs. */
+/** For `beforeAll`. `native`: also to FCM and APNs. */
 export async function startPushSite(
   env: Record<string, string> = {},
-  { latencyMs = 0, alone = false, native = false } = {},
+  { alone = false, native = false } = {},
 ): Promise<PushSite> {
   const certificate = makeTestCertificate();
-  const service = await startFakePushService({ certificate, latencyMs });
+  const service = await startFakePushService({ certificate });
   const [fcm, apns] = [await startFakeFcm({ certificate }), await startFakeApns({ certificate })];
   const all = { APP_PUSH_ENDPOINTS: service.host, NODE_EXTRA_CA_CERTS: certificate.certFile, ...env };
   const natively = nativeEnv(fcm, apns);
@@ -62,6 +68,14 @@ export async function startPushSite(
       const { endpoint, keys } = subscription;
       await client.call('subscribePush', { body: { endpoint, keys, ...(preview && { preview }) } });
       return subscription;
+    },
+    hold(subscription, scripted) {
+      let answer = () => {};
+      const until = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      service.scriptOf(subscription).next({ ...scripted, until });
+      return { sent: service.received(1, subscription), answer };
     },
     async settled({ user }) {
       const key = `${site.prefix}:{${user}}:due`;

@@ -6,26 +6,29 @@ import { type PushSite, startPushSite, tell } from './scene.ts';
 
 let push: PushSite;
 beforeAll(async () => {
-  push = await startPushSite({ APP_PUSH_CONCURRENCY: '1' }, { latencyMs: 700, alone: true });
+  push = await startPushSite({ APP_PUSH_CONCURRENCY: '1' }, { alone: true });
 });
 afterEach(() => push.site.closeStreams());
 afterAll(() => push.stop());
 
-/** Something for another account that keeps the replica busy while it lasts. */
-async function occupy(): Promise<void> {
+/** A push to another account, which keeps the replica busy until `release` is called. */
+async function occupy(): Promise<{ release: () => void }> {
   const [laptop, phone] = await push.site.enrol('Laptop', 'Phone');
-  await push.subscribe(phone);
+  const { sent, answer } = push.hold(await push.subscribe(phone), { status: 201 });
   await tell(laptop, phone, push.site.one);
+  await sent;
+  return { release: answer };
 }
 
 test('what is acknowledged before its push was sent is not pushed', async () => {
   const { site, service } = push;
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const subscription = await push.subscribe(phone);
-  await occupy();
+  const { release } = await occupy();
   const { message_id: id, to } = await tell(laptop, phone, site.one);
   expect(to).toMatchObject([{ pushed: true }]);
   await phone.on(site.one).call('ackMessages', { body: { message_ids: [id] } });
+  release();
   await push.settled(phone);
   const { message_id: next } = await tell(laptop, phone, site.one);
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { count: 1, id: next } }]);
@@ -35,10 +38,11 @@ test('an offer that is accepted before its push was sent is not pushed', async (
   const { site, service } = push;
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const subscription = await push.subscribe(phone);
-  await occupy();
+  const { release } = await occupy();
   const body = { to_device_id: phone.id, files: [{ name: 'a.txt', size: 1 }] };
   const { transfer_id } = (await laptop.on(site.one).call('initTransfer', { body })).body.transfer;
   await phone.on(site.one).call('acceptTransfer', { params: { transfer_id } });
+  release();
   await push.settled(phone);
   await tell(laptop, phone, site.one);
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { type: 'message' } }]);
@@ -48,9 +52,10 @@ test('two messages that wait become one push', async () => {
   const { site, service } = push;
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const subscription = await push.subscribe(phone);
-  await occupy();
+  const { release } = await occupy();
   await tell(laptop, phone, site.one);
   const { message_id: id } = await tell(laptop, phone, site.one);
+  release();
   await push.settled(phone);
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { count: 2, id } }]);
 });
@@ -68,7 +73,7 @@ test('an offer to a stream whose replica has just died is pushed when that is kn
   const body = { to_device_id: phone.id, files: [{ name: 'a.txt', size: 1 }] };
   const { transfer_id: id } = (await laptop.on(other).call('initTransfer', { body })).body.transfer;
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { type: 'transfer', count: 1, id } }]);
-}, 90_000);
+});
 
 test('a replica that is killed between accepting a message and sending its push loses no push', async () => {
   const { service, env } = push;
@@ -88,4 +93,4 @@ test('a replica that is killed between accepting a message and sending its push 
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { count: 1, id }, status: 201 }]);
   // Nor the one that was under way, once its lease is over.
   expect((await service.received(2, silent))[1]).toMatchObject({ status: 201 });
-}, 90_000);
+});

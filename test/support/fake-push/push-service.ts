@@ -64,12 +64,6 @@ export interface FakePushService {
   stop(): Promise<void>;
 }
 
-interface FakePushServiceParts {
-  certificate: TestCertificate;
-  /** Before each answer. */
-  latencyMs?: number;
-}
-
 class Refused extends Error {
   readonly status: number;
 
@@ -132,28 +126,24 @@ async function bodyOf(req: IncomingMessage): Promise<Buffer> {
  */
 export async function startFakePushService({
   certificate,
-  latencyMs = 0,
-}: FakePushServiceParts): Promise<FakePushService> {
+}: {
+  certificate: TestCertificate;
+}): Promise<FakePushService> {
   const subscriptions = new Map<string, Subscribed>();
   const pushes: ReceivedPush[] = [];
   const complaints: string[] = [];
   const script = new Script();
   const news = new EventEmitter().setMaxListeners(0);
-  const timers = new Set<NodeJS.Timeout>();
   let [connections, atOnce, mostAtOnce] = [0, 0, 0];
 
   const server = createServer({ key: certificate.key, cert: certificate.cert }, (req, res) => {
     mostAtOnce = Math.max(mostAtOnce, ++atOnce);
     res.once('close', () => atOnce--);
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      answer(req, res).catch((error: unknown) => {
-        complaints.push(error instanceof Error ? error.message : String(error));
-        res.writeHead(error instanceof Refused ? error.status : 500, { 'content-type': 'application/json' });
-        res.end(JSON.stringify({ code: 500, errno: 999, message: 'see complaints' }));
-      });
-    }, latencyMs);
-    timers.add(timer);
+    answer(req, res).catch((error: unknown) => {
+      complaints.push(error instanceof Error ? error.message : String(error));
+      res.writeHead(error instanceof Refused ? error.status : 500, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ code: 500, errno: 999, message: 'see complaints' }));
+    });
   });
   server.on('connection', () => connections++);
   server.listen(0, '127.0.0.1');
@@ -228,7 +218,6 @@ export async function startFakePushService({
       return of(subscription);
     },
     async stop() {
-      for (const timer of timers) clearTimeout(timer);
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -14,6 +14,8 @@ export type Scripted =
        * `reset`: breaks the connection.
        */
       readonly manner?: 'silent' | 'stalled' | 'endless' | 'huge' | 'reset';
+      /** The answer is held back until this resolves; the request counts as received before. */
+      readonly until?: Promise<unknown>;
     };
 
 type Response = ServerResponse | Http2ServerResponse;
@@ -65,8 +67,12 @@ export class Script {
 
   /** Gives this answer, whatever comes next. Returns its status, 0 for none at all. */
   give(res: Response, scripted: Scripted): number {
-    const answer = typeof scripted === 'number' ? { status: scripted } : scripted;
+    const { until, ...answer } = typeof scripted === 'number' ? { status: scripted } : scripted;
     const { status = 200, headers = {}, body, manner } = answer;
+    if (until !== undefined) {
+      void until.then(() => this.give(res, answer));
+      return status;
+    }
     // The two kinds of response have the same methods, with other types.
     const [out, plain] = ['stream' in res ? res.stream : res, res as ServerResponse];
     if (manner === 'silent') return 0;
