@@ -76,6 +76,9 @@ async function startClusterShelf(): Promise<Shelf> {
 /** More than the sockets between a primary and its replica hold: what is written after it stays in the primary. */
 const BACKLOG_BYTES = 32 * 1024 * 1024;
 
+/** Between messages that nobody acknowledges: a mailbox holds 500, and a failover may be slow. */
+const PACE_MS = 25;
+
 async function writeBacklog({ port }: RedisProcess, key: string): Promise<void> {
   const redis = new Redis({ port, host: '127.0.0.1' });
   const text = 'x'.repeat(BACKLOG_BYTES / 4);
@@ -101,7 +104,7 @@ describe.each([
   beforeAll(async () => {
     shelf = await startShelf();
     baton = await startWaiting(1);
-  }, 60_000);
+  });
   afterEach(() => {
     for (const server of paused) server.resume();
   });
@@ -110,8 +113,7 @@ describe.each([
     await shelf.stop();
   });
 
-  async function startPair(through = baton) {
-    const user = randomUser();
+  async function startPair(through = baton, user = randomUser()) {
     const laptop = makeDevice({ user, name: 'Laptop' });
     const phone = makeDevice({ user, name: 'Phone' });
     const onPhone = phone.listen(through);
@@ -139,6 +141,24 @@ describe.each([
     for (const replica of replicas) {
       paused.add(replica);
       replica.pause();
+    }
+  }
+  /**
+   * A replica that goes on has to read the backlog within what is left of the second that it is waited for: on a busy
+   * machine not at the first attempt. Ten that end as 202 are enough.
+   */
+  async function untilConfirmed<T extends { answer: WireAnswer }>(
+    { user, replicas }: { user: string; replicas: RedisProcess[] },
+    attempt: (content: string) => Promise<T>,
+  ): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const tried = await attempt(`attempt ${tries}`);
+      if (tried.answer.status !== 202 || tries === 10) return tried;
+      await until(
+        () => Promise.all(replicas.map((replica) => has(replica, user, idIn(tried.answer)))),
+        (there) => !there.includes(false),
+        'the replicas to have caught up',
+      );
     }
   }
   const idIn = ({ body }: { body: unknown }) => (body as { message_id: string }).message_id;
@@ -169,19 +189,23 @@ describe.each([
   });
 
   test('201 comes when a replica has the message, and not before; it is delivered at once', async () => {
-    const { user, onPhone, send, primary, replicas } = await startPair();
-    pauseAll(replicas);
-    await writeBacklog(primary, keyOf(user, 'backlog'));
-    let isAnswered = false;
-    const sent = send('for a slow replica').then((answer) => {
-      isAnswered = true;
-      return answer;
+    const pair = await startPair();
+    const { user, onPhone, send, primary, replicas } = pair;
+    const { answer, wasAnswered, there } = await untilConfirmed(pair, async (content) => {
+      pauseAll(replicas);
+      await writeBacklog(primary, keyOf(user, 'backlog'));
+      let isAnswered = false;
+      const sent = send(content).then((it) => {
+        isAnswered = true;
+        return it;
+      });
+      await onPhone.next('message', ({ data }) => data.content === content);
+      const wasAlready = isAnswered;
+      for (const replica of replicas) replica.resume();
+      const answered = await sent;
+      const inReplicas = await Promise.all(replicas.map((replica) => has(replica, user, idIn(answered))));
+      return { answer: answered, wasAnswered: wasAlready, there: inReplicas };
     });
-    await onPhone.next('message');
-    const wasAnswered = isAnswered;
-    for (const replica of replicas) replica.resume();
-    const answer = await sent;
-    const there = await Promise.all(replicas.map((replica) => has(replica, user, idIn(answer))));
     await onPhone.stop();
 
     expect(wasAnswered).toBe(false);
@@ -193,10 +217,14 @@ describe.each([
     const { user, onPhone, send, mail, replicas } = await startPair();
     pauseAll(replicas);
     const first = await send('unconfirmed', 'key');
-    const { data } = await onPhone.next('message');
+    const { data } = await onPhone.next('message', ({ data: { content } }) => content === 'unconfirmed');
     const again = await send('unconfirmed', 'key');
     for (const replica of replicas) replica.resume();
-    const confirmed = await send('unconfirmed', 'key');
+    const confirmed = await until(
+      () => send('unconfirmed', 'key'),
+      ({ status }) => status === 201,
+      'a replica to confirm',
+    );
     const there = await Promise.all(replicas.map((replica) => has(replica, user, idIn(confirmed))));
     const inMailbox = await mail();
     const metrics = await (await fetch(`${baton.adminUrl}/metrics`)).text();
@@ -216,7 +244,8 @@ describe.each([
     const startedAt = performance.now();
     const sent = Promise.all(Array.from({ length: 200 }, (__, i) => send(String(i))));
     const arrived = new Set<string>();
-    while (arrived.size < 200) arrived.add((await onPhone.next('message')).data.message_id);
+    const isOneOfThem = ({ data }: { data: { content: string } }) => /^\d+$/.test(data.content);
+    while (arrived.size < 200) arrived.add((await onPhone.next('message', isOneOfThem)).data.message_id);
     const answers = await sent;
     const tookMs = performance.now() - startedAt;
     for (const replica of replicas) replica.resume();
@@ -246,7 +275,7 @@ describe.each([
     const { onPhone, send, mail, primary, replicas } = await startPair();
     pauseAll(replicas);
     const sent = send('cut', 'key');
-    const { data } = await onPhone.next('message');
+    const { data } = await onPhone.next('message', ({ data: { content } }) => content === 'cut');
     const WAITING = /^id=(\d+) .* name=baton:confirmer .* cmd=wait /m;
     const clients = await until(
       () => primary.cli('client', 'list'),
@@ -256,7 +285,11 @@ describe.each([
     await primary.cli('client', 'kill', 'id', WAITING.exec(clients)?.[1] ?? '');
     const cut = await sent;
     for (const replica of replicas) replica.resume();
-    const again = await send('cut', 'key');
+    const again = await until(
+      () => send('cut', 'key'),
+      ({ status }) => status === 201,
+      'a replica to confirm',
+    );
     const inMailbox = await mail();
     await onPhone.stop();
 
@@ -273,7 +306,10 @@ describe.each([
     const answers: WireAnswer[] = [];
     let isOver = false;
     const sending = (async () => {
-      while (!isOver) answers.push(await send(`message ${answers.length}`));
+      while (!isOver) {
+        answers.push(await send(`message ${answers.length}`));
+        await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+      }
     })();
     await shelf.moveInGoodOrder(key);
     const last = await until(
@@ -297,30 +333,36 @@ describe.each([
     const confirmed = answers.filter(({ status }) => status === 201);
     expect(confirmed.map(idIn).filter((id) => !inMailbox.has(id))).toEqual([]);
     expect(answers.map(({ status }) => status).filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
-  }, 60_000);
+  });
 
   test('a primary that is killed right after its 201 takes no message with it, three times', async () => {
-    const killed = new Set<RedisProcess>();
     const kept: boolean[] = [];
     while (kept.length < 3) {
-      const { user, onPhone, send, mail, primary, replicas } = await startPair();
-      // In a cluster each time another shard: one whose primary was killed has no replica any more.
-      if (replicas.length === 0 || killed.has(primary)) {
-        await onPhone.stop();
-        continue;
-      }
-      killed.add(primary);
-      pauseAll(replicas);
-      await writeBacklog(primary, keyOf(user, 'backlog'));
-      const sent = send('about to be orphaned');
-      const promoted = shelf.killPrimaryOf(keyOf(user, 'log'), sent);
-      await onPhone.next('message');
-      for (const replica of replicas) replica.resume();
-      const answer = await sent;
+      const user = randomUser();
+      // In a cluster each time another shard: one whose primary was killed has no replica any more, and never confirms.
+      if ((await shelf.replicasOf(keyOf(user, 'log'))).length === 0) continue;
+      const pair = await startPair(baton, user);
+      const { onPhone, send, mail, primary, replicas } = pair;
+      let confirm = () => {};
+      const confirmed = new Promise<void>((resolve) => {
+        confirm = resolve;
+      });
+      const promoted = shelf.killPrimaryOf(keyOf(user, 'log'), confirmed);
+      const { answer } = await untilConfirmed(pair, async (content) => {
+        pauseAll(replicas);
+        await writeBacklog(primary, keyOf(user, 'backlog'));
+        const sent = send(content).then((it) => {
+          if (it.status === 201) confirm();
+          return it;
+        });
+        await onPhone.next('message', ({ data }) => data.content === content);
+        for (const replica of replicas) replica.resume();
+        return { answer: await sent };
+      });
+      expect(answer.status).toBe(201);
       await promoted;
       const ids = (await until(mail, () => true, 'the mailbox to be read')).map(({ message_id }) => message_id);
       await onPhone.stop();
-      expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
       kept.push(ids.includes(idIn(answer)));
     }
     expect(kept).toEqual([true, true, true]);
