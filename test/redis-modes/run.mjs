@@ -44,7 +44,8 @@ const withUser = (url) => url.replace('://', `://${USER}:${PASSWORD}@`);
 const STORES = {
   async cluster() {
     const { startRedisCluster } = await import('../support/redis-cluster.ts');
-    const cluster = await startRedisCluster();
+    // Nobody is to fail over here, however busy the machine.
+    const cluster = await startRedisCluster({ settings: { 'cluster-node-timeout': 15_000 } });
     await addUser(cluster.nodes);
     // The user of the first node holds for all.
     const url = withUser(cluster.url).replaceAll(',redis://', ',');
@@ -52,7 +53,7 @@ const STORES = {
   },
   async sentinel() {
     const { startRedisSentinel } = await import('../support/redis-sentinel.ts');
-    // Nobody is to fail over here, however busy the machine.
+    // As there.
     const site = await startRedisSentinel({ replicas: 1, downAfterMs: 60_000 });
     await addUser(site.servers);
     const { port } = await site.primary();
