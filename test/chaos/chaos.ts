@@ -11,6 +11,7 @@ import { type Options, readOptions } from './options.ts';
 import { makeRandom } from './random.ts';
 import { describeCounts, describeVerdict } from './report.ts';
 import { describePlan, type PlannedFault, planFaults } from './schedule.ts';
+import { watchStalls } from './stalls.ts';
 import { startCluster } from './stores/cluster.ts';
 import { startSentinel } from './stores/sentinel.ts';
 import { startStandalone } from './stores/standalone.ts';
@@ -96,6 +97,7 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
   const fault = makeFaults({ fleet, store, takeovers, now, say });
   const take = makeCheckpoints({ load, now, say, peek: (account) => store.peek(account) });
   const checkpoints = { take, takeovers, history };
+  const stopWatching = watchStalls({ stalls: history.stalls, now });
   await load.begin();
   load.start();
   for (const [index, segment] of segments.entries()) {
@@ -110,6 +112,7 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
   await Promise.all(load.devices.map((device) => device.leave()));
   await takeovers.settled();
   takeovers.stop();
+  stopWatching();
   for (const broken of fleet.crashed()) {
     const at = { startedAt: now(), endedAt: now(), loss: null, movedClock: false, hidesDevices: false };
     history.faults.push({ kind: 'end', target: 'a replica', ...at, broken });

@@ -150,14 +150,22 @@ export interface Checkpoint {
   probesDueAt: number;
 }
 
+/** A time in which the driver itself stood still, and wrote down nothing: what happened then has a later time. */
+export interface Stall {
+  from: number;
+  to: number;
+}
+
 export interface History {
   devices: DeviceHistory[];
   operations: Operation[];
   faults: Fault[];
   checkpoints: Checkpoint[];
+  /** Of the driver, in order. */
+  stalls: Stall[];
 }
 
-export const emptyHistory = (): History => ({ devices: [], operations: [], faults: [], checkpoints: [] });
+export const emptyHistory = (): History => ({ devices: [], operations: [], faults: [], checkpoints: [], stalls: [] });
 
 /** The devices of each account. */
 export function byAccount({ devices }: History): Map<string, DeviceHistory[]> {

@@ -1,4 +1,13 @@
-import { byAccount, type Checkpoint, type DeviceHistory, type Fault, type History, type Snapshot } from '../history.ts';
+import {
+  byAccount,
+  type Checkpoint,
+  type DeviceHistory,
+  type Fault,
+  type History,
+  type Snapshot,
+  type Stall,
+} from '../history.ts';
+import { SHORTEST_STALL_MS } from '../stalls.ts';
 import type { Violation } from './violation.ts';
 
 /** A device that is away for no longer than this is never shown as offline: the grace is 5 s, less a margin. */
@@ -48,21 +57,28 @@ function checkQuiet(
   return violations;
 }
 
+/** Since when a stream that was seen to end then may have been over: the driver may have stood still just before. */
+function mayHaveEndedAt(closedAt: number, stalls: Stall[]): number {
+  let at = closedAt;
+  for (const { from, to } of stalls.toReversed()) if (from < at && to >= at - SHORTEST_STALL_MS) at = from;
+  return at;
+}
+
 /** Longest time without an open stream between two moments. */
-function longestAway({ connections }: DeviceHistory, from: number, to: number): number {
+function longestAway({ connections }: DeviceHistory, from: number, to: number, stalls: Stall[]): number {
   let cursor = from;
   let longest = 0;
   for (const { openAt, closedAt } of connections) {
     if (openAt === null || (closedAt ?? Infinity) < cursor) continue;
     if (openAt >= to) break;
     longest = Math.max(longest, openAt - cursor);
-    cursor = Math.max(cursor, closedAt ?? Infinity);
+    cursor = Math.max(cursor, openAt, closedAt === null ? Infinity : mayHaveEndedAt(closedAt, stalls));
   }
   return Math.max(longest, to - cursor);
 }
 
 /** Nobody who is there, or was away for less than the grace, is shown as offline: deploys and reloads included. */
-function checkFalseOffline(devices: DeviceHistory[], faults: Fault[]): Violation[] {
+function checkFalseOffline(devices: DeviceHistory[], { faults, stalls }: History): Violation[] {
   const hiding = faults.filter(({ hidesDevices }) => hidesDevices);
   const violations: Violation[] = [];
   for (const { account, device, frames } of devices) {
@@ -72,7 +88,7 @@ function checkFalseOffline(devices: DeviceHistory[], faults: Fault[]): Violation
       if (hiding.some(({ startedAt, endedAt }) => startedAt <= at && endedAt + LOOK_BACK_MS >= at)) continue;
       for (const name of snapshot.offline) {
         const shown = devices.find((one) => one.device === name);
-        if (shown === undefined || longestAway(shown, at - LOOK_BACK_MS, at) > GRACE_MS) continue;
+        if (shown === undefined || longestAway(shown, at - LOOK_BACK_MS, at, stalls) > GRACE_MS) continue;
         violations.push({ check: 'false offline', at, account, device, says: `was told that ${name} is offline` });
       }
     }
@@ -85,6 +101,6 @@ export function checkPresence(history: History): Violation[] {
   const accounts = byAccount(history);
   return [
     ...history.checkpoints.flatMap((checkpoint) => checkQuiet(checkpoint, accounts)),
-    ...[...accounts.values()].flatMap((devices) => checkFalseOffline(devices, history.faults)),
+    ...[...accounts.values()].flatMap((devices) => checkFalseOffline(devices, history)),
   ];
 }

@@ -422,6 +422,19 @@ describe('presence and streams', () => {
     expect(found(planted.history)).toEqual([]);
   });
 
+  test('a device whose stream ended while the driver stood still was away for longer than it was seen to be', () => {
+    Object.assign(planted.of('a-1').connections[0] ?? {}, { closedAt: 26_000 });
+    planted.receive('a-0', 30_000, {
+      name: 'presence',
+      snapshot: { version: 2, online: ['a-0'], offline: ['a-1'] },
+    });
+    planted.history.stalls.push({ from: 20_000, to: 24_000 }, { from: 27_000, to: 29_000 });
+    expect(found(planted.history)).toEqual(['false offline']);
+
+    planted.history.stalls.splice(1, 0, { from: 25_000, to: 25_990 });
+    expect(found(planted.history)).toEqual([]);
+  });
+
   test('an open stream on which a probe does not arrive in time is caught', () => {
     const probe = planted.ask('message', 50_000);
     planted.quiet(61_000);
