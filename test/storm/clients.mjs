@@ -122,10 +122,14 @@ const TASKS = {
     refuge = survivor;
   },
 
-  /** Resolves when all are open: when that was (Unix ms), and of those that were lost how long each took. */
-  async untilAllReady() {
-    while (!streams.every(({ readyAt }) => readyAt !== null)) await pause(5);
-    const lost = streams.filter(({ lostAt }) => lostAt !== null);
+  /**
+   * Resolves when so many were lost, which this process may hear late, and all are open: when that was (Unix ms), and of
+   * those that were lost how long each took.
+   */
+  async untilAllReady({ losses }) {
+    const lostOnes = () => streams.filter(({ lostAt }) => lostAt !== null);
+    while (lostOnes().length < losses || !streams.every(({ readyAt }) => readyAt !== null)) await pause(5);
+    const lost = lostOnes();
     return {
       allReadyAt: Math.max(...streams.map(({ readyAt }) => readyAt)),
       backAfterMs: lost.map(({ readyAt, lostAt }) => readyAt - lostAt),

@@ -106,7 +106,7 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
     const stopWatching = watch(survivor);
     const killedAt = Date.now();
     await victim.kill();
-    const backs = await all<Back>('untilAllReady');
+    const backs = await all<Back>('untilAllReady', () => ({ losses: count / 2 }));
     const { liveness, highest } = await stopWatching();
     const probed = await all<{ arrived: number; slowestMs: number }>('probe', () => ({
       count: Math.ceil(PROBES / processes),
