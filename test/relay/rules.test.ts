@@ -9,10 +9,16 @@ import { acknowledge, append, head, offsetOf, openUpload, pathOf, read, untilSen
 import { curlDown, curlUp, sha256 } from './curl.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
 
+/** What ends a request that waits in vain: long enough for a test to do something meanwhile. */
+const STALL_SECONDS = 8;
+
+/** An upload that has come no further in this time has no room: a small part of the stall time. */
+const STANDS_STILL_MS = 300;
+
 let site: Site;
 const folder = makeFolder();
 beforeAll(async () => {
-  site = await startSite({ APP_RELAY_STALL_SECONDS: '3' });
+  site = await startSite({ APP_RELAY_STALL_SECONDS: String(STALL_SECONDS) });
 });
 afterEach(() => site.closeStreams());
 afterAll(async () => {
@@ -115,12 +121,11 @@ describe('an upload', () => {
     const file = writeFile(folder.path, 'two', size);
     const relayed = await relayFiles(site.one, { sizes: [size] });
     const older = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
-    let at = 0;
-    while (at < 6 * MIB) at = Number(offsetOf(await head(relayed, site.two)).offset);
-    // Full by now: it stands still until there is room.
-    for (let before = -1; before !== at; ) {
-      before = at;
-      at = Number(offsetOf(await head(relayed, site.two)).offset);
+    let [before, at] = [-1, 0];
+    // Full is where another chunk has no room any more; there it stands still.
+    while (at < 7.5 * MIB || at !== before) {
+      await new Promise((resolve) => setTimeout(resolve, STANDS_STILL_MS));
+      [before, at] = [at, Number(offsetOf(await head(relayed, site.two)).offset)];
     }
     const newer = curlUp(relayed.url(site.two), relayed.sender.headers, '-', { offset: at });
     newer.process.stdin?.end(bytesFrom(file.path, at));
@@ -351,7 +356,7 @@ test('a device that is signed out neither sends nor reads on, on whatever replic
   expect((await down.done).code).not.toBe(0);
   expect((await up.done).out).toContain('invalid_transition');
   expect(await site.redis.keys(`${site.prefix}:relay:*${relayed.id}*`)).toEqual([]);
-}, 30_000);
+});
 
 test('a sender that is signed out in the middle of its upload is told so', async () => {
   const relayed = await relayFiles(site.one, { sizes: [1_000] });
@@ -427,4 +432,4 @@ test('a file goes back a hundred times and no further', async () => {
   }
   const answer = await ask(700, null);
   expect([answer.status, await answer.json()]).toEqual([416, expect.objectContaining({ code: 'range_not_available' })]);
-}, 30_000);
+});

@@ -8,7 +8,7 @@ import { type Site, startSite } from '../support/site.ts';
 
 let site: Site;
 beforeAll(async () => {
-  site = await startSite({ APP_CLIPBOARD_TTL_SECONDS: '1', APP_DUE_REPAIR_SECONDS: '1' }, { alone: true });
+  site = await startSite({ APP_CLIPBOARD_TTL_SECONDS: '3', APP_DUE_REPAIR_SECONDS: '1' }, { alone: true });
 });
 afterEach(() => site.closeStreams());
 afterAll(() => site.stop());

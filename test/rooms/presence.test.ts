@@ -5,7 +5,7 @@ import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type Recorder, recordStream } from '../support/stream-recorder.ts';
 
-const GRACE_MS = 700;
+const GRACE_MS = 3_000;
 
 let site: Site;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { expectProblem, type WireAnswer } from '../support/wire.ts';
 let site: SignInSite;
 let longer: ReplicaProcess;
 beforeAll(async () => {
-  site = await startSignInSite({}, { BROKER_GRACE_SECONDS: '2' });
+  site = await startSignInSite({}, { BROKER_GRACE_SECONDS: '4' });
   longer = await site.startReplica({ APP_QR_GUEST_TTL_SECONDS: '7200' });
 });
 afterAll(() => site.stop());

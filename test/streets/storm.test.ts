@@ -15,7 +15,7 @@ test('the streams of a killed replica all come back to the other, which stays al
   expect(figures.lost).toBe(500);
   expect(figures.resets).toBe(0);
   expect(figures.allReadyMs).toBeLessThan(10_000);
-  expect(figures.liveness.worstMs).toBeLessThan(2_000);
+  expect(figures.liveness.worstMs).toBeLessThan(5_000);
   expect(figures.rssMib.highest).toBeLessThan(figures.rssMib.before + 100);
   expect(figures.probes.arrived).toBe(figures.probes.sent);
-}, 60_000);
+});

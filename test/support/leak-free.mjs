@@ -1,7 +1,7 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** How long what was closed may take to be gone: a socket's last packets, the exit of a child. */
-const GRACE_MS = 1_000;
+/** How long what was closed may take to be gone: a socket's last packets, the exit of a child. Only what leaks waits so long. */
+const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
 /** What keeps a process alive, with how many of each. Pipes are left out: they are jest's own to its workers. */
