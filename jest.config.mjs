@@ -22,7 +22,8 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
   },
-  testTimeout: 30_000,
+  // Of tests and hooks: generous, for only what fails waits so long.
+  testTimeout: 90_000,
   maxWorkers: 2,
   // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
   workerIdleMemoryLimit: '1GB',

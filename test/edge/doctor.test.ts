@@ -163,7 +163,7 @@ for (const [kind, mistakes] of EDGES) {
       expect(right.said).toContain('ok    a long poll of 25 s is waited for');
       expect(wrong.said).toContain('warn  half a request is not waited for');
       await patient.stop();
-    }, 90_000);
+    });
 
     test.each(mistakes)('one that $says is found wrong', async ({ file, text, wrong, found }) => {
       const edge = await startEdge(kind, {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   [one, two] = await Promise.all([start(), start()]);
   traffic = await startTraffic(one, two);
   await traffic.flowing();
-}, 60_000);
+});
 afterEach(async () => {
   await traffic.close();
   await stopReplicas();
@@ -41,7 +41,7 @@ test('slots that move while messages flow cost nothing: an account’s, and that
 
   expect(traffic.violations()).toEqual([]);
   expect(traffic.resets()).toEqual([]);
-}, 60_000);
+});
 
 test('when the primary of a replica’s channel is killed, everything accepted arrives, and within 15 s of its successor', async () => {
   const channel = channelOf(traffic);
@@ -65,7 +65,7 @@ test('when the primary of a replica’s channel is killed, everything accepted a
   const refusedUsers = traffic.pairs.filter(({ refused }) => refused.length > 0).map(({ user }) => user);
   expect(refusedUsers.filter((user) => elsewhere.has(user))).toEqual([]);
   expect(traffic.refused.length).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test('a failover in good order, and then a silent primary, leave no stream deaf', async () => {
   const channel = channelOf(traffic);
@@ -79,7 +79,7 @@ test('a failover in good order, and then a silent primary, leave no stream deaf'
   await traffic.finish();
 
   expect(traffic.violations()).toEqual([]);
-}, 90_000);
+});
 
 test('a shard without any primary silences only its own accounts, who are told so, and told again when it is back', async () => {
   const channel = channelOf(traffic);
@@ -130,4 +130,4 @@ test('a replica that is told to stop while no node of the cluster answers ends a
   for (const node of cluster.nodes) node.resume();
 
   expect(code).toBe(0);
-}, 60_000);
+});

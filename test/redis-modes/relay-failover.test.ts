@@ -20,7 +20,7 @@ beforeAll(async () => {
   const keyPrefix = randomPrefix();
   const start = () => startReplica({ redisUrl: site.url, keyPrefix });
   replicas = await Promise.all([start(), start()]);
-}, 60_000);
+});
 afterAll(async () => {
   await stopReplicas();
   await site.stop();

@@ -61,4 +61,4 @@ test('a replica that stops lets relays end, refuses new ones, and cuts at last w
   expect(await ended).toBe(0);
   await append(relayed, site.one, { offset: 1_500, body: bytes.subarray(1_500), complete: true });
   expect((await read(relayed, site.two)).bytes.equals(bytes)).toBe(true);
-}, 30_000);
+});

@@ -34,7 +34,7 @@ const start = (kind: 'same' | 'own') =>
 beforeAll(async () => {
   [store, forgetful] = await Promise.all([startOwnRedis(), startOwnRedis({ persistent: false })]);
   for (const kind of ['same', 'own'] as const) replicas[kind] = [await start(kind), await start(kind)];
-}, 60_000);
+});
 afterAll(async () => {
   await stopReplicas();
   await Promise.all([store.stop(), forgetful.stop()]);

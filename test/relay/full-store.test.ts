@@ -46,7 +46,7 @@ test('what is there can be had, which makes room for the rest of it', async () =
   await up.done;
   const story = { up: up.story, down: down.story };
   expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
-}, 60_000);
+});
 
 test('an upload is told that there is no memory, and an acknowledgement gives some back', async () => {
   const bytes = someBytes(2 * MIB);

@@ -107,7 +107,7 @@ describe('when the relay forgets a file', () => {
     up.stop();
     await up.done;
     expect(await sha256(to)).toBe(file.sha);
-  }, 30_000);
+  });
 
   test('a sender that began anew at the start is told where its receiver is', async () => {
     const size = 20 * MIB;
@@ -163,7 +163,7 @@ describe('a request of a transfer that is over', () => {
     await site.redis.del(makeKeys(site.prefix).transfer(encodeURIComponent(relayed.user), relayed.id));
     expect([await cut, (await upload.answer)?.status]).toEqual([true, 404]);
     clearInterval(sending);
-  }, 20_000);
+  });
 
   test('gives back its places although the bytes cannot be dropped now', async () => {
     const relayed = await relayFiles(site.one, { sizes: [1_000] });
@@ -173,5 +173,5 @@ describe('a request of a transfer that is over', () => {
     await relayed.sender.on(site.one).call('cancelTransfer', { params: { transfer_id: relayed.id }, body: {} });
     await until(async () => (await placesOf(relayed)).length === 0);
     await own.store.start();
-  }, 20_000);
+  });
 });

@@ -55,7 +55,7 @@ test('an upload keeps its place for as long as it goes on', async () => {
   await until(async () => Number((await placesOf(relayed))[1]) > Number(first));
   upload.end();
   expect(await upload.answer).toMatchObject({ status: 204 });
-}, 20_000);
+});
 
 describe('above the memory mark', () => {
   /** Makes the store's limit so low that nine tenths of it are in use; the replicas look again every second. */

@@ -51,7 +51,7 @@ describe('a newer download', () => {
     socket.resume();
     await closed;
     expect(site.two.log()).not.toContain('relay download');
-  }, 30_000);
+  });
 
   test('is not sent back by the older one, which falls behind it', async () => {
     const size = 40 * MIB;
@@ -70,7 +70,7 @@ describe('a newer download', () => {
     expect(await sha256(to)).toBe(file.sha);
     expect((await older.done).code).not.toBe(0);
     expect(await uploadOf(relayed)).toEqual({ index: 0, upload_url: pathOf(relayed), offset: size });
-  }, 60_000);
+  });
 });
 
 describe('an upload of which nothing comes', () => {

@@ -17,7 +17,7 @@ test('a sender that trickles is ended, and keeps its position', async () => {
   expect(await upload.answer).toBeNull();
   clearInterval(trickling);
   expect(Number(offsetOf(await head(relayed, site.one)).offset)).toBeGreaterThan(0);
-}, 20_000);
+});
 
 test('a sender that has sent the last byte, but not the end of its body, is ended', async () => {
   const relayed = await relayFiles(site.one, { sizes: [1_000] });
@@ -27,4 +27,4 @@ test('a sender that has sent the last byte, but not the end of its body, is ende
   expect(await upload.answer).toBeNull();
   await until(async () => (await active(site.one, 'up')) === 0);
   expect(offsetOf(await head(relayed, site.one))).toMatchObject({ offset: '1000', complete: '?1' });
-}, 20_000);
+});

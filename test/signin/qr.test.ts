@@ -217,7 +217,7 @@ test('a replica killed while it asks the broker leaves one session, which the ne
   redis.disconnect();
   expect(answer.body).toMatchObject({ status: 'approved' });
   expect(await sessionsOf(laptop.user)).toHaveLength(2);
-}, 60_000);
+});
 
 test('nothing that was secret is in the store or in a log afterwards', async () => {
   const laptop = await site.signIn();

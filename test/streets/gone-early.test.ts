@@ -37,4 +37,4 @@ test('a client that leaves while it is still asked who it is leaves no stream be
   await onLaptop.stop();
   await slow.kill();
   await proxy.stop();
-}, 20_000);
+});

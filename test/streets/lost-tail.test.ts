@@ -43,7 +43,7 @@ test('a stream whose end was lost is forgotten by the replica that held it, also
   );
   const { body } = await laptop.on(site.two).call('listDevices');
   expect(body.devices.find(({ name }) => name === 'Phone')).toMatchObject({ online: false });
-}, 20_000);
+});
 
 test('presence that the store has lost is taken back, though no version of it is higher', async () => {
   const [laptop] = await site.enrol('Laptop');
@@ -75,7 +75,7 @@ test('a replica that died after the store had lost its lease leaves nobody onlin
   const isGone = ({ data: { devices } }: Recorded<'presence'>) =>
     devices.some((one) => one.device_id === phone.id && !one.online);
   expect((await onLaptop.next('presence', isGone, 40_000)).data.devices).toHaveLength(2);
-}, 60_000);
+});
 
 test('a stream without a device whose name went to a device comes back to be told so, once its position is lost', async () => {
   const user = randomUser();
@@ -103,4 +103,4 @@ test('a device whose row is put back while its stream is open is online at once'
   const { body } = await laptop.on(quiet.two).call('listDevices');
   expect(body.devices.find(({ name }) => name === 'Phone')).toMatchObject({ online: true });
   await quiet.stop();
-}, 30_000);
+});

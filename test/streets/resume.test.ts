@@ -73,7 +73,7 @@ test('a device that was quiet while others talked, and away for a moment, resume
   expect(ready.resumed).toBe(true);
   expect(contents(back)).toEqual(['you were away']);
   await Promise.all([back.stop(), talking.stop()]);
-}, 60_000);
+});
 
 test('a position is valid as long as nothing after it was trimmed, and one event later it is not', async () => {
   const [laptop, phone] = await makeTrio();
@@ -91,7 +91,7 @@ test('a position is valid as long as nothing after it was trimmed, and one event
   expect(stillValid.resumed).toBe(true);
   expect(gone).toMatchObject({ resumed: false, reason: 'expired' });
   await beyond.stop();
-}, 60_000);
+});
 
 test.each(['nonsense', '0-0', '99999999999999-1', '1-1', '-', '1'])(
   'the position %p is answered by a reset',

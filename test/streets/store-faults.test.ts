@@ -63,7 +63,6 @@ test.each(Object.entries(faults))(
     expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
   },
-  60_000,
 );
 
 test('when the store loses everything, open streams are told and delivery goes on', async () => {
@@ -84,7 +83,7 @@ test('when the store loses everything, open streams are told and delivery goes o
   expect(onTwo).toMatchObject({ resumed: false, reason: 'store_lost' });
   await look.quit();
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
-}, 60_000);
+});
 
 test('a store that stalls and wakes up empty, while a replica stalls as well, leaves no stream deaf and no presence wrong', async () => {
   await startAll();
@@ -110,7 +109,7 @@ test('a store that stalls and wakes up empty, while a replica stalls as well, le
   expect(presence.devices.map(({ name, online }) => `${name} ${online}`).sort()).toEqual(['Laptop true', 'Phone true']);
   await look.quit();
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
-}, 90_000);
+});
 
 test('unacknowledged messages come again once on a stream, also when the store fails in the middle of them', async () => {
   await startAll();
@@ -136,7 +135,7 @@ test('unacknowledged messages come again once on a stream, also when the store f
   expect(sentAgain.map(({ data }) => (data as { content: string }).content)).toEqual(contents);
   await Promise.all([onLaptop.stop(), onPhone.stop(), again.stop(), behindProxy.stop()]);
   await proxy.stop();
-}, 60_000);
+});
 
 test('a message whose answer from the store was cut off is accepted once', async () => {
   await startAll();
@@ -162,4 +161,4 @@ test('a message whose answer from the store was cut off is accepted once', async
   expect(onPhone.events.filter(({ name }) => name === 'message')).toHaveLength(6);
   await Promise.all([onLaptop.stop(), onPhone.stop(), behindProxy.stop()]);
   await proxy.stop();
-}, 60_000);
+});

@@ -121,7 +121,6 @@ test.each(Array.from({ length: 8 }, (_, seed) => seed))(
       await act(parties, pick(replicas), 'sender', 'cancel', id).catch(() => undefined);
     }
   },
-  60_000,
 );
 
 test('accept, reject and cancel raced from two replicas have one winner, and both sides agree, a thousand times', async () => {

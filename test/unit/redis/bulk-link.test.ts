@@ -31,4 +31,4 @@ test('a store that vanished while nobody read is noticed when somebody reads aga
   link.resume();
   await expect(answer).rejects.toThrow('lost');
   expect(link.isOpen).toBe(false);
-}, 20_000);
+});
