@@ -1,7 +1,7 @@
 import { randomPrefix } from '../support/redis.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { startTraffic, type Traffic } from './traffic.ts';
+import { randomUsers, startTraffic, type Traffic } from './traffic.ts';
 
 let cluster: RedisCluster;
 let one: ReplicaProcess;
@@ -17,11 +17,20 @@ const channelOf = ({ pairs }: Traffic): string => {
 };
 const accountKey = ({ user }: { user: string }): string => `${prefix}:{${user}}:log`;
 
+/** Of which every primary has some. */
+async function spreadUsers(): Promise<string[]> {
+  for (;;) {
+    const users = randomUsers();
+    const primaries = await Promise.all(users.map((user) => cluster.primaryOf(accountKey({ user }))));
+    if (new Set(primaries).size === 3) return users;
+  }
+}
+
 beforeEach(async () => {
   cluster = await startRedisCluster();
   const start = () => startReplica({ redisUrl: cluster.url, keyPrefix: prefix, env: { APP_REDIS_MODE: 'cluster' } });
   [one, two] = await Promise.all([start(), start()]);
-  traffic = await startTraffic(one, two);
+  traffic = await startTraffic(one, two, await spreadUsers());
   await traffic.flowing();
 });
 afterEach(async () => {

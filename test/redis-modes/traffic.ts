@@ -3,8 +3,10 @@ import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 
-/** Enough for every primary of a cluster to have some. */
+/** Enough for the primaries of a cluster to have some each, though by chance one of them has none now and then. */
 const ACCOUNTS = 12;
+
+export const randomUsers = (): string[] => Array.from({ length: ACCOUNTS }, () => randomUser());
 
 /** Each account sends one message in this time: a mailbox holds 500 that nobody acknowledges. */
 const PACE_MS = 100;
@@ -45,11 +47,14 @@ interface Shown {
   content: string;
 }
 
-export async function startTraffic(from: ReplicaProcess, to: ReplicaProcess): Promise<Traffic> {
+export async function startTraffic(
+  from: ReplicaProcess,
+  to: ReplicaProcess,
+  users: string[] = randomUsers(),
+): Promise<Traffic> {
   let isOver = false;
   const pairs: Pair[] = await Promise.all(
-    Array.from({ length: ACCOUNTS }, async () => {
-      const user = randomUser();
+    users.map(async (user) => {
       const laptop = makeDevice({ user, name: 'Laptop' });
       const phone = makeDevice({ user, name: 'Phone' });
       const onPhone = phone.listen(to);
