@@ -175,8 +175,10 @@ test('an offline receiver ends the transfer as FAILED peer_offline, by the sende
 test.each([
   ['rejectTransfer', undefined, 'CANCELLED', 'rejected'],
   ['cancelTransfer', {}, 'CANCELLED', 'cancelled'],
+  ['cancelTransfer', undefined, 'CANCELLED', 'cancelled'],
   ['cancelTransfer', { reason: 'changed my mind' }, 'CANCELLED', 'changed my mind'],
   ['failTransfer', {}, 'FAILED', 'failed'],
+  ['failTransfer', undefined, 'FAILED', 'failed'],
 ] as const)('%s %j ends in %s with the error %s', async (call, body, state, code) => {
   const parties = await makeParties(one);
   const { transfer_id } = await offer(parties, one);
