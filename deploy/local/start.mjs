@@ -26,7 +26,8 @@ async function readPlan() {
   const args = process.argv.slice(2);
   const unknown = args.find((arg) => arg !== '--lan');
   if (unknown !== undefined) refuse([`unknown argument ${unknown}; everything but --lan is set by the environment.`]);
-  const withLan = args.length > 0;
+  // Without `--` before it npm keeps it to itself, and says so here.
+  const withLan = args.length > 0 || env.npm_config_lan === 'true';
   const address = withLan ? env.APP_LAN_ADDRESS || lanAddress() : null;
   if (withLan && address === null)
     refuse(['--lan: this machine is on no network; set APP_LAN_ADDRESS to its address.']);

@@ -1,5 +1,15 @@
 import { BROKER_LIMITS } from '../../shared/contract/broker.ts';
-import { anyText, httpUrl, integer, type Kind, matching, oneOf, origin, rotatingSecret } from '../sync/config-kinds.ts';
+import {
+  anyText,
+  flag,
+  httpUrl,
+  integer,
+  type Kind,
+  matching,
+  oneOf,
+  origin,
+  rotatingSecret,
+} from '../sync/config-kinds.ts';
 import { redisAddress } from '../sync/config-redis.ts';
 import type { Setting } from '../sync/config-settings.ts';
 
@@ -9,11 +19,6 @@ const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, res
 });
 
 const seconds = (most: number): Kind<number> => integer(1, most);
-
-const flag: Kind<boolean> = (text) => {
-  const parsed = oneOf('true', 'false', '1', '0')(text);
-  return 'problem' in parsed ? parsed : { value: parsed.value === 'true' || parsed.value === '1' };
-};
 
 const listOf =
   <T>(kind: Kind<T>): Kind<readonly T[]> =>

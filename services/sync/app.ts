@@ -9,13 +9,8 @@ import { DueSweeper } from './due/due-sweeper.ts';
 import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
-import { makeExpress } from './http/express-app.ts';
-import { makeRouter } from './http/mount.ts';
-import { makeProblemHandler } from './http/problem.ts';
+import { makePublicApp } from './http/public-app.ts';
 import { scaledLimit } from './http/rate-limit-headers.ts';
-import { requestId } from './http/request-facts.ts';
-import { makeRequestLog, makeRequestMetrics } from './http/request-log.ts';
-import { apiHeaders, securityHeaders } from './http/response-headers.ts';
 import { startServer } from './http/server.ts';
 import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
@@ -29,6 +24,7 @@ import { makeSignalHandlers } from './hub/signal-routes.ts';
 import { makeHubStore } from './hub/store.ts';
 import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
+import { makeKnownRows } from './identity/known-rows.ts';
 import { makeIdentityHandlers } from './identity/routes.ts';
 import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
@@ -172,7 +168,6 @@ export async function startApp(config: Config): Promise<App> {
     settings: {
       ...config.signin,
       publicUrl: config.http.publicUrl,
-      loginUrl: config.broker?.loginUrl ?? null,
     },
     bus: { channels: () => replica.channels(), publish: store.publish },
     onRevoked(account, deviceId, reason, sessionId) {
@@ -263,47 +258,49 @@ export async function startApp(config: Config): Promise<App> {
     onFailure: (error) => onFailure('reap', error),
   });
 
-  // The public port, in the order in which a request meets it.
+  // Both ports.
   let draining = false;
-  const app = makeExpress();
-  app.use(requestId, apiHeaders, securityHeaders, makeRequestLog({ logger }), makeRequestMetrics({ metrics }));
-  app.use(
-    makeRouter({
-      handlers: {
-        ...makeIdentityHandlers({
-          ownDevice: devices.own,
-          clipboardSeconds: config.clipboard.ttlSeconds,
-          features: { qr: config.signin.qrEnabled && broker !== null, ...push.features },
-        }),
-        ...sessions.handlers,
-        ...signin.handlers,
-        ...makeDeviceHandlers(devices),
-        ...makeStreamHandlers(hub),
-        ...makeMessageHandlers(messages),
-        ...clipboard.handlers,
-        ...makeTransferHandlers(transfers),
-        ...relay.handlers,
-        ...push.handlers,
-        ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
-        ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
-      },
-      identity,
-      isRevoked,
-      onCaller: signin.use,
-      sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
-      addressLimits: makeAddressLimits({
-        sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
-        prefixOf: keys.addressRatePrefix,
-        clientAddress,
-        scale: config.http.rateLimitScale,
-        logger,
+  const app = makePublicApp({
+    handlers: {
+      ...makeIdentityHandlers({
+        ownDevice: devices.own,
+        clipboardSeconds: config.clipboard.ttlSeconds,
+        relayWindowBytes: config.relay.windowBytes,
+        features: { qr: config.signin.qrEnabled && broker !== null, ...push.features },
       }),
-      metrics,
+      ...sessions.handlers,
+      ...signin.handlers,
+      ...makeDeviceHandlers(devices),
+      ...makeStreamHandlers(hub),
+      ...makeMessageHandlers(messages),
+      ...clipboard.handlers,
+      ...makeTransferHandlers(transfers),
+      ...relay.handlers,
+      ...push.handlers,
+      ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
+      ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
+    },
+    identity,
+    isRevoked,
+    onCaller: signin.use,
+    requireRow: makeKnownRows({ hasRow: devices.hasRow, restoreRow: identity.restoreRow }),
+    disabled: new Set([...signin.disabledRoutes, ...push.disabledRoutes]),
+    sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
+    addressLimits: makeAddressLimits({
+      sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
+      prefixOf: keys.addressRatePrefix,
+      clientAddress,
+      scale: config.http.rateLimitScale,
+      logger,
     }),
-  );
-  app.use(makeProblemHandler({ logger, metrics }));
+    logger,
+    metrics,
+  });
 
-  const admin = makeHealth({ config, store, hub, replica, bus, metrics, logger, isDraining: () => draining });
+  const admin = makeHealth({
+    ...{ config, store, relayStore: relay.bulk, broker, hub, replica, bus, metrics, logger },
+    isDraining: () => draining,
+  });
 
   const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
   const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
@@ -316,6 +313,8 @@ export async function startApp(config: Config): Promise<App> {
 
   const stop = async (): Promise<void> => {
     const startedAt = performance.now();
+    const tookSoFar = metrics.drain_duration_seconds;
+    Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
     draining = true;
     if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
     stopped = true;
@@ -334,7 +333,6 @@ export async function startApp(config: Config): Promise<App> {
     store.stop();
     relay.bulk.stop();
     await broker?.close();
-    metrics.drain_duration_seconds.set((performance.now() - startedAt) / 1000);
     await adminServer.close(1_000);
     logger.info('stopped');
   };

@@ -30,8 +30,10 @@ export const oneOf =
     return word === undefined ? refuse(`must be one of ${words.join(', ')}`) : accept(word);
   };
 
-export const flag: Kind<boolean> = (text) =>
-  text === 'true' || text === 'false' ? accept(text === 'true') : refuse('must be true or false');
+export const flag: Kind<boolean> = (text) => {
+  if (text === 'true' || text === '1') return accept(true);
+  return text === 'false' || text === '0' ? accept(false) : refuse('must be true or false');
+};
 
 export const matching =
   (pattern: RegExp, says: string): Kind<string> =>

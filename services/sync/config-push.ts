@@ -3,7 +3,7 @@ import type { Kind } from './config-kinds.ts';
 import type { EndpointRules } from './push/guard/endpoint-rules.ts';
 import type { ApnsOptions } from './push/senders/apns.ts';
 import type { FcmOptions } from './push/senders/fcm.ts';
-import { checkSubject, checkVapidKey, type VapidKey } from './push/senders/vapid.ts';
+import { checkSubject, checkVapidKey, isUnreal, type VapidKey } from './push/senders/vapid.ts';
 
 export interface PushConfig {
   readonly enabled: boolean;
@@ -117,6 +117,19 @@ export function checkPush(
   for (const key of ['APP_FCM_URL', 'APP_APNS_URL'] as const) {
     if (values[key] !== null) report(key, 'must not be set in production: it is for trying things out');
   }
+}
+
+/** What works, and not as somebody may expect. */
+export function pushWarnings({ enabled, vapidSubject: contact, fcm, apns }: PushConfig): string[] {
+  if (!enabled) return [];
+  const warnings: string[] = [];
+  if (contact === null && fcm === null && apns === null) {
+    warnings.push('Devices without a stream are not woken: push has no keys (APP_VAPID_*, APP_FCM_*, APP_APNS_*)');
+  }
+  if (contact !== null && isUnreal(contact)) {
+    warnings.push('APP_VAPID_SUBJECT is nobody: Apple refuses pushes whose contact is of a local or an example domain');
+  }
+  return warnings;
 }
 
 const apnsOf = (values: PushValues): PushConfig['apns'] => {

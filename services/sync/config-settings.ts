@@ -75,7 +75,7 @@ export const SETTINGS = {
     defaultSays: 'required in production',
     meaning: 'Base URL of the auth broker.',
   }),
-  APP_BROKER_TOKEN: setting(matching(/^[\x21-\x7e]{16,512}$/, '16 to 512 visible ASCII characters'), {
+  APP_BROKER_TOKEN: setting(matching(/^[\x21-\x7e]{1,512}$/, '1 to 512 visible ASCII characters'), {
     defaultSays: 'none',
     meaning: 'What this service shows the auth broker.',
     secret: true,
@@ -96,7 +96,7 @@ export const SETTINGS = {
     default: '120',
     meaning: 'How long a QR code can be approved.',
   }),
-  APP_QR_GUEST_TTL_SECONDS: setting(integer(60, 86_400), {
+  APP_QR_GUEST_TTL_SECONDS: setting(integer(1, 86_400), {
     default: '3600',
     meaning: 'Lifetime of a `once` session, which is not renewed.',
   }),
@@ -259,7 +259,7 @@ export const SETTINGS = {
     defaultSays: 'none',
     meaning: 'Comma-separated TURN servers that clients are told of.',
   }),
-  APP_TURN_SECRET: setting(matching(/^[\x21-\x7e]{16,512}$/, '16 to 512 visible ASCII characters'), {
+  APP_TURN_SECRET: setting(matching(/^[\x21-\x7e]{1,512}$/, '1 to 512 visible ASCII characters'), {
     defaultSays: 'none',
     meaning: 'Secret shared with the TURN servers; with it every device gets credentials for an hour.',
     secret: true,

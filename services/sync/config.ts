@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { checkPush, type PushConfig, pushOf } from './config-push.ts';
+import { checkPush, type PushConfig, pushOf, pushWarnings } from './config-push.ts';
 import { type RedisAddress, withMode } from './config-redis.ts';
 import { type Key, SETTINGS, type Setting, type Values } from './config-settings.ts';
 
@@ -23,9 +23,10 @@ export interface Config {
     /** Empty: none is shown. */
     readonly token: string;
     readonly app: string;
-    readonly loginUrl: string;
   } | null;
   readonly signin: {
+    /** Where a browser logs in; null where nobody does. */
+    readonly loginUrl: string | null;
     readonly qrEnabled: boolean;
     readonly requestSeconds: number;
     readonly onceSeconds: number;
@@ -196,7 +197,7 @@ function identityOf(values: Values): IdentityConfig {
 function brokerOf(values: Values): Config['broker'] {
   const { APP_BROKER_URL: url, APP_BROKER_TOKEN: token, APP_BROKER_APP: app } = values;
   if (url === null) return null;
-  return { url, token: token ?? '', app, loginUrl: values.APP_BROKER_LOGIN_URL ?? `${url}/login` };
+  return { url, token: token ?? '', app };
 }
 
 function assemble(values: Values, descriptorLimit: number): Config {
@@ -221,9 +222,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
   const push = pushOf(values);
-  if (push.enabled && push.vapidSubject === null && push.fcm === null && push.apns === null) {
-    warnings.push('Devices without a stream are not woken: push has no keys (APP_VAPID_*, APP_FCM_*, APP_APNS_*)');
-  }
+  warnings.push(...pushWarnings(push));
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
@@ -238,6 +237,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
     identity: identityOf(values),
     broker: brokerOf(values),
     signin: {
+      loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
       qrEnabled: values.APP_QR_LOGIN_ENABLED,
       requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
       onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,

@@ -28,8 +28,8 @@ const Subject = Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' });
 /** Opaque to the broker: the service puts the device id here. */
 const SessionMeta = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' });
 
-/** 128 bits that the sessions of one account share, and 128 bits of its own. Not a secret. */
-const SessionId = Type.String({ pattern: '^[A-Za-z0-9_-]{44}$' });
+/** The broker's own business, and part of a credential. Not a secret. */
+const SessionId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' });
 
 /** What a person reads in a list: the device's name. */
 const Label = Type.String({ pattern: '^\\P{Cc}{1,64}$' });
@@ -82,9 +82,9 @@ const RotateSession = Type.Object({ credential: Presented });
 export const RevokeSession = Type.Object(
   {
     subject: Subject,
-    session_id: Type.Optional(SessionId),
+    session_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     meta: Type.Optional(SessionMeta),
-    reason: Type.String({ pattern: '^[\\x21-\\x7e]{1,64}$' }),
+    reason: Type.String({ pattern: '^\\P{Cc}{1,128}$' }),
   },
   { oneOf: [{ required: ['session_id'] }, { required: ['meta'] }] },
 );
@@ -173,7 +173,7 @@ export const brokerRoutes = {
     identity: 'public',
     query: Type.Object({
       subject: Subject,
-      cursor: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.[A-Za-z0-9_-]{44}$' })),
+      cursor: Type.Optional(Type.String({ pattern: '^(\\d{1,15}\\.[A-Za-z0-9_-]{44})?$' })),
     }),
     answers: { 200: BrokerSessions },
     errors: ['unauthenticated', 'store_unavailable'],

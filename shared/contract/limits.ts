@@ -63,6 +63,10 @@ export const LIMITS = {
   /** 65,536 control characters are six times as long once JSON has escaped them. */
   clipboardBodyBytes: 512 * 1024,
   transferBodyBytes: 1024 * 1024,
+  /** Of clients: how long they wait for an offline receiver, before they try a peer, and for it before they use the relay. */
+  offlineReceiverMs: 60_000,
+  peerDelayMs: 1_200,
+  relayFallbackMs: 30_000,
   /** A file's bytes ahead of its receiver that the relay holds; a sender is not read from beyond. */
   relayWindowBytes: 8 * 1024 * 1024,
   /** What the receiver has taken and may still ask for again. */

@@ -71,7 +71,7 @@ export const messageRoutes = {
     method: 'POST',
     path: '/api/message/ack',
     summary: 'Acknowledge messages: they leave the mailbox and their senders are told',
-    body: Type.Object({ message_ids: Type.Array(Uuid, { minItems: 1, maxItems: LIMITS.ackIds }) }),
+    body: Type.Object({ message_ids: Type.Array(Uuid, { maxItems: LIMITS.ackIds }) }),
     answers: { 200: Type.Object({ acked: Type.Integer() }) },
     errors: ['device_required'],
   }),

@@ -41,7 +41,8 @@ const DeviceSession = Type.Object({
 export type DeviceSession = Static<typeof DeviceSession>;
 
 const ofBroker = ['broker_unavailable', 'broker_contract'] as const;
-const params = Type.Object({ device_id: DeviceId });
+/** Any text: of what is no device there is nothing to remove. */
+const params = Type.Object({ device_id: Type.String() });
 
 /** Removing a device by its id, under either of its two paths. */
 const removing = <const P extends string>(path: P) =>

@@ -29,7 +29,7 @@ export const streamRoutes = {
     path: '/api/hub/events',
     summary: 'The event stream of this device',
     query: Type.Object({
-      last_event_id: Type.Optional(Type.String({ maxLength: 128, description: 'As the header Last-Event-ID.' })),
+      last_event_id: Type.Optional(Type.String({ maxLength: 4_096, description: 'As the header Last-Event-ID.' })),
       name: Type.Optional(DeviceNameInput),
     }),
     answers: { 200: 'text/event-stream' },

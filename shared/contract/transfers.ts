@@ -143,7 +143,7 @@ export const transferRoutes = {
     query: Type.Object({
       state: Type.Optional(Type.Enum([...TRANSFER_STATES])),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-      cursor: Type.Optional(Type.String({ pattern: '^\\d{1,15}-[0-9a-f-]{36}$' })),
+      cursor: Type.Optional(Type.String({ pattern: '^(\\d{1,15}-[0-9a-f-]{36})?$' })),
     }),
     answers: { 200: Type.Object({ transfers: Type.Array(Transfer), next_cursor: orNull(Type.String()) }) },
   }),
@@ -161,8 +161,8 @@ export const transferRoutes = {
   p2pTransfer: act('p2p', 'The data channel between the two is open'),
   relayTransfer: act('relay', 'The sender goes by the relay'),
   completeTransfer: act('complete', 'The receiver has stored every byte'),
-  failTransfer: { ...act('fail', 'It cannot go on'), body: Ended },
-  cancelTransfer: { ...act('cancel', 'One of the two does not want it any more'), body: Ended },
+  failTransfer: { ...act('fail', 'It cannot go on'), body: Ended, bodyOptional: true },
+  cancelTransfer: { ...act('cancel', 'One of the two does not want it any more'), body: Ended, bodyOptional: true },
   phaseTransfer: {
     ...act('phase', 'What one side is doing; forwarded at most 4 times a second, never logged'),
     body: Type.Object({

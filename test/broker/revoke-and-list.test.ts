@@ -64,7 +64,7 @@ describe('revoking', () => {
   test.each<[string, unknown]>([
     ['subject', undefined],
     ['subject', ''],
-    ['session_id', 'short'],
+    ['session_id', ''],
     ['session_id', null],
     ['meta', ''],
     ['reason', undefined],
@@ -157,7 +157,7 @@ describe('listing', () => {
     expect((session?.expires_at ?? 0) - (session?.created_at ?? 0)).toBe(600_000);
   });
 
-  test.each(['', 'x', '1.', '1.short', `${'9'.repeat(16)}.${'A'.repeat(44)}`, `-1.${'A'.repeat(44)}`])(
+  test.each(['x', '1.', '1.short', `${'9'.repeat(16)}.${'A'.repeat(44)}`, `-1.${'A'.repeat(44)}`])(
     'the cursor %j is malformed',
     async (cursor) => {
       expectProblem(await service.page('a', cursor), 'invalid_request');

@@ -275,7 +275,7 @@ export const GUARDS = [
   {
     name: 'pushes that were owed outlive their replica',
     file: 'services/sync/push/room.ts',
-    from: 'if (!deliverer.isBusy) pushNow(account, fact);',
+    from: 'deliverer.takeOver(account, fact);',
     to: '',
     test: ['test/push/surviving.test.ts', 'loses no push'],
   },

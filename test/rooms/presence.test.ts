@@ -4,6 +4,7 @@ import { sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type Recorder, recordStream } from '../support/stream-recorder.ts';
+import { expectProblem, request } from '../support/wire.ts';
 
 const GRACE_MS = 3_000;
 
@@ -210,6 +211,9 @@ describe('a stream without a device', () => {
     const device = makeDevice({ user, name: 'Kiosk' });
     const { devices } = await presenceOf(device, site.two);
     expect(devices).toEqual([{ device_id: device.id, name: 'Kiosk', type: 'linux', online: true, last_seen_at: null }]);
+    expect((await device.on(site.one).call('listDevices')).body.devices).toMatchObject([
+      { name: 'Kiosk', online: true },
+    ]);
   });
 });
 
@@ -243,6 +247,14 @@ describe('a device id without a row', () => {
       expect(presence.devices.map(({ device_id: id }) => id)).toEqual([laptop.id]);
     }
   });
+
+  test.each(['/api/hub/ice', '/api/transfer', '/api/push/config', '/api/push/subscriptions'])(
+    'is no device to %s',
+    async (path) => {
+      const [laptop] = await site.enrol('Laptop');
+      expectProblem(await request(edge, { path, headers: revoked(laptop.user) }), 'device_required');
+    },
+  );
 
   test('does not make an account look alive', async () => {
     const user = randomUser();

@@ -86,6 +86,44 @@ test('who one is cannot be answered by a page, or about another session', async 
   expect((await device.ask(behind, { path: '/api/me' })).body).toMatchObject({ user_id: device.user });
 });
 
+test.each([{}, { code: 'no_such_session' }, null])(
+  'a 401 of %j is about the credential that was shown',
+  async (body) => {
+    const device = await site.signIn();
+    door.answer('POST /v1/verify', async () => ({ status: 401, body }));
+    expectProblem(await device.ask(behind, { path: '/api/me' }), 'unauthenticated');
+    door.answer('POST /v1/sessions/rotate', async () => ({ status: 401, body }));
+    expectProblem(await device.ask(behind, { method: 'POST', path: '/api/auth/refresh' }), 'session_expired');
+  },
+);
+
+test('a 401 about our own token is no fault of the client', async () => {
+  const device = await site.signIn();
+  door.answer('POST /v1/verify', async () => ({ status: 401, body: { code: 'unauthenticated' } }));
+  expectProblem(await device.ask(behind, { path: '/api/me' }), 'broker_contract');
+});
+
+test('sessions are named as their broker likes', async () => {
+  const login = await site.logIn();
+  door.answer('POST /v1/sessions', changed({ session_id: 'sess-1' }));
+  expect((await login.ask(behind, wanted('laptop-0001'))).status).toBe(200);
+});
+
+test('what the broker does not answer is named on the admin port, and what else the replica needs', async () => {
+  const device = await site.signIn();
+  door.answer('GET /v1/sessions', async () => ({ status: 503, body: {} }));
+  const status = async () =>
+    (await (await fetch(`${behind.adminUrl}/statusz`)).json()) as { broker: { failing: string[] } };
+  for (let i = 0; i < 30 && (await status()).broker.failing.length === 0; i++) {
+    await device.ask(behind, { path: '/api/auth/sessions' });
+  }
+  expect(await status()).toMatchObject({
+    store: { up: true },
+    relay_store: { up: true },
+    broker: { failing: ['list'] },
+  });
+});
+
 test('a listing that is none leaves the rows as they are', async () => {
   const device = await site.signIn();
   door.answer('GET /v1/sessions', async () => HTML);

@@ -195,6 +195,12 @@ describe('refresh', () => {
     }
   });
 
+  test('goes by the cookie, whatever token is beside it', async () => {
+    const device = await site.signIn();
+    const answer = await device.ask(site.two, refresh({ Authorization: 'Bearer not.a.token' }));
+    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ token_type: 'Bearer' })]);
+  });
+
   test('of what never was a session, or of nothing, is 401', async () => {
     const device = await site.signIn();
     const made = `v1.${device.cookie.split('.')[1]}.${'A'.repeat(43)}`;

@@ -62,6 +62,12 @@ describe('switched off', () => {
       await guest.ask(off, denial(asked)),
       await laptop.ask(off, link),
       await laptop.ask(off, { method: 'POST', path: '/link', form }),
+      // Whatever else is wrong with it.
+      await request(off, { method: 'POST', path: '/api/auth/qr/start', body: {} }),
+      await request(off, { path: '/api/auth/qr/status' }),
+      await request(off, { method: 'POST', path: '/api/auth/qr/approve', body: {} }),
+      await guest.ask(off, approval(asked)),
+      await request(off, { path: '/link' }),
     ];
     for (const answer of answers) expectProblem(answer, 'feature_disabled');
     const featuresOn = async (replica: ReplicaProcess) =>

@@ -35,7 +35,9 @@ test('a subscriber that is cut off without a sound soon hears again, and what it
   // Ten seconds on a machine that lets its processes run, and less than the sweep that would find it in the end.
   expect(at - cutAt).toBeLessThan(18_000);
   expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
-  expect(await (await fetch(`${two.adminUrl}/metrics`)).text()).toMatch(/^baton_bus_rebuilds_total 1$/m);
+  const metrics = await (await fetch(`${two.adminUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^baton_bus_rebuilds_total 1$/m);
+  expect(metrics).toMatch(/^baton_gap_repairs_total\{source="nonce"\} [1-9]/m);
   await onPhone.stop();
   await proxy.stop();
 });

@@ -175,8 +175,10 @@ test('an offline receiver ends the transfer as FAILED peer_offline, by the sende
 test.each([
   ['rejectTransfer', undefined, 'CANCELLED', 'rejected'],
   ['cancelTransfer', {}, 'CANCELLED', 'cancelled'],
+  ['cancelTransfer', undefined, 'CANCELLED', 'cancelled'],
   ['cancelTransfer', { reason: 'changed my mind' }, 'CANCELLED', 'changed my mind'],
   ['failTransfer', {}, 'FAILED', 'failed'],
+  ['failTransfer', undefined, 'FAILED', 'failed'],
 ] as const)('%s %j ends in %s with the error %s', async (call, body, state, code) => {
   const parties = await makeParties(one);
   const { transfer_id } = await offer(parties, one);
@@ -185,6 +187,35 @@ test.each([
   const { body: answer } = await parties.receiver.on(two).call(call, given);
 
   expect((answer as { transfer: object }).transfer).toMatchObject({ state, error: { code, detail: null } });
+});
+
+test.each(['rejectTransfer', 'cancelTransfer', 'failTransfer'] as const)(
+  'after %s it is announced to nobody who comes later',
+  async (call) => {
+    const parties = await makeParties(one);
+    const { transfer_id } = await offer(parties, one);
+    await parties.receiver.on(two).call(call, { params: { transfer_id } });
+    const late = parties.receiver.listen(two);
+    const { data: ready } = await late.next('ready');
+    await parties.third.on(one).call('sendMessage', { body: { to: 'Receiver', content: 'after' } });
+    await late.next('message');
+    await late.stop();
+
+    expect(ready.pending.transfers).toBe(0);
+    expect(late.events.map(({ name }) => name)).not.toContain('transfer:incoming');
+  },
+);
+
+test('an offer outlives the replica that took it', async () => {
+  const parties = await makeParties(one);
+  const doomed = await startReplica(options);
+  const { transfer_id } = await offer(parties, doomed);
+  await doomed.kill();
+  const onReceiver = parties.receiver.listen(two);
+  const { data } = await onReceiver.next('transfer:incoming');
+  await onReceiver.stop();
+
+  expect(data).toMatchObject({ redelivered: true, transfer: { transfer_id, state: 'PENDING' } });
 });
 
 test('the third device is no party, and another account finds nothing', async () => {

@@ -13,6 +13,9 @@ export interface Credential {
 
 const FORM = /^v1\.([A-Za-z0-9_-]{44})\.([A-Za-z0-9_-]{43})$/;
 
+/** 128 bits that the sessions of one account share, and 128 bits of its own. */
+export const isSessionId = (text: string): boolean => /^[A-Za-z0-9_-]{44}$/.test(text);
+
 export function parseCredential(text: string): Credential | null {
   const [, sessionId, secret] = FORM.exec(text) ?? [];
   return sessionId === undefined || secret === undefined ? null : { sessionId, secret };

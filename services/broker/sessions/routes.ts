@@ -52,7 +52,7 @@ export function makeSessionHandlers({ sessions, list }: SessionHandlerParts): Se
 
     listSessions: async ({ app, query }) => ({
       status: 200,
-      body: await list(app, query.subject, query.cursor ?? null),
+      body: await list(app, query.subject, query.cursor || null),
     }),
 
     async verifySession({ app, body }) {

@@ -8,7 +8,15 @@ import {
 } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Keyring } from '../keyring/keyring.ts';
-import { digestOf, formatCredential, mintedSecret, nextSecrets, parseCredential, randomSecret } from './credential.ts';
+import {
+  digestOf,
+  formatCredential,
+  isSessionId,
+  mintedSecret,
+  nextSecrets,
+  parseCredential,
+  randomSecret,
+} from './credential.ts';
 import type { SessionRecord } from './record.ts';
 import type { SessionStore } from './store.ts';
 import type { Tokens } from './tokens.ts';
@@ -135,7 +143,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
     /** Throws `not_found` for a session that never was this user's and app's, or was forgotten since. */
     async revoke(app: string, { subject, session_id, meta = '', reason }: RevokeSession): Promise<void> {
       const sessionId = session_id ?? (await store.findByMeta(app, subject, meta));
-      if (sessionId === '') throw new BatonError('not_found');
+      if (!isSessionId(sessionId)) throw new BatonError('not_found');
       await store.revoke(app, { sessionId, subject, reason });
     },
   };

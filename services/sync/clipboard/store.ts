@@ -3,7 +3,7 @@ import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Redis } from '../redis/connections.ts';
-import { storeFault } from '../redis/faults.ts';
+import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -32,9 +32,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: C
 
   return {
     async find(account: string): Promise<ClipboardEntry | null> {
-      const stored = await redis.get(keys.clipboard(account)).catch((error: unknown) => {
-        throw storeFault(error);
-      });
+      const stored = await orFault(redis.get(keys.clipboard(account)));
       // Two lines with the times come before the JSON, so that they can be read alone.
       return stored === null ? null : (JSON.parse(stored.slice(stored.indexOf('{'))) as ClipboardEntry);
     },

@@ -4,13 +4,12 @@ import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../share
 import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
-import { presenceView, rowsOf, stateOf } from './presence-view.ts';
+import { type DeviceState, presenceView, rowsOf, stateOf, stateReader } from './presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
 import type { OwePushes } from '../push/owing.ts';
 import type { DeviceStore } from './store.ts';
 
-function deviceOf(row: DeviceRow, state: string | undefined, caller: Caller): Device {
-  const { online, lastSeenAtMs } = stateOf(state);
+function deviceOf(row: DeviceRow, { online, lastSeenAtMs }: DeviceState, caller: Caller): Device {
   return {
     ...refOf(row),
     online,
@@ -35,11 +34,11 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
   return {
     /** Oldest first. */
     async list(caller: Caller): Promise<Device[]> {
-      const { devices, states } = await store.readPresence(caller.account);
-      const stateOfDevice = (id: string) => states[states.indexOf(id) + 1];
-      return rowsOf(devices)
+      const presence = await store.readPresence(caller.account);
+      const stateOfRow = stateReader(presence);
+      return rowsOf(presence.devices)
         .sort((a, b) => a.createdAtMs - b.createdAtMs)
-        .map((row) => deviceOf(row, states.includes(row.deviceId) ? stateOfDevice(row.deviceId) : undefined, caller));
+        .map((row) => deviceOf(row, stateOfRow(row), caller));
     },
 
     async presence(account: string): Promise<Presence> {
@@ -53,6 +52,9 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
       return row === null ? null : refOf(parseRow(caller.deviceId, row));
     },
 
+    hasRow: async (account: string, deviceId: string): Promise<boolean> =>
+      (await store.findRow(account, deviceId)) !== null,
+
     /** Throws `invalid_device_name`, `name_taken`, `not_found`. */
     async rename(caller: Caller, deviceId: string, wanted: string, operation: Operation): Promise<Device> {
       const name = parseDeviceName(wanted);
@@ -63,7 +65,7 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
         name,
         operation,
       });
-      return deviceOf(parseRow(deviceId, row), state || undefined, caller);
+      return deviceOf(parseRow(deviceId, row), stateOf(state || undefined), caller);
     },
 
     /** Writes the row of a device that has none; the others hear of it only when the device is new. */
@@ -85,10 +87,12 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
     remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
       store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
 
-    /** Whether a device of the account is online, as it was last announced. */
-    async isOnline(account: string): Promise<(deviceId: string) => boolean> {
-      const { states } = await store.readPresence(account);
-      return (deviceId) => states.includes(deviceId) && stateOf(states[states.indexOf(deviceId) + 1]).online;
+    /** Devices of the account that are online, as it was last announced. */
+    async online(account: string): Promise<Set<string>> {
+      const presence = await store.readPresence(account);
+      const stateOfRow = stateReader(presence);
+      const online = rowsOf(presence.devices).filter((row) => stateOfRow(row).online);
+      return new Set(online.map(({ deviceId }) => deviceId));
     },
 
     /** Whether the device has a row that names no session of the auth broker: somebody else let it in. */

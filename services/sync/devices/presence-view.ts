@@ -22,6 +22,15 @@ export const rowsOf = (devices: string[]): DeviceRow[] => pairs(devices).map(([i
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 
+/** Tells the state of rows: one is also online while a stream without a device has its name. */
+export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
+  const announced = new Map(pairs(states));
+  return ({ deviceId, name }: DeviceRow): DeviceState => {
+    const state = stateOf(announced.get(deviceId));
+    return { ...state, online: state.online || announced.has(`~${name}`) };
+  };
+}
+
 /**
  * The presence of an account (specification, "Presence entry"): the union of rows and of live streams without a
  * device, merged by name, in the order in which the devices came.
@@ -29,8 +38,9 @@ export const stateOf = (state: string | undefined): DeviceState =>
 export function presenceView({ devices, states }: PresenceFields): Presence {
   const announced = new Map(pairs(states));
   const byName = new Map<string, PresenceEntry>();
+  const stateOfRow = stateReader({ states });
   for (const row of rowsOf(devices).sort((a, b) => a.createdAtMs - b.createdAtMs)) {
-    const { online, lastSeenAtMs } = stateOf(announced.get(row.deviceId));
+    const { online, lastSeenAtMs } = stateOfRow(row);
     byName.set(row.name, {
       device_id: row.deviceId,
       name: row.name,
@@ -40,11 +50,9 @@ export function presenceView({ devices, states }: PresenceFields): Presence {
     });
   }
   for (const device of announced.keys()) {
-    if (!device.startsWith('~')) continue;
     const name = device.slice(1);
-    const row = byName.get(name);
-    if (row) row.online = true;
-    else byName.set(name, { device_id: null, name, type: null, online: true, last_seen_at: null });
+    if (!device.startsWith('~') || byName.has(name)) continue;
+    byName.set(name, { device_id: null, name, type: null, online: true, last_seen_at: null });
   }
   return { version: Number(announced.get('v') ?? 0), devices: [...byName.values()] };
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';
-import { storeFault } from '../redis/faults.ts';
+import { orFault } from '../redis/faults.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
@@ -27,9 +27,7 @@ export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; script
     },
 
     async findRow(account: string, deviceId: string): Promise<string | null> {
-      return await redis.hget(keys.devices(account), deviceId).catch((error: unknown) => {
-        throw storeFault(error);
-      });
+      return await orFault(redis.hget(keys.devices(account), deviceId));
     },
 
     /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../redis/connections.ts';
+import { orFault } from '../redis/faults.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -39,16 +40,16 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
 
   /** The store's clock: primaries may differ by far less than what counts as late. */
   async function nowMs(): Promise<number> {
-    const [seconds] = await redis.time();
+    const [seconds] = await orFault(redis.time());
     return Number(seconds) * 1_000;
   }
 
   /** Whether the index would lead nobody to what is due there, or not in time. Few stand so late that it needs a second look-up. */
   async function isMisplaced(account: string, now: number): Promise<boolean> {
-    const score = await redis.zscore(keys.dueIndex(keys.dueShard(account)), account);
+    const score = await orFault(redis.zscore(keys.dueIndex(keys.dueShard(account)), account));
     if (score === null) return true;
     if (Number(score) <= now + LATE_MS) return false;
-    const [, first] = await redis.zrange(keys.due(account), '0', '0', 'WITHSCORES');
+    const [, first] = await orFault(redis.zrange(keys.due(account), '0', '0', 'WITHSCORES'));
     return first !== undefined && Number(score) > Math.max(Number(first), now) + LATE_MS;
   }
 

@@ -62,24 +62,32 @@ export function makeBody({
   bodyOptional: isOptional,
   bodyKind,
 }: Pick<Route, 'bodyLimitBytes' | 'bodyOptional' | 'bodyKind'>): (req: Request, res: Response) => Promise<JsonBody> {
+  const wrongType = (type: string | undefined): BatonError | null => {
+    if (bodyKind === 'form' ? isForm(type) : isJson(type)) return null;
+    return new BatonError(
+      'unsupported_media_type',
+      `Send the body as ${bodyKind === 'form' ? 'a form' : 'application/json'}`,
+    );
+  };
   const readBytes = express.raw({ type: () => true, limit: limitBytes, inflate: false });
   return async (req, res) => {
     if (!announcesBody(req)) {
       if (isOptional) return emptyBody();
       throw required();
     }
-    const type = req.headers['content-type'];
-    if (bodyKind === 'form' && !isForm(type)) throw new BatonError('unsupported_media_type', 'Send the body as a form');
-    if (bodyKind === 'json' && !isJson(type)) {
-      throw new BatonError('unsupported_media_type', 'Send the body as application/json');
-    }
+    const refused = wrongType(req.headers['content-type']);
+    // Announced without a length it may turn out to be none.
+    if (refused !== null && !(isOptional && req.headers['content-length'] === undefined)) throw refused;
     // Whoever is so slow is not waited for, and not answered either.
     const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
     await new Promise<void>((resolve, reject) => {
       readBytes(req, res, (error?: Error) => (error === undefined ? resolve() : reject(error)));
     }).finally(() => clearTimeout(timer));
     const bytes: unknown = req.body;
-    if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw required();
+    const isEmpty = !Buffer.isBuffer(bytes) || bytes.length === 0;
+    if (isEmpty && isOptional) return emptyBody();
+    if (refused !== null) throw refused;
+    if (isEmpty) throw required();
     return { value: bodyKind === 'form' ? parseForm(bytes) : parse(bytes), fingerprint: fingerprintOf(bytes) };
   };
 }

@@ -11,6 +11,9 @@ import { makeAdminApp } from './admin.ts';
 interface HealthParts {
   config: Config;
   store: { readonly isUp: boolean; readonly wasSeen: boolean };
+  relayStore: { readonly isUp: boolean };
+  /** Null without one. */
+  broker: { failing: () => string[] } | null;
   hub: Hub;
   replica: Replica;
   bus: Bus;
@@ -20,7 +23,8 @@ interface HealthParts {
 }
 
 /** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
-export function makeHealth({ config, store, hub, replica, bus, metrics, logger, isDraining }: HealthParts): Express {
+export function makeHealth(parts: HealthParts): Express {
+  const { config, store, relayStore, broker, hub, replica, bus, metrics, logger, isDraining } = parts;
   const isReady = () => ({
     ready: store.wasSeen && !isDraining(),
     reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(isDraining() ? ['draining'] : [])],
@@ -28,6 +32,8 @@ export function makeHealth({ config, store, hub, replica, bus, metrics, logger, 
   const status = async () => ({
     replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining: isDraining() },
     store: { up: store.isUp },
+    relay_store: { up: relayStore.isUp },
+    broker: broker && { failing: broker.failing() },
     bus: { silent_for_ms: Math.round(bus.silentForMs) },
   });
   bindGauges(metrics, {

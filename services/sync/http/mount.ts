@@ -17,13 +17,17 @@ import { noteStreamOpen } from './request-log.ts';
 import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
 
-interface RouterDeps {
+export interface RouterDeps {
   handlers: Handlers;
   identity: Identity;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
+  /** For routes that need a device. Throws `device_required` when the caller's has no row and gets none. */
+  requireRow: (caller: Caller) => Promise<void>;
   /** Somebody was let in. Must not wait. */
   onCaller: (caller: Caller) => void;
+  /** Routes of what this installation has switched off, by their names in the table. */
+  disabled: ReadonlySet<string>;
   sameOrigin: (req: IncomingMessage) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   metrics: Metrics;
@@ -46,7 +50,7 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
 
 /** Same origin, identity, guard: what a request must pass before anything of it is read. Refusals are counted. */
 async function admit(
-  { identity, isRevoked, onCaller, sameOrigin, metrics }: RouterDeps,
+  { identity, isRevoked, requireRow, onCaller, sameOrigin, metrics }: RouterDeps,
   route: Route,
   req: Request,
 ): Promise<Caller | null> {
@@ -58,6 +62,7 @@ async function admit(
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
     onCaller(caller);
     guard(route, caller, req.params);
+    if (route.device === 'required') await requireRow(caller);
     return caller;
   } catch (error) {
     // A 5xx says nothing about the sender.
@@ -168,6 +173,14 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
   };
 }
 
+/** Before anything of the request is looked at: what is switched off is not there. */
+const refuseDisabled =
+  (route: Route): RequestHandler =>
+  (_req, res) => {
+    factsOf(res).route = route;
+    throw new BatonError('feature_disabled');
+  };
+
 /**
  * The public port: walks the route table in its order and mounts each row as address limit -> same origin -> identity
  * -> guard -> validation -> handler. Nothing else registers a route there. A known path with another method answers
@@ -183,8 +196,11 @@ export function makeRouter(deps: RouterDeps): Router {
   const mount = ([name, route]: [string, Route]): void => {
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
+    const serve = deps.disabled.has(name)
+      ? refuseDisabled(route)
+      : makeServe(deps, route, handler, makeValidator(route));
     const method = route.method.toLowerCase() as 'head' | 'get' | 'post' | 'put' | 'patch' | 'delete';
-    router[method](path, ...limitOf(deps, route), makeServe(deps, route, handler, makeValidator(route)));
+    router[method](path, ...limitOf(deps, route), serve);
   };
   rows.filter(([, route]) => !hasParameter(route)).forEach(mount);
   for (const path of wordsLikeParameters()) {

@@ -70,7 +70,8 @@ function knownFields(query: Readonly<Record<string, unknown>>, route: Route): Re
 
 /**
  * What a request brings, checked against one row of the route table.
- * Each throws `invalid_request` with one entry a field: `/body/to`, `/query/name`, `/path/device_id`.
+ * Throws `invalid_request` with one entry a field, `/body/to`, `/query/name`; and `not_found` for a path that cannot be
+ * that of anything.
  */
 export interface RouteValidator {
   params(params: unknown): void;
@@ -85,7 +86,9 @@ export function makeValidator(route: Route): RouteValidator {
   const query = route.query && fromText.compile(route.query);
   const body = route.body && asSent.compile(route.body);
   return {
-    params: (value) => check(params, value, 'path'),
+    params(value) {
+      if (params !== null && !params(value)) throw new BatonError('not_found');
+    },
     query(value) {
       if (query === null) return null;
       const fields = knownFields(value, route);

@@ -1,4 +1,5 @@
 import type { Redis } from '../redis/connections.ts';
+import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -57,7 +58,7 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
 
   return {
     async start(replicaId: string): Promise<void> {
-      await redis.hset(keys.replicas, replicaId, 1);
+      await orFault(redis.hset(keys.replicas, replicaId, 1));
     },
 
     async renew(replicaId: string): Promise<LeaseTable> {
@@ -84,13 +85,13 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
     },
 
     async finishReaping(deadId: string): Promise<void> {
-      await redis.hdel(keys.reaping, deadId);
-      await redis.del(keys.accounts(deadId));
+      await orFault(redis.hdel(keys.reaping, deadId));
+      await orFault(redis.del(keys.accounts(deadId)));
     },
 
     /** Publishes to the replica's own channel, to learn whether it still hears. */
     async nonce(replicaId: string, number: number): Promise<void> {
-      await publish(keys.bus(replicaId), `n\n${number}`);
+      await orFault(publish(keys.bus(replicaId), `n\n${number}`));
     },
 
     /**
@@ -103,15 +104,15 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
 
     async dropAccount(replicaId: string, account: string): Promise<void> {
       owed.get(replicaId)?.delete(account);
-      await redis.srem(keys.accounts(replicaId), account);
+      await orFault(redis.srem(keys.accounts(replicaId), account));
     },
 
     async someAccounts(replicaId: string, count: number): Promise<string[]> {
-      return await redis.srandmember(keys.accounts(replicaId), count);
+      return await orFault(redis.srandmember(keys.accounts(replicaId), count));
     },
 
     async forgetAccounts(replicaId: string): Promise<void> {
-      await redis.del(keys.accounts(replicaId));
+      await orFault(redis.del(keys.accounts(replicaId)));
     },
   };
 }

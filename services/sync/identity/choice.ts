@@ -26,7 +26,7 @@ export function makeIdentity(parts: IdentityParts): Identity & Pick<BrokerIdenti
   const { config, verify, ensureRow, restoreRow, isRevoked, onFailure } = parts;
   const { identity: choice, broker, http } = config;
   const nothingKept = { forget: () => undefined };
-  if (choice.mode === 'dev') return { ...makeDevIdentity({ ensureRow }), ...nothingKept };
+  if (choice.mode === 'dev') return { ...makeDevIdentity({ ensureRow, isRevoked }), ...nothingKept };
   if (choice.mode === 'broker') {
     if (broker === null || verify === null) throw new Error('the address of the broker was not checked');
     const identity = makeBrokerIdentity({

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 /** What a request shows of itself, in identity mode `broker`. */
 export type Shown = { readonly access_token: string } | { readonly credential: string };
 
-/** `v1.<session id>.<256-bit secret>`: what does not look like it is not worth a question. */
-const CREDENTIAL = /^v1\.[\w-]{1,128}\.[\w-]{43}$/;
+/** `v1.<session id>.<256-bit secret>`, in whatever letters: what does not look like it is not worth a question. */
+const CREDENTIAL = /^v1\.[\w-]{1,128}\.[\w+/=-]{1,256}$/;
 /** RFC 6750, section 2.1. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,4096})$/i;
 
@@ -19,6 +19,12 @@ function cookieOf({ headers }: IncomingMessage, name: string): string | null {
   return values.length === 1 ? (values[0] ?? null) : null;
 }
 
+/** The session cookie alone; null without one, or with what is none. */
+export function credentialOf(req: IncomingMessage, cookieName: string): string | null {
+  const credential = cookieOf(req, cookieName);
+  return credential !== null && CREDENTIAL.test(credential) ? credential : null;
+}
+
 /**
  * The access token where there is an `Authorization`: a native client may have an old cookie beside it; else the session
  * cookie. Null when there is neither, or none that could be one.
@@ -29,6 +35,6 @@ export function shownBy(req: IncomingMessage, cookieName: string): Shown | null 
     const [, token] = (authorization.length === 1 ? BEARER.exec(authorization[0] ?? '') : null) ?? [];
     return token === undefined ? null : { access_token: token };
   }
-  const credential = cookieOf(req, cookieName);
-  return credential !== null && CREDENTIAL.test(credential) ? { credential } : null;
+  const credential = credentialOf(req, cookieName);
+  return credential === null ? null : { credential };
 }

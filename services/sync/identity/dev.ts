@@ -91,13 +91,15 @@ function deviceNameOf(text: string | null, deviceId: string): string {
 interface DevIdentityDeps {
   /** Writes the row of a device that has none; leaves an existing one as it is. */
   ensureRow: (device: { caller: Caller; name: string; type: DeviceType; isNew: boolean }) => Promise<void>;
+  /** Whether the device was removed, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
 }
 
 /**
  * Identity mode `dev` (contract section 3): whoever asks is believed. The row of a device is written on its first use
  * in this process, and again when it turns out to be gone.
  */
-export function makeDevIdentity({ ensureRow }: DevIdentityDeps): Identity {
+export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Identity {
   const seen = makeSeen(SEEN_DEVICES);
   /** What the request behind a caller said about its device. */
   const facts = new WeakMap<Caller, DeviceFacts>();
@@ -120,7 +122,9 @@ export function makeDevIdentity({ ensureRow }: DevIdentityDeps): Identity {
   };
 
   const writeFirstRow = async (caller: Caller, device: DeviceFacts, route: Route): Promise<void> => {
-    if (seen.has(`${caller.account} ${caller.deviceId}`)) return;
+    const { account, deviceId } = caller;
+    // One that was removed is refused with the next step, and must not come back before that.
+    if (seen.has(`${account} ${deviceId}`) || (deviceId !== null && isRevoked(account, deviceId))) return;
     try {
       await writeRow(caller, device, true);
     } catch (error) {

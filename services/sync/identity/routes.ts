@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts';
 interface IdentityHandlerParts {
   ownDevice: (caller: Caller) => Promise<DeviceRef | null>;
   clipboardSeconds: number;
+  relayWindowBytes: number;
   /** What this installation serves. */
   features: Me['features'];
 }
@@ -14,6 +15,7 @@ interface IdentityHandlerParts {
 export const makeIdentityHandlers = ({
   ownDevice,
   clipboardSeconds,
+  relayWindowBytes,
   features,
 }: IdentityHandlerParts): HandlersOf<typeof identityRoutes> => ({
   getMe: async ({ caller }) => ({
@@ -28,7 +30,7 @@ export const makeIdentityHandlers = ({
         message_bytes: LIMITS.messageBytes,
         clipboard_bytes: LIMITS.clipboardBytes,
         clipboard_seconds: clipboardSeconds,
-        relay_window_bytes: LIMITS.relayWindowBytes,
+        relay_window_bytes: relayWindowBytes,
       },
       features,
     },

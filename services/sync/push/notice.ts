@@ -37,13 +37,25 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
       .subarray(0, 24)
       .toString('base64url');
 
+  /** A new device is worth knowing, and not worth waking a phone that sleeps deeply. */
+  const urgencyOf: Readonly<Record<PushKind, PushNotice['urgency']>> = {
+    message: 'high',
+    transfer: 'high',
+    device: 'normal',
+    test: 'high',
+  };
+
   return {
     /** Ms for which the push is still worth sending; 0 or less: it is over. */
     leftMs: ({ kind }: PushFact, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
 
     noticeOf: (account: string, fact: PushFact, taken: Taken, leftMs: number): PushNotice => ({
       ...{ type: fact.kind, count: taken.count, id: taken.id, preview: previewOf(taken) },
-      ...{ ttlSeconds: Math.max(1, Math.floor(leftMs / 1_000)), urgency: 'high', topic: topicOf(account, fact) },
+      ...{
+        ttlSeconds: Math.max(1, Math.floor(leftMs / 1_000)),
+        urgency: urgencyOf[fact.kind],
+        topic: topicOf(account, fact),
+      },
     }),
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { RateGroup } from '../../../shared/contract/limits.ts';
+import { pushRoutes } from '../../../shared/contract/push.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -88,8 +89,9 @@ export function makePushRoom({
       deliverer.takeOver(account, fact);
       return 'waiting';
     },
+    disabledRoutes: isEnabled ? [] : Object.keys(pushRoutes),
     handlers: makePushHandlers({
-      ...{ isEnabled, subscriptions, vapid, native },
+      ...{ subscriptions, vapid, native },
       sendTest: async ({ account, deviceId }, id) => {
         await owePushes(account, async (mode) =>
           mode === 'noted' ? { facts: await store.test(account, deviceId as string, id) } : null,

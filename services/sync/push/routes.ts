@@ -1,13 +1,11 @@
 import { v4 as uuidv4 } from 'uuid';
-import { BatonError } from '../../../shared/contract/errors.ts';
 import type { NativePlatform, pushRoutes } from '../../../shared/contract/push.ts';
-import type { Call, HandlersOf } from '../http/handler.ts';
+import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import type { VapidRing } from './vapid-ring.ts';
 
 interface PushHandlerParts {
-  isEnabled: boolean;
   subscriptions: Subscriptions;
   vapid: VapidRing;
   native: readonly NativePlatform[];
@@ -16,17 +14,10 @@ interface PushHandlerParts {
 }
 
 export function makePushHandlers(parts: PushHandlerParts): HandlersOf<typeof pushRoutes> {
-  const { isEnabled, subscriptions, vapid, native, sendTest } = parts;
-
-  const whenEnabled =
-    <C extends Pick<Call<(typeof pushRoutes)['getPushConfig']>, 'caller'>, A>(handle: (call: C) => Promise<A>) =>
-    async (call: C): Promise<A> => {
-      if (!isEnabled) throw new BatonError('feature_disabled', 'Push is switched off');
-      return handle(call);
-    };
+  const { subscriptions, vapid, native, sendTest } = parts;
 
   return {
-    getPushConfig: whenEnabled(async () => {
+    getPushConfig: async () => {
       const current = (await vapid())?.find((key) => key.current);
       return {
         status: 200,
@@ -36,21 +27,20 @@ export function makePushHandlers(parts: PushHandlerParts): HandlersOf<typeof pus
           native: [...native],
         },
       };
-    }),
+    },
     subscribePush: async ({ caller, body }) => ({ status: 201, body: await subscriptions.subscribe(caller, body) }),
     registerNativePush: async ({ caller, body }) => ({ status: 201, body: await subscriptions.register(caller, body) }),
-    listPushSubscriptions: whenEnabled(async ({ caller }) => ({
+    listPushSubscriptions: async ({ caller }) => ({
       status: 200,
       body: { subscriptions: await subscriptions.list(caller) },
-    })),
+    }),
     removePushSubscription: async ({ caller, params }) => {
-      if (!isEnabled) throw new BatonError('feature_disabled', 'Push is switched off');
       await subscriptions.remove(caller, params.subscription_id);
       return { status: 204 };
     },
-    testPush: whenEnabled(async ({ caller }) => {
+    testPush: async ({ caller }) => {
       await sendTest(caller, uuidv4());
       return { status: 202 };
-    }),
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connections.ts';
-import { storeFault } from '../redis/faults.ts';
+import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { SharedTexts } from './sender.ts';
 
@@ -8,10 +8,6 @@ export function makeSharedTexts({ redis, keys }: { redis: Redis; keys: Keys }): 
   /** As `put`, for good. */
   keep(name: string, text: string): Promise<string>;
 } {
-  const orFault = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw storeFault(error);
-    });
   return {
     get: (name) => orFault(redis.get(keys.pushText(name))),
     // Of a text that was there already Redis tells, of ours nothing.

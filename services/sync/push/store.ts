@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LIMITS, RATES } from '../../../shared/contract/limits.ts';
 import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/push.ts';
 import type { Redis } from '../redis/connections.ts';
-import { storeFault } from '../redis/faults.ts';
+import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { PushFact } from './facts.ts';
@@ -88,10 +88,6 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
     ...[load('admit'), load('register'), load('drop'), load('owner'), load('release')],
   ] as const;
   const [test, take, finish] = [load('test'), load('take'), load('finish')] as const;
-  const orFault = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw storeFault(error);
-    });
 
   return {
     /** What the device has registered there; counts against its rate. Throws `device_required`, `rate_limited`. */

@@ -56,6 +56,11 @@ export class BulkStore {
     });
   }
 
+  /** Whether it could be asked now. */
+  get isUp(): boolean {
+    return this.#connection.status === 'ready';
+  }
+
   connect(): void {
     this.#connection.connect().catch(() => undefined);
   }

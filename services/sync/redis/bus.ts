@@ -1,3 +1,4 @@
+import { storeFault } from './faults.ts';
 import type { Loss, Subscriber, SubscriberParts } from './subscriber.ts';
 
 /** An event of an account's log, as the append announced it. */
@@ -127,7 +128,7 @@ export class Bus {
       },
       (error: unknown) => {
         if (this.#subscriber !== subscriber) return;
-        this.#parts.onFailure('rebuild subscriber', error);
+        this.#parts.onFailure('rebuild subscriber', storeFault(error));
         this.#later(REBUILD_AGAIN_MS, () => {
           if (this.#subscriber === subscriber) this.rebuild();
         });

@@ -28,3 +28,12 @@ export function storeFault(error: unknown): BatonError {
   const code = isReply(error) && !TRANSIENT.test(text) ? 'internal' : 'store_unavailable';
   return new BatonError(code, undefined, { cause: error });
 }
+
+/** Waits for plain commands: what they fail with is what `storeFault` makes of it. */
+export async function orFault<T>(commands: Promise<T>): Promise<T> {
+  try {
+    return await commands;
+  } catch (error) {
+    throw storeFault(error);
+  }
+}

@@ -31,6 +31,8 @@ const REFUSALS: Readonly<Record<Operation, readonly ErrorCode[]>> = {
   verify: ['session_expired', 'session_revoked', 'reuse_detected', 'account_refused'],
 };
 
+const ASKED_ABOUT_A_CREDENTIAL: readonly Operation[] = ['rotate', 'verify'];
+
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
 const isIssued = ajv.compile<IssuedSession>(IssuedSession);
 const isListing = ajv.compile<BrokerSessions>(BrokerSessions);
@@ -49,6 +51,9 @@ function checked<T>({ body }: BrokerReply, isValid: ValidateFunction<T>, fits: (
 function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonError {
   const code = (body as { code?: unknown } | null | undefined)?.code;
   if (typeof code === 'string' && isErrorCode(code) && REFUSALS[operation].includes(code)) return new BatonError(code);
+  // `unauthenticated` is about our own token; any other 401 is about what was asked, whatever its word.
+  const isAboutUs = code === 'unauthenticated' || !ASKED_ABOUT_A_CREDENTIAL.includes(operation);
+  if (status === 401 && !isAboutUs) return new BatonError('session_expired');
   if (status >= 500) return new BatonError('broker_unavailable');
   return breach(`The auth broker refused with ${status}`);
 }
@@ -84,10 +89,15 @@ interface BrokerClientParts {
  */
 export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerClientParts) {
   const broker = makeBrokerCall({ url, token, app });
+  const failing = new Set<Operation>();
   const breakers = Object.fromEntries(
     OPERATIONS.map((operation) => {
       metrics.broker_breaker_open.set({ operation }, 0);
-      const onChange = (isOpen: boolean) => metrics.broker_breaker_open.set({ operation }, isOpen ? 1 : 0);
+      const onChange = (isOpen: boolean) => {
+        metrics.broker_breaker_open.set({ operation }, isOpen ? 1 : 0);
+        if (isOpen) failing.add(operation);
+        else failing.delete(operation);
+      };
       return [operation, makeBreaker({ onChange })];
     }),
   ) as Record<Operation, ReturnType<typeof makeBreaker>>;
@@ -179,6 +189,9 @@ export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerCl
         !('credential' in shown) || sessionOf(shown.credential) === id;
       return ask('verify', call, (reply) => checked(reply, isIdentity, fits));
     },
+
+    /** Operations that the broker has not answered lately. */
+    failing: (): string[] => [...failing],
 
     close: broker.close,
   };

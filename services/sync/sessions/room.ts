@@ -20,7 +20,7 @@ interface SessionsRoomParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
   /** Null where nobody signs in. */
   broker: BrokerClient | null;
-  devices: DeviceRows & { isOnline: (account: string) => Promise<(deviceId: string) => boolean> };
+  devices: DeviceRows & { online: (account: string) => Promise<Set<string>> };
   settings: { onceSeconds: number; persistSeconds: number; publicUrl: string; loginUrl: string | null };
   /** Channels of all replicas, and how to be heard there. */
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
@@ -58,7 +58,7 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
   }
   const sessions = makeSessions({
     ...{ broker, devices, rows, removal, revocations, erase, nowMs: store.nowMs },
-    isOnline: devices.isOnline,
+    onlineDevices: devices.online,
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { sessionRoutes } from '../../../shared/contract/sessions.ts';
 import type { Call, HandlersOf } from '../http/handler.ts';
-import { sessionCookieName, shownBy } from '../identity/credentials.ts';
+import { credentialOf, sessionCookieName, shownBy } from '../identity/credentials.ts';
+import { isDeviceId } from '../identity/device-id.ts';
 import { localPath } from './return-to.ts';
 import { type SessionCookie, sessionAnswer } from './session-answer.ts';
 import type { Issued, Sessions } from './sessions.ts';
@@ -12,7 +13,7 @@ interface SessionHandlerParts {
   cookie: SessionCookie;
   /** Origin of the service. */
   publicUrl: string;
-  /** Where a browser logs in; null without an auth broker. */
+  /** Where a browser logs in; null where nobody does. */
   loginUrl: string | null;
 }
 
@@ -26,9 +27,10 @@ export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: S
     return { status: 200 as const, body: sessionAnswer(issued, device) };
   };
 
-  const removing = async ({ caller, params }: Call<typeof sessionRoutes.removeSession>) => ({
-    status: (await sessions.remove(caller, params.device_id)) ? (204 as const) : (202 as const),
-  });
+  const removing = async ({ caller, params }: Call<typeof sessionRoutes.removeSession>) => {
+    const isOver = !isDeviceId(params.device_id) || (await sessions.remove(caller, params.device_id));
+    return { status: isOver ? (204 as const) : (202 as const) };
+  };
 
   return {
     logIn: ({ query, res }) => {
@@ -43,8 +45,7 @@ export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: S
       given(await sessions.start(caller, body, randomUUID()), { res }),
 
     refreshSession: async ({ body, req, res }) => {
-      const shown = shownBy(req, cookieName);
-      const credential = body.credential ?? (shown !== null && 'credential' in shown ? shown.credential : null);
+      const credential = body.credential ?? credentialOf(req, cookieName);
       if (credential === null) throw new BatonError('unauthenticated');
       return given(await sessions.refresh(credential), { res });
     },

@@ -30,7 +30,7 @@ interface SessionsParts {
   rows: SessionRows;
   removal: RemoveDevice;
   revocations: Revocations;
-  isOnline: (account: string) => Promise<(deviceId: string) => boolean>;
+  onlineDevices: (account: string) => Promise<Set<string>>;
   erase: (account: string) => Promise<void>;
   /** Unix ms of the store: by a replica's own clock a session could be made longer where that is behind. */
   nowMs: () => Promise<number>;
@@ -46,7 +46,7 @@ export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
 
 /** The sessions of the account's devices: the auth broker holds them, this room asks for them and passes them on. */
 export function makeSessions(parts: SessionsParts) {
-  const { devices, rows, removal, revocations, isOnline, erase, nowMs, onceSeconds, persistSeconds } = parts;
+  const { devices, rows, removal, revocations, onlineDevices, erase, nowMs, onceSeconds, persistSeconds } = parts;
   const broker = (): BrokerClient => {
     if (parts.broker === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
     return parts.broker;
@@ -98,11 +98,11 @@ export function makeSessions(parts: SessionsParts) {
     listed: BrokerSession[] | null,
     there: DeviceRow[],
   ): Promise<DeviceSession[]> {
-    const online = await isOnline(caller.account);
+    const online = await onlineDevices(caller.account);
     const ofRow = new Map(there.map((row) => [row.deviceId, row]));
     const known = (deviceId: string) => ({
       device_id: deviceId,
-      online: online(deviceId),
+      online: online.has(deviceId),
       current: deviceId === caller.deviceId,
     });
     if (listed === null) {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Redis } from '../redis/connections.ts';
-import { storeFault } from '../redis/faults.ts';
+import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -30,10 +30,6 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
   const addScript = scripts.load('revoked-add.lua', import.meta.url);
   const eraseScript = scripts.load('account-erase.lua', import.meta.url);
   const random = () => randomInt(0, 2 ** 32);
-  const orFault = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw storeFault(error);
-    });
 
   return {
     /** `atMs` 0: now. One that is there already keeps its time. Resolves to the new version of the list, and now. */

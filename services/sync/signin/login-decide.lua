@@ -1,12 +1,11 @@
--- Approves or denies a pending login request, once: compare-and-set.
+-- Approves or denies a pending login request, once: compare-and-set. An approved one has no more time than it had.
 -- uses: clock login
 -- KEYS[1] login request
 -- ARGV[1] SHA-256 of the approval code; '' to deny without it
 -- ARGV[2] wrong codes that deny it
 -- ARGV[3] operation id: the same again, after a lost answer, gets the first answer
 -- ARGV[4] approved | denied
--- ARGV[5] ms that an approved request waits for its poll
--- ARGV[6...] field, value, ...: user, account, device and session of the approver, scope, persist
+-- ARGV[5...] field, value, ...: user, account, device and session of the approver, scope, persist
 -- RETURNS OK, waiter to ring or '' | not_found | scope_not_allowed | already_decided | login_expired | login_consumed
 local now, login = now_ms(), read_login(KEYS[1])
 if not login then return { 'not_found' } end
@@ -17,15 +16,13 @@ local over = ended(KEYS[1], login, now)
 if over == 'access_denied' then return { 'already_decided' } end
 if over then return { over } end
 local fields = {}
-for i = 6, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
+for i = 5, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
 local native = login.type ~= 'browser' and login.type ~= 'shortcut'
 if ARGV[4] == 'approved' and native and fields.scope ~= 'full' then return { 'scope_not_allowed' } end
 redis.call('HSET', KEYS[1], 'decision', ARGV[3])
 if ARGV[4] == 'denied' then
   bury(KEYS[1], 'denied')
 else
-  local expires = int(now + tonumber(ARGV[5]))
-  redis.call('HSET', KEYS[1], 'state', 'approved', 'expires', expires, unpack(ARGV, 6))
-  redis.call('PEXPIREAT', KEYS[1], int(tonumber(expires) + TOMBSTONE_MS))
+  redis.call('HSET', KEYS[1], 'state', 'approved', unpack(ARGV, 5))
 end
 return { 'OK', login.waiter or '' }

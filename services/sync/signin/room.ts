@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -63,6 +64,8 @@ export function makeSigninRoom(parts: SigninRoomParts) {
     use: claims.use,
     wake: polls.wake,
     drain: polls.drain,
-    handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, isEnabled: settings.qrEnabled, clientAddress }),
+    handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, clientAddress }),
+    /** Switched off, the feature is not there. */
+    disabledRoutes: settings.qrEnabled ? [] : Object.keys(signinRoutes),
   };
 }

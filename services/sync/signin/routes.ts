@@ -3,8 +3,7 @@ import type { Response } from 'express';
 import { BatonError, type ErrorCode } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { signinRoutes } from '../../../shared/contract/signin.ts';
-import type { Handler, HandlersOf } from '../http/handler.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { HandlersOf } from '../http/handler.ts';
 import { type SessionCookie, sessionAnswer } from '../sessions/session-answer.ts';
 import { askPage, outcomePage } from './link-page.ts';
 import type { Signin } from './signin.ts';
@@ -27,7 +26,6 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 interface SigninHandlerParts {
   signin: Signin;
   cookie: SessionCookie;
-  isEnabled: boolean;
   clientAddress: (req: IncomingMessage) => string;
 }
 
@@ -58,26 +56,18 @@ async function orExplain(res: Response, work: () => Promise<null>): Promise<null
 }
 
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
-  const { signin, cookie, isEnabled, clientAddress } = parts;
-
-  /** Switched off, the feature is not there. */
-  const enabled = <R extends Route>(handler: Handler<R>): Handler<R> =>
-    isEnabled
-      ? handler
-      : () => {
-          throw new BatonError('feature_disabled');
-        };
+  const { signin, cookie, clientAddress } = parts;
 
   return {
-    startLogin: enabled(async ({ body, req }) => {
+    startLogin: async ({ body, req }) => {
       const source = {
         address: coarseAddress(clientAddress(req)),
         agent: describeAgent(req.headers['user-agent'] ?? ''),
       };
       return { status: 201, body: await signin.start(body, source) };
-    }),
+    },
 
-    pollLogin: enabled(async ({ query, req, res }) => {
+    pollLogin: async ({ query, req, res }) => {
       const gone = new AbortController();
       res.once('close', () => gone.abort());
       if (res.destroyed) gone.abort();
@@ -88,33 +78,32 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
       const { issued, device } = outcome.issued;
       cookie.give(res, issued.cookie);
       return { status: 200, body: { status: 'approved', ...sessionAnswer(issued, device) } };
-    }),
+    },
 
-    readLogin: enabled(async ({ caller, query }) => ({
+    readLogin: async ({ caller, query }) => ({
       status: 200,
       body: await signin.read(caller, query.request_id, query.approval_code),
-    })),
+    }),
 
-    approveLogin: enabled(async ({ caller, body, operation }) => {
+    approveLogin: async ({ caller, body, operation }) => {
       await signin.approve(caller, body, operation);
       return { status: 200, body: { status: 'approved' } };
-    }),
+    },
 
-    denyLogin: enabled(async ({ caller, body, operation }) => {
+    denyLogin: async ({ caller, body, operation }) => {
       await signin.deny(caller, body.request_id, body.approval_code, operation);
       return { status: 200, body: { status: 'denied' } };
-    }),
+    },
 
-    openLink: enabled(({ caller, query, res }) =>
+    openLink: ({ caller, query, res }) =>
       orExplain(res, async () => {
         if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
         const [requestId, code] = [query.r ?? '', query.c ?? ''];
         const view = await signin.read(caller, requestId, code);
         return show(res, 200, askPage({ view, code, userName: caller.name }));
       }),
-    ),
 
-    decideLink: enabled(({ caller, body, operation, res }) =>
+    decideLink: ({ caller, body, operation, res }) =>
       orExplain(res, async () => {
         const { request_id, approval_code, decision, scope = 'guest', persist = 'once' } = body;
         if (decision === 'deny') {
@@ -129,6 +118,5 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
           outcomePage('Approved', 'The other device is being signed in. You find it among your devices.'),
         );
       }),
-    ),
   };
 }

@@ -57,14 +57,11 @@ export function makeSignin(parts: SigninParts) {
 
   /** Runs what needs the approval code. An account that guesses is refused, and costs nobody else anything. */
   async function withCode<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    await store.takeTry(caller.account);
+    await store.checkTries(caller.account);
     try {
-      const result = await work();
-      await store.giveBackTry(caller.account);
-      return result;
+      return await work();
     } catch (error) {
-      const wasWrong = error instanceof BatonError && error.code === 'not_found';
-      if (!wasWrong) await store.giveBackTry(caller.account);
+      if (error instanceof BatonError && error.code === 'not_found') await store.countWrong(caller.account);
       throw error;
     }
   }
@@ -76,8 +73,9 @@ export function makeSignin(parts: SigninParts) {
   ): Promise<void> {
     const { operation, state, fields } = decision;
     const waiter = await store.decide(known(requestId), code === undefined ? '' : digest(code), {
-      ...{ operationId: operation.id, state, fields },
-      waitMs: requestSeconds * 1000,
+      operationId: operation.id,
+      state,
+      fields,
     });
     onOutcome(state);
     ring(waiter, 'look');

@@ -29,7 +29,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
     ...[load('start'), load('poll'), load('read'), load('decide'), load('finish')],
   ] as const;
   const wrongCodes = scripts.load('wrong-codes.lua', import.meta.url, 'wrong_codes');
-  const counting = (account: string, what: 'take' | 'give back') =>
+  const counting = (account: string, what: 'look' | 'count') =>
     wrongCodes([keys.wrongCodes(account)], [RATES.wrong_codes.limit, RATES.wrong_codes.windowSeconds, what]);
 
   return {
@@ -59,12 +59,12 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
     async decide(
       requestId: string,
       codeDigest: string,
-      decision: { operationId: string; state: 'approved' | 'denied'; waitMs: number; fields: Record<string, string> },
+      decision: { operationId: string; state: 'approved' | 'denied'; fields: Record<string, string> },
     ): Promise<string> {
-      const { operationId, state, waitMs, fields } = decision;
+      const { operationId, state, fields } = decision;
       const [waiter] = await decide(
         [keys.login(requestId)],
-        [codeDigest, LIMITS.wrongCodes, operationId, state, waitMs, ...flatOf(fields)],
+        [codeDigest, LIMITS.wrongCodes, operationId, state, ...flatOf(fields)],
       );
       return waiter as string;
     },
@@ -75,14 +75,14 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       return done === '1';
     },
 
-    /** Counts one try of a code. Throws `rate_limited` for an account that has had too many wrong ones. */
-    async takeTry(account: string): Promise<void> {
-      await counting(account, 'take');
+    /** Throws `rate_limited` for an account that has had too many wrong codes. */
+    async checkTries(account: string): Promise<void> {
+      await counting(account, 'look');
     },
 
-    /** The code was right. */
-    async giveBackTry(account: string): Promise<void> {
-      await counting(account, 'give back');
+    /** Throws `rate_limited` where others at the same time had been too many already. */
+    async countWrong(account: string): Promise<void> {
+      await counting(account, 'count');
     },
   };
 }

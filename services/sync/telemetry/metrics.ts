@@ -91,7 +91,7 @@ const METRICS = {
   background_failures_total: counter('Failures of work that no request waits for', ['task', 'code']),
 
   draining: gauge('1 while the replica is shutting down'),
-  drain_duration_seconds: gauge('How long the last drain took'),
+  drain_duration_seconds: gauge('How long this replica has been draining'),
   event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
   build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
 };

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { NewFile } from '../../../shared/contract/transfers.ts';
 
-/** A path of this length fits where the receiver stores it, whatever folder that is in. */
-const PATH_BYTES = 1_024;
+/** What systems take for a path. */
+const PATH_BYTES = 4_096;
 
 /** C0, DEL and C1; and the characters that reorder text, so that `exe.txt` is not `txt.exe` (Unicode TR 36, bidi overrides). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Why a name is not one (contract, "Transfers"), or null. */
 function flawOf(name: string): string | null {

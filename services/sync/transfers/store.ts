@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Redis } from '../redis/connections.ts';
-import { storeFault } from '../redis/faults.ts';
+import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -97,10 +97,6 @@ export function makeTransferStore(parts: TransferStoreParts) {
     ...[load('list'), load('owed'), load('expire'), load('generation')],
   ] as const;
   const random = () => randomInt(0, 2 ** 32);
-  const orFault = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw storeFault(error);
-    });
 
   return {
     /**

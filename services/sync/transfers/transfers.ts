@@ -110,6 +110,14 @@ export function makeTransfers(parts: TransfersParts) {
     waiting.set(transferId, timer);
   }
 
+  /** With how far each file has come in the relay; without the relay's store the transfer can still be shown. */
+  async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<Transfer> {
+    const view = viewFor(deviceId, stored);
+    if (view.uploads === undefined || FINAL.includes(view.state)) return view;
+    const offsets = await relayOffsets(transferId, generationsOf(stored)).catch(() => new Map<number, number>());
+    return viewFor(deviceId, stored, offsets);
+  }
+
   return {
     /** `receiver_online` is exact at this moment: a live stream on a live replica, without the grace of presence. */
     async init({ account, deviceId }: Actor, wanted: InitTransfer, operation: Operation) {
@@ -152,7 +160,7 @@ export function makeTransfers(parts: TransfersParts) {
       const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
       const error = code === undefined ? null : { code, detail: null };
       const stored = await store.act(account, { deviceId, transferId, action, phase, error });
-      const transfer = viewFor(deviceId, stored);
+      const transfer = await shownTo(deviceId, transferId, stored);
       onState(transfer.state);
       if (FINAL.includes(transfer.state)) onEnded(account, transferId, stored);
       return transfer;
@@ -173,10 +181,7 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     async get({ account, deviceId }: Actor, transferId: string): Promise<Transfer> {
-      const stored = await store.read(account, deviceId, transferId);
-      // Without the relay's store the transfer can still be shown.
-      const offsets = await relayOffsets(transferId, generationsOf(stored)).catch(() => new Map<number, number>());
-      return viewFor(deviceId, stored, offsets);
+      return shownTo(deviceId, transferId, await store.read(account, deviceId, transferId));
     },
 
     /** For the relay. Throws `not_found`, `not_a_party`. */

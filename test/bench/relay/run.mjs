@@ -14,6 +14,7 @@ import { measureEvents } from './events.mjs';
 /*
  * `npm run bench:relay`: bytes through two replicas, beside one process that pipes (the floor) and a plain relay with
  * the client library, alternating in the same run. MB/s, CPU seconds a GB of servers and of Redis, peak memory.
+ * `--clients curl`: with the client that people use, instead of one that costs next to nothing.
  * `--events`: instead, what ten relays cost the latency of messages.
  */
 
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     appendonly: { type: 'boolean', default: false },
     only: { type: 'string', default: 'pipe,plain,baton' },
     events: { type: 'boolean', default: false },
+    clients: { type: 'string', default: 'bare' },
     profile: { type: 'string' },
   },
 });
@@ -171,7 +173,8 @@ const SERVERS = {
   },
 };
 
-const [sender, receiver] = [start(at('./client.mjs')), start(at('./client.mjs'))];
+const client = at(values.clients === 'curl' ? './curl-client.mjs' : './client.mjs');
+const [sender, receiver] = [start(client), start(client)];
 const redisPid = Number(/process_id:(\d+)/.exec(await redis.info('server'))[1]);
 
 async function run(server, count, size) {
@@ -216,7 +219,7 @@ for (const kind of kinds) {
   await run(servers[kind], 2, 64 * MIB);
 }
 process.stdout.write(
-  `${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, median of ${rounds}\n`,
+  `${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, ${values.clients} clients, median of ${rounds}\n`,
 );
 if (values.events) {
   const [, many] = cases;

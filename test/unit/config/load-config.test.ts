@@ -227,8 +227,8 @@ describe('production', () => {
         url: 'https://broker.internal',
         token: '',
         app: 'baton',
-        loginUrl: 'https://broker.internal/login',
       },
+      signin: { loginUrl: 'https://broker.internal/login' },
       http: { publicUrl: 'https://baton.example' },
     });
   });

@@ -43,6 +43,8 @@ describe('starting', () => {
       },
       isRevoked: () => false,
       onCaller: () => undefined,
+      requireRow: () => Promise.resolve(),
+      disabled: new Set(),
       metrics: makeMetrics({ version: 'test' }),
     });
   const all = Object.fromEntries(Object.keys(ROUTES).map((name) => [name, () => null])) as unknown as Handlers;

@@ -1,12 +1,7 @@
 import type { RequestHandler } from 'express';
 import { makeDocumentHandlers } from '../../../services/sync/http/documents.ts';
-import { makeExpress } from '../../../services/sync/http/express-app.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
-import { makeRouter } from '../../../services/sync/http/mount.ts';
-import { makeProblemHandler } from '../../../services/sync/http/problem.ts';
-import { requestId } from '../../../services/sync/http/request-facts.ts';
-import { makeRequestLog, makeRequestMetrics } from '../../../services/sync/http/request-log.ts';
-import { apiHeaders, securityHeaders } from '../../../services/sync/http/response-headers.ts';
+import { makePublicApp } from '../../../services/sync/http/public-app.ts';
 import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
@@ -52,19 +47,18 @@ export function publicApp(parts: Parts = {}) {
   );
   const metrics = makeMetrics({ version: 'test' });
   const pass: RequestHandler = (_req, _res, next) => next();
-  const router = makeRouter({
+  const app = makePublicApp({
     handlers: handlersWith(parts),
-    identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve() }),
+    identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve(), isRevoked: () => false }),
     sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
     addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
     isRevoked: () => false,
     onCaller: () => undefined,
+    requireRow: () => Promise.resolve(),
+    disabled: new Set(),
+    logger,
     metrics,
   });
-  const app = makeExpress();
-  app.use(requestId, apiHeaders, makeRequestMetrics({ metrics }), makeRequestLog({ logger }), securityHeaders);
-  app.use(router);
-  app.use(makeProblemHandler({ logger, metrics }));
   /** The value of a counter under these labels; 0 before it was counted. */
   const counted = async (name: string, labels: Record<string, string>): Promise<number> => {
     const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];

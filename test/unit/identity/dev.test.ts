@@ -16,13 +16,14 @@ interface Row {
 const ALICE = ['X-Dev-User', 'alice'] as const;
 const LAPTOP = ['X-Dev-Device', 'laptop-01'] as const;
 
-function development({ storeAway = false } = {}) {
+function development({ storeAway = false, revoked = '' } = {}) {
   const rows: Row[] = [];
   const identity = makeDevIdentity({
     async ensureRow({ caller, name, type }) {
       if (storeAway) throw new BatonError('store_unavailable');
       rows.push({ user: caller.userId, device: caller.deviceId, name, type });
     },
+    isRevoked: (_, deviceId) => deviceId === revoked,
   });
   const callerFrom = (headers: Header[], route: Route = ROUTES.getMe, url: string = route.path): Promise<Caller> =>
     identity.identify(requestWith(headers, { url }), route);
@@ -30,6 +31,12 @@ function development({ storeAway = false } = {}) {
     callerFrom(headers, ROUTES.openStream, `${ROUTES.openStream.path}?${query}`);
   return { identity, rows, callerFrom, stream };
 }
+
+test('a device that was removed gets no row again', async () => {
+  const { rows, callerFrom } = development({ revoked: 'laptop-01' });
+  await callerFrom([ALICE, LAPTOP]);
+  expect(rows).toEqual([]);
+});
 
 test('whoever says so is the caller, with full scope', async () => {
   const { callerFrom } = development();

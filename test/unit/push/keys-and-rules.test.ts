@@ -1,7 +1,7 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { checkKeys } from '../../../services/sync/push/guard/endpoint.ts';
 import { parseEndpointRules } from '../../../services/sync/push/guard/endpoint-rules.ts';
-import { checkSubject, checkVapidKey, makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
+import { checkSubject, checkVapidKey, isUnreal, makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
 import { makeBrowser } from '../../support/fake-push/browser.ts';
 import { makeSender, SUBJECT, VAPID } from './sending.ts';
 
@@ -49,11 +49,6 @@ describe('the contact that push services are given', () => {
 
   test.each([
     'mailto:root@localhost',
-    'mailto:admin@example.com',
-    'mailto:admin@mail.example.org',
-    'mailto:admin@host.local',
-    'mailto:admin@baton.test',
-    'mailto:admin@baton.invalid',
     'mailto:admin@10.0.0.1',
     'mailto:admin',
     'mailto:',
@@ -64,10 +59,19 @@ describe('the contact that push services are given', () => {
     'https://localhost:3000',
     'https://127.0.0.1/',
     'https://[::1]/',
-    'https://example.com',
     'https://baton',
     '',
   ])('may not be %j', (subject) => expect(checkSubject(subject)).toEqual(expect.any(String)));
+});
+
+describe('a contact that is nobody', () => {
+  test.each([
+    ...['mailto:admin@example.com', 'mailto:admin@mail.example.org', 'https://example.com'],
+    ...['mailto:admin@host.local', 'mailto:admin@baton.test', 'mailto:admin@baton.invalid'],
+  ])('like %s is told from a real one', (subject) => {
+    expect([checkSubject(subject), isUnreal(subject)]).toEqual([null, true]);
+    expect(isUnreal('mailto:push@baton-ops.dev')).toBe(false);
+  });
 });
 
 describe('VAPID keys', () => {

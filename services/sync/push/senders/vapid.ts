@@ -58,6 +58,8 @@ function hostOfSubject(subject: string): string | null {
 export function checkSubject(subject: string): string | null {
   const host = hostOfSubject(subject);
   if (host === null) return 'must be a mailto: address or an https: page';
-  if (!HOST.test(host)) return 'must name a host of the internet';
-  return NOT_REAL.test(host) ? 'must be a real contact: Apple refuses pushes of localhost and example domains' : null;
+  return HOST.test(host) ? null : 'must name a host of the internet';
 }
+
+/** Whether a contact that is well written can still be nobody: Apple refuses pushes of such names. */
+export const isUnreal = (subject: string): boolean => NOT_REAL.test(hostOfSubject(subject) ?? '');

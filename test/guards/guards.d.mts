@@ -1,0 +1,1 @@
+export const GUARDS: { name: string; file: string; from: string; to: string; test: [string, string] }[];

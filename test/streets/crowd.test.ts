@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { LIMITS } from '../../shared/contract/limits.ts';
+import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
+import { until } from '../support/redis-processes.ts';
+import { type Site, startSite } from '../support/site.ts';
+
+/*
+ * Many clients that open a stream and never read. The kernel takes some megabytes for each before Baton notices, so that
+ * more than these would be a test of the machine.
+ */
+
+const ACCOUNTS = 4;
+/** Beside the one that reads. */
+const DEVICES = LIMITS.streamsPerAccount / LIMITS.streamsPerDevice - 1;
+const DEAF = ACCOUNTS * DEVICES * LIMITS.streamsPerDevice;
+
+/** Messages between two looks: as many as one request acknowledges. */
+const ROUND = LIMITS.ackIds;
+
+let site: Site;
+const deaf: Socket[] = [];
+beforeAll(async () => {
+  site = await startSite({}, { alone: true });
+});
+afterAll(async () => {
+  for (const socket of deaf) socket.destroy();
+  await site.stop();
+});
+
+function openAndNeverRead({ headers }: TestDevice): void {
+  const { hostname, port } = new URL(site.one.url);
+  const socket = connect(Number(port), hostname).pause();
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`GET /api/hub/events HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}\r\n`);
+  socket.on('error', () => undefined);
+  deaf.push(socket);
+}
+
+async function look() {
+  const text = await (await fetch(`${site.one.adminUrl}/metrics`)).text();
+  const of = (metric: string) => Number(new RegExp(`^${metric} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  const status = readFileSync(`/proc/${site.one.process.pid}/status`, 'utf8');
+  return {
+    streams: of('baton_streams'),
+    slow: of('baton_streams_closed_total\\{reason="slow"\\}'),
+    buffered: of('baton_stream_buffer_bytes'),
+    rssMib: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024,
+  };
+}
+
+async function startAccount() {
+  const user = randomUser();
+  const all = Array.from({ length: DEVICES + 2 }, (_, i) => makeDevice({ user, name: `Device ${i}` }));
+  for (const device of all) await device.on(site.one).call('getMe');
+  const [reader, sender, ...others] = all as [TestDevice, TestDevice, ...TestDevice[]];
+  const onReader = site.listen(reader, site.one);
+  await onReader.next('ready');
+  for (const device of others) for (let i = 0; i < LIMITS.streamsPerDevice; i++) openAndNeverRead(device);
+  const content = 'x'.repeat(LIMITS.messageBytes);
+
+  /** Sends to all, and to the reader in order; the mailboxes are empty again then. */
+  async function round(): Promise<void> {
+    const sent: string[] = [];
+    const got: string[] = [];
+    for (let i = 0; i < ROUND; i++) {
+      sent.push((await sender.on(site.one).call('sendMessage', { body: { to: '*', content } })).body.message_id);
+      got.push((await onReader.next('message')).data.message_id);
+    }
+    for (const device of all) await device.on(site.one).call('ackMessages', { body: { message_ids: sent } });
+    expect(got).toEqual(sent);
+  }
+  return { round };
+}
+
+test('a crowd that never reads is ended, costs little memory until then, and keeps nothing from those who read', async () => {
+  const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, startAccount));
+  const before = await until(look, ({ streams }) => streams === DEAF + ACCOUNTS, 'all streams to be open');
+  let now = before;
+  let [buffered, rssMib] = [0, 0];
+  while (now.streams > ACCOUNTS) {
+    await Promise.all(accounts.map(({ round }) => round()));
+    now = await look();
+    buffered = Math.max(buffered, now.buffered);
+    rssMib = Math.max(rssMib, now.rssMib);
+  }
+
+  expect(now.slow).toBe(DEAF);
+  expect(buffered).toBeGreaterThan(0);
+  expect(buffered / DEAF).toBeLessThan(64 * 1024);
+  expect(rssMib).toBeLessThan(before.rssMib + 100);
+}, 180_000);
