@@ -1,12 +1,4 @@
-import {
-  byAccount,
-  type Checkpoint,
-  type DeviceHistory,
-  type Fault,
-  type History,
-  type Snapshot,
-  type Stall,
-} from '../history.ts';
+import { byAccount, type Checkpoint, type DeviceHistory, type History, type Snapshot, type Stall } from '../history.ts';
 import { SHORTEST_STALL_MS } from '../stalls.ts';
 import type { Violation } from './violation.ts';
 
