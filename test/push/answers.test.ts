@@ -112,6 +112,24 @@ test('a push service that refuses all of us deletes nobody’s subscription; the
   expect((await push.service.received(2, subscription))[1]).toMatchObject({ status: 201, payload: { count: 3 } });
 });
 
+test('429 for longer than the push is worth: it is given up, and counted', async () => {
+  const { laptop, phone, subscription } = await makePair();
+  const { site, service } = push;
+  const given = async (): Promise<number> => {
+    const texts = await Promise.all(
+      [site.one, site.two].map(async ({ adminUrl }) => (await fetch(`${adminUrl}/metrics`)).text()),
+    );
+    const line = /^baton_push_dead_letters_total\{platform="web",reason="expired"\} (\d+)/m;
+    return texts.reduce((sum, text) => sum + Number(line.exec(text)?.[1] ?? 0), 0);
+  };
+  service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '90000' } });
+  await tell(laptop, phone, site.one);
+  await push.settled(phone);
+  expect(await given()).toBe(1);
+  expect(await service.received(1, subscription)).toHaveLength(1);
+  expect(await listOf(phone)).toMatchObject([{ state: 'active' }]);
+});
+
 test('429: tried again when the push service said, and not earlier', async () => {
   const { laptop, phone, subscription } = await makePair();
   push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '3' } });

@@ -1,3 +1,4 @@
+import { bestOf } from '../support/best-of.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
@@ -23,23 +24,27 @@ async function startPair() {
   return { proxy, two, phone, onPhone, send };
 }
 
-test('a subscriber that is cut off without a sound soon hears again, and what it missed arrives', async () => {
-  const { proxy, two, onPhone, send } = await startPair();
-  proxy.silence('baton:subscriber');
-  const cutAt = performance.now();
-  await send('into the void');
-  const { at } = await onPhone.next('message', ({ data }) => data.content === 'into the void');
-  await send('live again');
-  await onPhone.next('message', ({ data }) => data.content === 'live again');
+test('a subscriber that is cut off without a sound hears again within ten seconds, and what it missed arrives', async () => {
+  const HEARS_WITHIN_MS = 10_000;
+  const tookMs = await bestOf(3, HEARS_WITHIN_MS, async () => {
+    const { proxy, two, onPhone, send } = await startPair();
+    proxy.silence('baton:subscriber');
+    const cutAt = performance.now();
+    await send('into the void');
+    const { at } = await onPhone.next('message', ({ data }) => data.content === 'into the void');
+    await send('live again');
+    await onPhone.next('message', ({ data }) => data.content === 'live again');
 
-  // Ten seconds on a machine that lets its processes run, and less than the sweep that would find it in the end.
-  expect(at - cutAt).toBeLessThan(18_000);
-  expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
-  const metrics = await (await fetch(`${two.adminUrl}/metrics`)).text();
-  expect(metrics).toMatch(/^baton_bus_rebuilds_total 1$/m);
-  expect(metrics).toMatch(/^baton_gap_repairs_total\{source="nonce"\} [1-9]/m);
-  await onPhone.stop();
-  await proxy.stop();
+    expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
+    const metrics = await (await fetch(`${two.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/^baton_bus_rebuilds_total 1$/m);
+    expect(metrics).toMatch(/^baton_gap_repairs_total\{source="nonce"\} [1-9]/m);
+    await onPhone.stop();
+    await stopReplicas();
+    await proxy.stop();
+    return at - cutAt;
+  });
+  expect(tookMs).toBeLessThan(HEARS_WITHIN_MS);
 });
 
 test('a command connection that swallows everything is given up and made anew', async () => {
