@@ -15,7 +15,7 @@ const SUITE = [
   {
     file: 'test/planted/leaves-child.test.ts',
     text: `import { spawn } from 'node:child_process';
-      const child = spawn('sleep', ['5']);
+      const child = spawn('sleep', ['30']);
       test('a child is left', () => { expect(child.pid).toBeGreaterThan(0); });`,
   },
   {

@@ -114,7 +114,7 @@ export const GUARDS = [
   {
     name: 'accounts that guess codes',
     file: 'services/sync/signin/signin.ts',
-    from: 'await store.takeTry(caller.account);',
+    from: 'await store.checkTries(caller.account);',
     to: '',
     test: ['test/signin/qr.test.ts', 'an account that tries five wrong codes'],
   },

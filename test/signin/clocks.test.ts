@@ -98,7 +98,10 @@ test('one that is approved and not fetched is over when the store says so, too',
   expect(await redis.hget(key, 'expires')).toBe(endsAt);
   // Its time is over at once.
   await redis.hset(key, 'expires', await storeNowMs());
-  for (const replica of [ahead, behind]) expectProblem(await poll(replica, asked), 'login_expired');
+  for (const replica of [ahead, behind]) {
+    expectProblem(await poll(replica, asked), 'login_expired');
+    expectProblem(await laptop.ask(replica, approval(asked)), 'login_expired');
+  }
 });
 
 test('a session for an hour is made neither longer nor shorter where it is renewed', async () => {

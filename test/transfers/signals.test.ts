@@ -107,12 +107,11 @@ test('with a transfer only its two parties may signal, in both directions', asyn
 
   await signal(receiver, one, { to: 'Sender', kind: 'answer', payload: {}, transfer_id });
   const { data } = await onSender.next('signal');
-  const byThird = signal(third, one, { to: 'Sender', kind: 'offer', payload: {}, transfer_id });
-  const toThird = signal(sender, one, { to: 'Third', kind: 'offer', payload: {}, transfer_id });
+  const offerTo = (to: string) => ({ to, kind: 'offer' as const, payload: {}, transfer_id });
 
   expect(data).toMatchObject({ transfer_id, kind: 'answer', from_name: 'Receiver' });
-  await expect(byThird).rejects.toMatchObject({ code: 'not_a_party' });
-  await expect(toThird).rejects.toMatchObject({ code: 'not_a_party' });
+  await expect(signal(third, one, offerTo('Sender'))).rejects.toMatchObject({ code: 'not_a_party' });
+  await expect(signal(sender, one, offerTo('Third'))).rejects.toMatchObject({ code: 'not_a_party' });
   await onSender.stop();
 });
 
@@ -121,11 +120,10 @@ test('nothing crosses between accounts', async () => {
   const stranger = makeDevice({ user: randomUser(), name: 'Stranger' });
   await stranger.on(one).call('listDevices');
 
-  const byId = signal(stranger, one, { to_device_id: receiver.id, kind: 'offer', payload: {} });
-  const byName = signal(stranger, one, { to: 'Receiver', kind: 'offer', payload: {} });
-
-  await expect(byId).rejects.toMatchObject({ code: 'not_found' });
-  await expect(byName).rejects.toMatchObject({ code: 'not_found' });
+  for (const target of [{ to_device_id: receiver.id }, { to: 'Receiver' }]) {
+    const sent = signal(stranger, one, { ...target, kind: 'offer', payload: {} });
+    await expect(sent).rejects.toMatchObject({ code: 'not_found' });
+  }
 });
 
 test('a payload of 16 KB passes and one byte more does not', async () => {

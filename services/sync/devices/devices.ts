@@ -52,8 +52,9 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
       return row === null ? null : refOf(parseRow(caller.deviceId, row));
     },
 
+    /** By the script, which is refused at once where the account's part of the store is away. */
     hasRow: async (account: string, deviceId: string): Promise<boolean> =>
-      (await store.findRow(account, deviceId)) !== null,
+      (await store.readPresence(account)).devices.includes(deviceId),
 
     /** Throws `invalid_device_name`, `name_taken`, `not_found`. */
     async rename(caller: Caller, deviceId: string, wanted: string, operation: Operation): Promise<Device> {

@@ -148,6 +148,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     facts.route = route;
     // Express lets HEAD in wherever GET is served; a stream has no length to ask for.
     if (req.method === 'HEAD' && isEventStream(route)) throw methodNotAllowed(['GET']);
+    if (route.bytes) closeAfterRefusal(req, res);
     let caller: Caller | null;
     try {
       caller = await admit(deps, route, req);
@@ -167,7 +168,6 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     const read = { params: req.params, query, body: body.value };
     // What the validators let through has the types of the row.
     const call = { caller, ...read, requestId: facts.requestId, operation, req, res } as unknown as Call<Route>;
-    if (route.bytes) closeAfterRefusal(req, res);
     send(res, await run(handler, call, deps.identity));
     if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
   };

@@ -143,8 +143,10 @@ export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Iden
     },
     async restoreRow(caller) {
       const device = facts.get(caller);
-      if (device) await writeRow(caller, device, false);
-      return device !== undefined;
+      const { account, deviceId } = caller;
+      if (device === undefined || (deviceId !== null && isRevoked(account, deviceId))) return false;
+      await writeRow(caller, device, false);
+      return true;
     },
   };
 }

@@ -11,10 +11,10 @@ local now, login = now_ms(), read_login(KEYS[1])
 if not login then return { 'not_found' } end
 if ARGV[1] ~= '' and not is_code(KEYS[1], login, ARGV[1], tonumber(ARGV[2])) then return { 'not_found' } end
 if login.decision == ARGV[3] then return { 'OK', login.waiter or '' } end
-if login.state == 'approved' then return { 'already_decided' } end
 local over = ended(KEYS[1], login, now)
 if over == 'access_denied' then return { 'already_decided' } end
 if over then return { over } end
+if login.state == 'approved' then return { 'already_decided' } end
 local fields = {}
 for i = 5, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
 local native = login.type ~= 'browser' and login.type ~= 'shortcut'

@@ -18,9 +18,11 @@ local function bury(key, state)
   redis.call('PEXPIRE', key, TOMBSTONE_MS)
 end
 
--- The word that refuses a request which is over; nil while it is pending or approved.
+-- The word that refuses a request which is over; nil while it is pending or approved. Nobody ends one of which a session
+-- is just being made.
 local function ended(key, login, now)
-  if (login.state == 'pending' or login.state == 'approved') and now >= tonumber(login.expires) then
+  local isOpen = login.state == 'pending' or login.state == 'approved' and now >= tonumber(login.lease or '0')
+  if isOpen and now >= tonumber(login.expires) then
     bury(key, 'expired')
     return 'login_expired'
   end
