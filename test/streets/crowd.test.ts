@@ -90,6 +90,7 @@ test('a crowd that never reads is ended, costs little memory until then, and kee
 
   expect(now.slow).toBe(DEAF);
   expect(buffered).toBeGreaterThan(0);
-  expect(buffered / DEAF).toBeLessThan(64 * 1024);
+  // The most that Node takes before it says stop, and a page of the log.
+  expect(buffered / DEAF).toBeLessThan(128 * 1024);
   expect(rssMib).toBeLessThan(warmMib + 100);
 }, 180_000);
