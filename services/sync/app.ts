@@ -220,7 +220,7 @@ export async function startApp(config: Config): Promise<App> {
 
   // The hub.
   const { offlineGraceMs: graceMs } = config.hub;
-  const hubStore = makeHubStore({ scripts, keys, graceMs, deadChannels: replica.deadChannels });
+  const hubStore = makeHubStore({ scripts, keys, graceMs, deadChannels: replica.deadChannels, publish: store.publish });
   const hub = new Hub({
     store: hubStore,
     leases,

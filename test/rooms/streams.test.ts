@@ -178,6 +178,20 @@ describe('a fifth stream of one device', () => {
     expect(others.map(({ stream }) => stream.state)).toEqual([{ state: 'open' }, { state: 'open' }, { state: 'open' }]);
   });
 
+  test('is none, and ends none, where one of the others was on a replica that has been killed', async () => {
+    const doomed = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
+    const [laptop] = await site.enrol('Laptop');
+    const streams: Recorder[] = [];
+    for (const replica of [site.one, site.two, doomed, doomed]) streams.push(await open(laptop, replica));
+    await doomed.kill();
+    for (const replica of [site.one, site.two]) streams.push(await open(laptop, replica));
+    // These four are alive, and this is the fifth.
+    await open(laptop, site.two);
+    const [oldest, second, , , third, fourth] = streams;
+    expect((await oldest?.next('reconnect'))?.data.reason).toBe('superseded');
+    expect([second, third, fourth].map((recorder) => recorder?.stream.state)).toEqual(Array(3).fill({ state: 'open' }));
+  });
+
   test('shows nobody as offline', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const watcher = await open(phone, site.one);

@@ -23,8 +23,10 @@ export interface Page {
   ended: boolean;
 }
 
+type Outcome = 'attached' | 'gone' | 'old' | 'busy';
+
 export interface Attached {
-  outcome: 'attached' | 'gone' | 'old' | 'busy';
+  outcome: Outcome;
   top: string;
   presenceVersion: number;
   /** Null when the stream already has this version. */
@@ -82,14 +84,33 @@ interface HubStoreParts {
   graceMs: number;
   /** Channels of dead replicas, joined by line ends: scripts cannot read the lease table. */
   deadChannels: () => string;
+  /** Resolves to the number of replicas that heard it. */
+  publish: (channel: string, payload: string) => Promise<number>;
 }
 
+/** Means nothing to who hears it: it is the number of listeners that is asked for. */
+const ANYBODY_THERE = '?';
+
 /** The hub's scripts on the account's slot. */
-export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreParts) {
+export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: HubStoreParts) {
   const attachScript = scripts.load('stream-attach.lua', import.meta.url);
   const detachScript = scripts.load('stream-detach.lua', import.meta.url);
   const pageScript = scripts.load('log-page.lua', import.meta.url);
   const lookScript = scripts.load('presence-look.lua', import.meta.url);
+
+  /**
+   * Those of the channels to which nobody listens, joined by line ends: a replica that was killed has no subscriber any
+   * more, long before its lease ends. One whose subscriber is just away comes back and attaches its streams again.
+   */
+  async function ghostly(channels: string[]): Promise<string> {
+    const unheard = await Promise.all(
+      [...new Set(channels)].map(async (channel) =>
+        // What cannot be asked counts as alive.
+        (await publish(channel, ANYBODY_THERE).catch(() => 1)) === 0 ? channel : '',
+      ),
+    );
+    return unheard.filter(Boolean).join('\n') || '\n';
+  }
 
   return {
     /**
@@ -101,25 +122,22 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels }: HubStoreP
       stream.generation += 1;
       // What the stream has may change before the answer is here; a client that is greeted needs all of it.
       const known = opening ? 0 : stream.presenceVersion;
-      const reply = await attachScript(
-        [keys.routes, keys.presence, keys.devices, keys.log, keys.mail, keys.inbox, keys.clipboard, keys.due].map((k) =>
-          k(u),
-        ),
-        [
-          ...[stream.id, channel, device, stream.generation, randomBits(), stream.position, opening ? '1' : '0'],
-          ...[
-            known,
-            graceMs,
-            PAGE_BYTES,
-            LIMITS.streamsPerDevice,
-            LIMITS.streamsPerAccount,
-            deadChannels(),
-            LIMITS.mailboxSeconds,
-            held.join('\n'),
+      const generation = stream.generation;
+      const run = (ghosts: string): Promise<Reply> =>
+        attachScript(
+          [keys.routes, keys.presence, keys.devices, keys.log, keys.mail, keys.inbox, keys.clipboard, keys.due].map(
+            (k) => k(u),
+          ),
+          [
+            ...[stream.id, channel, device, generation, randomBits(), stream.position, opening ? '1' : '0'],
+            ...[known, graceMs, PAGE_BYTES, LIMITS.streamsPerDevice, LIMITS.streamsPerAccount],
+            ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts],
           ],
-        ],
-      );
-      const outcome = text(reply, 0) as Attached['outcome'];
+        );
+      const first = await run('');
+      // Streams of a replica that has just died must not push out those that are alive.
+      const reply = text(first, 0) === 'full' ? await run(await ghostly(list(first, 1))) : first;
+      const outcome = text(reply, 0) as Outcome;
       const presenceVersion = Number(reply[2] ?? 0);
       return {
         outcome,

@@ -1,7 +1,7 @@
 -- Attaches an open stream, or attaches it again: writes its route AND compares its position, in one step on the
 -- account's slot, so that an append either sees the route or is seen here. Used for the first connect, the sweep and
 -- every repair.
--- uses: clock routes log position presence mail
+-- uses: clock routes room log position presence mail
 -- KEYS[1] routes
 -- KEYS[2] presence
 -- KEYS[3] devices
@@ -25,25 +25,24 @@
 -- ARGV[13] channels of dead replicas, joined by line ends
 -- ARGV[14] seconds in the mailbox
 -- ARGV[15] streams of the account that the replica holds, joined by line ends
+-- ARGV[16] channels to which nobody listens, joined by line ends; '' when that was not asked
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
 --         devices, presence, ms until the next thing is due or '', online + offline transitions,
 --         [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
+--         or OK, full, channels of the account's other streams: a limit is reached, and it was not asked whether some
+--         of them are those of a replica that has just died
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local opening, now, dead, held = ARGV[7] == '1', now_ms(), {}, {}
+local opening, now, dead, held, ghostly = ARGV[7] == '1', now_ms(), {}, {}, {}
 for name in string.gmatch(ARGV[13], '[^\n]+') do dead[name] = true end
+for name in string.gmatch(ARGV[16], '[^\n]+') do ghostly[name] = true end
 for id in string.gmatch(ARGV[15], '[^\n]+') do held[id] = true end
 
 local devices, rows, mine = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now), nil
-local open_count, siblings = 0, {}
 for _, row in ipairs(rows) do
   if row.id == stream then mine = row end
   -- Its end was in a tail that was lost. A row of a moment ago may be that of a stream that came after this was sent.
   if row.channel == channel and not held[row.id] and math.abs(now - row.seen) > 10000 then row.open = false end
-  if row.open and row.id ~= stream and not dead[row.channel] then
-    open_count = open_count + 1
-    if row.device == device then siblings[#siblings + 1] = row end
-  end
 end
 if mine and mine.closed > 0 then return answer({ 'OK', 'gone' }) end
 if mine and mine.generation > generation then return answer({ 'OK', 'old' }) end
@@ -53,14 +52,11 @@ if opening then
       if string.match(devices[i], '^[^\n]*') == string.sub(device, 2) then return answer({ 'name_taken' }) end
     end
   end
-  -- A stream above its device's cap replaces the oldest, so it adds nothing to the account.
-  if open_count >= tonumber(ARGV[12]) and #siblings < tonumber(ARGV[11]) then return answer({ 'OK', 'busy' }) end
-  table.sort(siblings, function(a, b) return a.opened < b.opened or (a.opened == b.opened and a.id < b.id) end)
-  for i = 1, #siblings - tonumber(ARGV[11]) + 1 do
-    siblings[i].closed, siblings[i].open = now, false
-    write_route(keys.routes, siblings[i])
-    ring(siblings[i].channel, 'superseded', 'x\n' .. account_of(keys.routes) .. '\n' .. siblings[i].id)
-  end
+  local others = open_elsewhere(rows, stream, { dead, ghostly })
+  local room = room_for(others, device, tonumber(ARGV[11]), tonumber(ARGV[12]))
+  if room ~= 'free' and ARGV[16] == '' then return answer({ 'OK', 'full', channels_of(others, channel) }) end
+  if room == 'none' then return answer({ 'OK', 'busy' }) end
+  supersede(keys.routes, others, device, tonumber(ARGV[11]), now)
 end
 
 if not mine then

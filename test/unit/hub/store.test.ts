@@ -10,7 +10,8 @@ test('a stream that opens is given all of presence, also when it was told of it 
     return Promise.resolve(['attached', '1-1', '900', ['phone', 'row'], ['phone', '1800'], '', '0 0']);
   };
   const scripts = { load: () => attach } as unknown as ScriptLoader;
-  const store = makeHubStore({ scripts, keys: makeKeys('test'), graceMs: 0, deadChannels: () => '' });
+  const publish = () => Promise.resolve(1);
+  const store = makeHubStore({ scripts, keys: makeKeys('test'), graceMs: 0, deadChannels: () => '', publish });
 
   const { presence } = await store.attach(stream as Stream, 'bus', true, ['s1']);
 
