@@ -53,7 +53,7 @@ export class Reaper {
       }
     }
     for (const { id, reaper } of replica.orphans()) {
-      if (await leases.takeOver(id, reaper, replica.id)) this.#mine.add(id);
+      if (reaper === replica.id || (await leases.takeOver(id, reaper, replica.id))) this.#mine.add(id);
     }
     for (const id of replica.takeVanished()) this.#suspects.add(id);
     for (const id of this.#suspects) {
@@ -64,29 +64,31 @@ export class Reaper {
     // The scripts must count the dead replica's routes as gone: read the table that says so first.
     if (this.#mine.size > 0) await replica.beat();
     for (const id of this.#mine) {
-      if (await this.#process(id)) {
-        await leases.finishReaping(id);
-        this.#mine.delete(id);
-      }
+      const outcome = await this.#process(id);
+      if (outcome === 'done') await leases.finishReaping(id);
+      if (outcome !== 'later') this.#mine.delete(id);
+      // The rows of streams may be back with its lease, or it has neither lease nor reaper now.
+      if (outcome === 'lost') this.#suspects.add(id);
     }
   }
 
-  /** Resolves to true when the dead replica's set is empty; false leaves the rest, whose grace runs, to the next beat. */
-  async #process(deadId: string): Promise<boolean> {
-    const { leases } = this.#parts;
+  /** `later`: the grace of some still runs. `lost`: the store has lost the claim, and looks would count it as alive. */
+  async #process(deadId: string): Promise<'done' | 'later' | 'lost'> {
+    const { leases, replica } = this.#parts;
     const waiting = new Set<string>();
     while (!this.#stopped) {
       const sample = await leases.someAccounts(deadId, BATCH);
-      if (sample.length === 0) return true;
+      if (!replica.isReaping(deadId)) return 'lost';
+      if (sample.length === 0) return 'done';
       const fresh = sample.filter((account) => !waiting.has(account));
-      if (fresh.length === 0) return false;
+      if (fresh.length === 0) return 'later';
       await Promise.all(
         fresh.map(async (account) => {
           if (!(await this.#settle(deadId, account))) waiting.add(account);
         }),
       );
     }
-    return false;
+    return 'later';
   }
 
   /** False leaves the account for later; in a cluster one whose primary is away must not hold up the others. */

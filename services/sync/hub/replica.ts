@@ -138,7 +138,12 @@ export class Replica {
   /** Replicas left by a reaper that is not alive, with that reaper; and those that are ours to go on with. */
   orphans(): { id: string; reaper: string }[] {
     const { reaping, counters } = this.#table ?? { reaping: new Map<string, string>(), counters: new Map() };
-    return [...reaping].filter(([, by]) => !counters.has(by)).map(([id, reaper]) => ({ id, reaper }));
+    return [...reaping].filter(([, by]) => by === this.id || !counters.has(by)).map(([id, reaper]) => ({ id, reaper }));
+  }
+
+  /** Whether this replica is the reaper of that one, as of the latest table; its routes count as gone then. */
+  isReaping(id: string): boolean {
+    return this.#table?.reaping.get(id) === this.id;
   }
 
   /**
