@@ -1,6 +1,8 @@
+import { connect } from 'node:net';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { closeRawStreams, openRawStream, type RawStream } from '../support/raw-stream.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 
 /* How a replica ends streams of its own accord: each at its own moment, and each told when to come back. */
@@ -50,6 +52,26 @@ test('a stream is ended when it is old, not before 80 % of its longest life, and
   expect(at - startedAt).toBeGreaterThanOrEqual(1_600);
   expect(again.resumed).toBe(true);
   await onDevice.stop();
+});
+
+test('a client that vanished without a word is gone when the life of its stream is over', async () => {
+  const replica = await startReplica({ ...store, env: { APP_HUB_ROTATE_SECONDS: '2' } });
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  const { hostname, port } = new URL(replica.url);
+  const vanished = connect({ host: hostname, port: Number(port), allowHalfOpen: true }).pause();
+  vanished.on('error', () => undefined);
+  const headers = Object.entries(phone.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  vanished.write(`GET /api/hub/events HTTP/1.1\r\nHost: localhost\r\n${headers.join('')}\r\n`);
+  const isPhoneOnline = async () => {
+    const { devices } = (await laptop.on(replica).call('getPresence')).body;
+    return devices.some(({ name, online }) => name === 'Phone' && online);
+  };
+
+  expect(await until(isPhoneOnline, (online) => online, 'the phone to be online')).toBe(true);
+  expect(await until(isPhoneOnline, (online) => !online, 'the phone to be offline')).toBe(false);
+  vanished.destroy();
 });
 
 test('a replica that stops ends its streams over the whole of its window, each with a time of its own to come back', async () => {
