@@ -69,9 +69,12 @@ test('a client that vanished without a word is gone when the life of its stream 
     return devices.some(({ name, online }) => name === 'Phone' && online);
   };
 
-  expect(await until(isPhoneOnline, (online) => online, 'the phone to be online')).toBe(true);
-  expect(await until(isPhoneOnline, (online) => !online, 'the phone to be offline')).toBe(false);
-  vanished.destroy();
+  try {
+    expect(await until(isPhoneOnline, (online) => online, 'the phone to be online')).toBe(true);
+    expect(await until(isPhoneOnline, (online) => !online, 'the phone to be offline')).toBe(false);
+  } finally {
+    vanished.destroy();
+  }
 });
 
 test('a replica that stops ends its streams over the whole of its window, each with a time of its own to come back', async () => {

@@ -56,20 +56,25 @@ export class Reaper {
       if (reaper === replica.id || (await leases.takeOver(id, reaper, replica.id))) this.#mine.add(id);
     }
     for (const id of replica.takeVanished()) this.#suspects.add(id);
-    for (const id of this.#suspects) {
+    await this.#forEach(this.#suspects, async (id) => {
       const [left] = await leases.someAccounts(id, 1);
       if (left !== undefined && (await leases.takeOver(id, '', replica.id))) this.#mine.add(id);
       this.#suspects.delete(id);
-    }
+    });
     // The scripts must count the dead replica's routes as gone: read the table that says so first.
     if (this.#mine.size > 0) await replica.beat();
-    for (const id of this.#mine) {
+    await this.#forEach(this.#mine, async (id) => {
       const outcome = await this.#process(id);
       if (outcome === 'done') await leases.finishReaping(id);
       if (outcome !== 'later') this.#mine.delete(id);
       // The rows of streams may be back with its lease, or it has neither lease nor reaper now.
       if (outcome === 'lost') this.#suspects.add(id);
-    }
+    });
+  }
+
+  /** In a cluster each one's accounts lie elsewhere: one whose primary is away must not hold up the others. */
+  async #forEach(ids: Set<string>, act: (id: string) => Promise<void>): Promise<void> {
+    for (const id of ids) await act(id).catch(this.#parts.onFailure);
   }
 
   /** `later`: the grace of some still runs. `lost`: the store has lost the claim, and looks would count it as alive. */

@@ -57,7 +57,7 @@ export class Replica {
   readonly #parts: ReplicaParts;
   readonly #observed = new Map<string, Observation>();
   #table: LeaseTable | null = null;
-  /** Ids whose lease is gone without a reaper, and since when. */
+  /** Ids without a lease and without a reaper that had one of the two, and since when. */
   readonly #vanished = new Map<string, number>();
   #deadChannels = '';
   #timer: NodeJS.Timeout | null = null;
@@ -147,8 +147,8 @@ export class Replica {
   }
 
   /**
-   * Ids that had a lease, which the store then lost, a while ago; each is named once. Most have another id by now. One
-   * that died before it took one has left routes that no counter speaks for.
+   * Ids that had a lease or a reaper, and then neither, a while ago; each is named once. Most have another id by now, or
+   * were cleaned up. One that died before, or whose reaper did, has left routes that no counter speaks for.
    */
   takeVanished(): string[] {
     const gone = [...this.#vanished].filter(([, since]) => performance.now() - since >= GONE_AFTER_MS);
@@ -237,7 +237,9 @@ export class Replica {
     const now = performance.now();
     if (now - sentMs > SLOW_READ_MS || sentMs - this.#lastReadMs > READ_GAP_MS) this.#observed.clear();
     this.#lastReadMs = now;
-    for (const id of this.#table?.counters.keys() ?? []) this.#vanished.set(id, this.#vanished.get(id) ?? now);
+    for (const id of [...(this.#table?.counters.keys() ?? []), ...(this.#table?.reaping.keys() ?? [])]) {
+      this.#vanished.set(id, this.#vanished.get(id) ?? now);
+    }
     for (const id of this.#vanished.keys()) {
       if (table.counters.has(id) || table.reaping.has(id)) this.#vanished.delete(id);
     }

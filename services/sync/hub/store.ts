@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
@@ -91,6 +92,9 @@ interface HubStoreParts {
 /** Means nothing to who hears it: it is the number of listeners that is asked for. */
 const ANYBODY_THERE = '?';
 
+/** A stream that opens waits no longer for the answer. */
+const ASK_MS = 250;
+
 /** The hub's scripts on the account's slot. */
 export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: HubStoreParts) {
   const attachScript = scripts.load('stream-attach.lua', import.meta.url);
@@ -100,16 +104,16 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: 
 
   /**
    * Those of the channels to which nobody listens, joined by line ends: a replica that was killed has no subscriber any
-   * more, long before its lease ends. One whose subscriber is just away comes back and attaches its streams again.
+   * more, long before its lease ends. One whose subscriber is just away looks the same: then there is a stream too many
+   * until one of them ends. What cannot be asked counts as alive.
    */
   async function ghostly(channels: string[]): Promise<string> {
-    const unheard = await Promise.all(
-      [...new Set(channels)].map(async (channel) =>
-        // What cannot be asked counts as alive.
-        (await publish(channel, ANYBODY_THERE).catch(() => 1)) === 0 ? channel : '',
-      ),
-    );
-    return unheard.filter(Boolean).join('\n') || '\n';
+    const unheard: string[] = [];
+    const asked = [...new Set(channels)].map(async (channel) => {
+      if ((await publish(channel, ANYBODY_THERE).catch(() => 1)) === 0) unheard.push(channel);
+    });
+    await Promise.race([Promise.all(asked), pause(ASK_MS, undefined, { ref: false })]);
+    return unheard.join('\n') || '\n';
   }
 
   return {

@@ -52,7 +52,7 @@ if opening then
       if string.match(devices[i], '^[^\n]*') == string.sub(device, 2) then return answer({ 'name_taken' }) end
     end
   end
-  local others = open_elsewhere(rows, stream, { dead, ghostly })
+  local others = open_elsewhere(rows, stream, dead, ghostly, held)
   local room = room_for(others, device, tonumber(ARGV[11]), tonumber(ARGV[12]))
   if room ~= 'free' and ARGV[16] == '' then return answer({ 'OK', 'full', channels_of(others, channel) }) end
   if room == 'none' then return answer({ 'OK', 'busy' }) end

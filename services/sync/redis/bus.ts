@@ -201,6 +201,7 @@ export class Bus {
     if (kind === 'p') listener.presence(account, Number(rest));
     if (kind === 'b') listener.relay(account);
     if (kind === 'x') listener.superseded(account, rest);
+    // Anything else asks only whether somebody listens.
   }
 
   #hearNonce(number: number): void {

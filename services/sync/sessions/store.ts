@@ -68,6 +68,11 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       return rows.map((row) => row.split('\n', 1)[0] as string);
     },
 
+    async hasStream(account: string, deviceId: string): Promise<boolean> {
+      const rows = (await orFault(redis.hvals(keys.routes(account)))).map((row) => row.split('\n'));
+      return rows.some((row) => row[1] === deviceId && row.at(-1) === '0');
+    },
+
     async nowMs(): Promise<number> {
       const [seconds, micros] = await orFault(redis.time());
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);

@@ -11,18 +11,21 @@ interface ClaimsParts {
   settle: (account: string, fact: string) => Promise<void>;
   noteDue: (account: string, delayMs: number) => Promise<void>;
   storeNowMs: () => Promise<number>;
+  /** Whether the device has an open stream. */
+  hasStream: (account: string, deviceId: string) => Promise<boolean>;
   /** Signs the device out. */
   remove: (removal: { account: string; deviceId: string; sessionId: null; reason: 'revoked' }) => Promise<boolean>;
   onFailure: (task: string, error: unknown) => void;
 }
 
-const factOf = (deviceId: string): string => `claim:${deviceId}`;
+const PREFIX = 'claim:';
+const factOf = (deviceId: string): string => PREFIX + deviceId;
 
 /**
  * A session that was handed to a poll whose answer got lost belongs to nobody: a device that makes no request within two
  * minutes is signed out again. Written down before the session is made, so that none escapes.
  */
-export function makeClaims({ owe, settle, noteDue, storeNowMs, remove, onFailure }: ClaimsParts) {
+export function makeClaims({ owe, settle, noteDue, storeNowMs, hasStream, remove, onFailure }: ClaimsParts) {
   const delayMs = LIMITS.claimSeconds * 1000;
   const noted = makeSeen(NOTED_DEVICES);
   return {
@@ -42,9 +45,11 @@ export function makeClaims({ owe, settle, noteDue, storeNowMs, remove, onFailure
       });
     },
 
-    /** What the due mechanism runs. */
+    /** What the due mechanism runs. A fact is also there when the store lost that it was settled. */
     async check(account: string, fact: string): Promise<boolean> {
-      await remove({ account, deviceId: fact.slice('claim:'.length), sessionId: null, reason: 'revoked' });
+      const deviceId = fact.slice(PREFIX.length);
+      const isUsed = noted.has(`${account} ${deviceId}`) || (await hasStream(account, deviceId));
+      if (!isUsed) await remove({ account, deviceId, sessionId: null, reason: 'revoked' });
       await settle(account, fact);
       return true;
     },

@@ -39,9 +39,9 @@ export function makeSigninRoom(parts: SigninRoomParts) {
   const { db, broker, sessions, settings, bus, isForeign, noteDue, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
   const polls = makePolls();
-  const { owe, settle, nowMs: storeNowMs } = sessions.store;
+  const { owe, settle, hasStream, nowMs: storeNowMs } = sessions.store;
   const claims = makeClaims({
-    ...{ owe, settle, noteDue, storeNowMs, onFailure },
+    ...{ owe, settle, noteDue, storeNowMs, hasStream, onFailure },
     remove: sessions.removal.remove,
   });
   const admit = (account: string, issued: Parameters<typeof sessions.rows.write>[1], type: DeviceRef['type']) =>

@@ -6,7 +6,7 @@ import type { HubStore } from '../../../services/sync/hub/store.ts';
 /** What the store holds of a replica `old` and one account of its, and the reaper of another replica. */
 function makeScene() {
   const held = { counters: new Set(['old']), reaping: new Map<string, string>(), accounts: new Set(['ann']) };
-  const scene = { held, graceMs: 0, looks: [] as string[] };
+  const scene = { held, graceMs: 0, looks: [] as string[], unreachable: '', failures: [] as unknown[] };
   let table = { counters: new Set(held.counters), reaping: new Map(held.reaping) };
   let before = held.counters;
   const beat = () => {
@@ -34,7 +34,8 @@ function makeScene() {
     claim: (id: string) => claim(id, held.counters.has(id)),
     takeOver: (id: string, reaper: string) =>
       claim(id, (held.reaping.get(id) ?? '') === reaper && !held.counters.has(id)),
-    someAccounts: () => Promise.resolve([...held.accounts]),
+    someAccounts: (id: string) =>
+      id === scene.unreachable ? Promise.reject(new Error('away')) : Promise.resolve([...held.accounts]),
     dropAccount: (_id: string, account: string) => Promise.resolve(void held.accounts.delete(account)),
     finishReaping: (id: string) => Promise.resolve(void held.reaping.delete(id)),
   };
@@ -50,9 +51,7 @@ function makeScene() {
     store: store as unknown as HubStore,
     onReaped: () => undefined,
     onTransitions: () => undefined,
-    onFailure: (error) => {
-      throw error;
-    },
+    onFailure: (error) => void scene.failures.push(error),
   });
   /** As after a beat, to its end. */
   const run = async () => {
@@ -60,7 +59,7 @@ function makeScene() {
     reaper.run();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { ...scene, scene, run };
+  return { scene, held, run };
 }
 
 test('every account of a dead replica is looked at while the replica counts as dead, and again while a grace runs', async () => {
@@ -71,6 +70,7 @@ test('every account of a dead replica is looked at while the replica counts as d
   scene.graceMs = 0;
   await run();
 
+  expect(scene.failures).toEqual([]);
   expect(scene.looks).toEqual(['dead', 'dead']);
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
@@ -87,6 +87,7 @@ test.each([
   held.counters = new Set(leases);
   for (let i = 0; i < 4; i++) await run();
 
+  expect(scene.failures).toEqual([]);
   expect(scene.looks).not.toContain('alive');
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
@@ -99,5 +100,19 @@ test('a claim that is back although its work was done is worked off once more', 
   await run();
 
   expect(scene.looks).toEqual(['dead', 'dead']);
+  expect(held.reaping.size).toBe(0);
+});
+
+test('a dead replica whose accounts cannot be read holds up no other', async () => {
+  const { scene, held, run } = makeScene();
+  held.counters = new Set(['away', 'old']);
+  scene.unreachable = 'away';
+  for (let i = 0; i < 3; i++) await run();
+  expect(scene.failures.length).toBeGreaterThan(0);
+  expect([...held.accounts]).toEqual([]);
+  expect([...held.reaping]).toEqual([['away', 'me']]);
+  scene.unreachable = '';
+  await run();
+
   expect(held.reaping.size).toBe(0);
 });

@@ -1,13 +1,13 @@
 -- Room for one more stream of an account: a device that has as many as it may gets it in the place of its oldest, so that
 -- nothing is added to the account.
 
--- The open rows but `stream`'s own, and but those of replicas that are gone, by one of these sets of channels.
-local function open_elsewhere(rows, stream, gone)
+-- The open rows but `stream`'s own, and but those on channels of replicas that are dead, or seem so. `held`: rows of the
+-- caller, who may have had another channel.
+local function open_elsewhere(rows, stream, dead, ghostly, held)
   local others = {}
   for _, row in ipairs(rows) do
-    if row.open and row.id ~= stream and not gone[1][row.channel] and not gone[2][row.channel] then
-      others[#others + 1] = row
-    end
+    local is_ghost = ghostly[row.channel] and not held[row.id]
+    if row.open and row.id ~= stream and not dead[row.channel] and not is_ghost then others[#others + 1] = row end
   end
   return others
 end
