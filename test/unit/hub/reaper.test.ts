@@ -92,17 +92,6 @@ test.each([
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
 
-test('a claim that is back although its work was done is worked off once more', async () => {
-  const { scene, held, run } = makeScene();
-  await run();
-  held.reaping.set('old', 'me');
-  held.accounts.add('ann');
-  await run();
-
-  expect(scene.looks).toEqual(['dead', 'dead']);
-  expect(held.reaping.size).toBe(0);
-});
-
 test('a dead replica whose accounts cannot be read holds up no other', async () => {
   const { scene, held, run } = makeScene();
   held.counters = new Set(['away', 'old']);
