@@ -1,4 +1,4 @@
-import { byAccount, type DeviceHistory, type Fault, type Frame, type History } from '../history.ts';
+import { byAccount, type DeviceHistory, type Fault, type Frame, type History, type Operation } from '../history.ts';
 import type { Violation } from './violation.ts';
 
 /** What an event says, whoever received it; null for frames that are no events of the log. */
@@ -27,9 +27,24 @@ function thingsOf(frame: Frame): { thing: string; under: string }[] {
     things.push({ thing: `operation ${frame.operation}`, under: frame.id });
   }
   if (frame.name === 'message:delivered' && frame.id !== null) {
-    for (const id of frame.messageIds) things.push({ thing: `delivery of ${id} to ${frame.by}`, under: frame.id });
+    for (const id of frame.messageIds) things.push({ thing: deliveryOf(id, frame.by), under: frame.id });
   }
   return things;
+}
+
+const deliveryOf = (messageId: string, by: string): string => `delivery of ${messageId} to ${by}`;
+
+/** When deliveries were first asked for: a frame may come long after its event was written, from a replica that stood still. */
+function acknowledgedAt(account: string, operations: Operation[]): Map<string, number> {
+  const at = new Map<string, number>();
+  for (const one of operations) {
+    if (one.kind !== 'ack' || one.account !== account) continue;
+    for (const id of one.messageIds) {
+      const thing = deliveryOf(id, one.device);
+      at.set(thing, Math.min(one.sentAt, at.get(thing) ?? one.sentAt));
+    }
+  }
+  return at;
 }
 
 /** What a store forgot may happen once more: between the first time and now, or since it was asked for. */
@@ -41,6 +56,7 @@ function checkAccount(account: string, devices: DeviceHistory[], { faults, opera
   const known = new Map<string, { under: string; at: number }>();
   const contents = new Map<string, string>();
   const byNumber = new Map(operations.map((one) => [one.number, one]));
+  const acknowledged = acknowledgedAt(account, operations);
   for (const { device, frames } of devices) {
     for (const frame of frames) {
       const say = (says: string) => violations.push({ check: 'double', at: frame.at, account, device, says });
@@ -49,7 +65,8 @@ function checkAccount(account: string, devices: DeviceHistory[], { faults, opera
         const first = known.get(thing);
         if (first === undefined) known.set(thing, { under, at: frame.at });
         if (first === undefined || first.under === under) continue;
-        const since = Math.min(first.at, frame.at, byNumber.get(number ?? -1)?.sentAt ?? frame.at);
+        const askedAt = byNumber.get(number ?? -1)?.sentAt ?? acknowledged.get(thing) ?? frame.at;
+        const since = Math.min(first.at, frame.at, askedAt);
         if (isForgotten(faults, since, Math.max(first.at, frame.at))) continue;
         say(`${thing} came under ${first.under} and under ${under}`);
       }

@@ -289,6 +289,19 @@ describe('doubles', () => {
     expect(found(planted.history)).toEqual(['double']);
   });
 
+  test('a delivery under two ids is caught, but for one that a store forgot after it was asked for', () => {
+    const { number } = planted.deliver(100, '1100-1');
+    const delivered = { name: 'message:delivered' as const, messageIds: [`m${number}`], by: 'a-1' };
+    // Its replica stood still: the frame came long after its event.
+    planted.acknowledge('a-1', 200, [`m${number}`]);
+    planted.receive('a-0', 5_000, delivered, '1200-1');
+    planted.receive('a-0', 6_000, delivered, '1300-1');
+    expect(found(planted.history)).toContain('double');
+
+    planted.fault('redis-lost-tail', 300, 400, { loss: { since: 150, times: 1 } });
+    expect(found(planted.history)).not.toContain('double');
+  });
+
   test('two events under one id are caught', () => {
     const first = planted.ask('clipboard', 100);
     const second = planted.ask('clipboard', 100);
