@@ -6,9 +6,13 @@ import { ROOT } from './tree.mjs';
 
 /**
  * For whoever starts a replica on Linux: the C library keeps up to 32 MiB that were freed, instead of giving them back
- * and faulting them in again for each part of a relayed file (a tenth of the processor time, measured).
+ * and faulting them in again for each part of a relayed file (a tenth of the processor time, measured), those of a size
+ * that it would ask of the system one by one among them.
  */
-export const REPLICA_MEMORY = { MALLOC_TRIM_THRESHOLD_: String(32 * 1024 * 1024) };
+export const REPLICA_MEMORY = {
+  MALLOC_TRIM_THRESHOLD_: String(32 * 1024 * 1024),
+  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+};
 
 const READY_WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 100;

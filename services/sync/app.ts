@@ -83,7 +83,10 @@ export async function startApp(config: Config): Promise<App> {
   const bus = new Bus({
     open: store.subscriber,
     listener: {
-      event: (e) => hub.event(e),
+      event: (e) => {
+        relay.relay.eventPasses(e.name);
+        hub.event(e);
+      },
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
@@ -250,9 +253,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const reaper = new Reaper({
-    replica,
-    leases,
-    store: hubStore,
+    ...{ replica, leases, store: hubStore },
     onReaped: () => metrics.nodes_reaped_total.inc(),
     onTransitions: hub.countTransitions,
     onFailure: (error) => onFailure('reap', error),

@@ -46,7 +46,7 @@ async function begin() {
   await store.open(file, 0, 'w', holder('first'), 0);
   const link = await store.link(file);
   const send = (token: string, start: number, end: number) =>
-    store.append(link, file, 0, { start, end, bytes: Buffer.alloc(end - start, end), token, urgent: true });
+    store.append(link, file, 0, { start, end, parts: [Buffer.alloc(end - start, end)], token, urgent: true });
   expect(await send('first', 0, 100)).toMatchObject({ taken: 0 });
   const end = async () => {
     const opened = await store.open(file, 0, '-', holder('look'), 0);
@@ -55,13 +55,17 @@ async function begin() {
   /** What a reader gets from there, chunk by chunk. */
   const from = async (position: number) => {
     const got: [string, number][] = [];
-    await store.range(link, file, 0, position, {
-      entry: (id, bytes) => void got.push([id, bytes]),
-      piece: () => false,
-    });
+    const sink = { entry: (id: string, bytes: number) => void got.push([id, bytes]), piece: () => false };
+    await store.range(link, file, 0, { position, sink, taking: null });
     return got;
   };
-  return { file, link, send, end, from };
+  /** What a reader that has taken so much, and reads on, is told. */
+  const takenUpTo = async (position: number) => {
+    const sink = { entry: () => undefined, piece: () => false };
+    const taking = { token: '', position, keepFrom: position };
+    return (await store.range(link, file, 0, { position, sink, taking })).taken;
+  };
+  return { file, link, send, end, from, takenUpTo };
 }
 
 test('a chunk behind one that found no memory is refused too, and nobody is told of bytes that are not there', async () => {
@@ -85,7 +89,7 @@ test('a chunk behind one that found no memory is refused too, and nobody is told
 
 test('no chunk of a sender that was replaced stays, also where nothing else is kept', async () => {
   const { file, link, send, end, from } = await begin();
-  await store.take(file, 0, '', { position: 100, keepFrom: 100 });
+  await store.take(file, 0, { token: '', position: 100, keepFrom: 100 });
   await store.open(file, 0, 'w', holder('second'), 100);
   expect(await send('first', 100, 200)).toMatchObject({ taken: null });
   expect(await end()).toBe(100);
@@ -105,18 +109,29 @@ test('a chunk counts also where the store has forgotten the script behind it', a
   bulk.giveBack(link);
 });
 
+test('what was taken is told on the way, and again where the store has forgotten the script', async () => {
+  const { link, send, from, takenUpTo } = await begin();
+  await send('first', 100, 200);
+  expect(await takenUpTo(100)).toMatchObject({ got: 100 });
+  expect(await from(0)).toEqual([['200-0', 100]]);
+  await look.script('FLUSH');
+  expect(await takenUpTo(150)).toBe(null);
+  expect(await takenUpTo(200)).toMatchObject({ held: true, got: 200 });
+  bulk.giveBack(link);
+});
+
 test('a full store still lets readers begin, take and wait, and gives back what they have', async () => {
   const { file, link, send } = await begin();
   await send('first', 100, 200);
   await look.config('SET', 'maxmemory', '1');
   const opened = await store.open(file, 0, 'r', holder('reader'), 0);
-  const taken = await store.take(file, 0, 'reader', { position: 100, keepFrom: 100 });
+  const taken = await store.take(file, 0, { token: 'reader', position: 100, keepFrom: 100 });
   const [reader, writer] = [
     await store.waitRead(file, 0, holder('reader'), 200, 300),
     await store.waitWrite(file, 0, holder('first'), 200),
   ];
   await store.leave(file, 'r', 'reader');
-  const acked = await store.take(file, 0, '', { position: 200, keepFrom: 200 });
+  const acked = await store.take(file, 0, { token: '', position: 200, keepFrom: 200 });
   await look.config('SET', 'maxmemory', '0');
   expect([opened.found, taken.held, reader.word, writer.taken, acked.held]).toEqual(['here', true, 'wait', 100, true]);
   const { length } = await look.xrange(keys.relayBytes(file.transferId, 0, 0), '-', '+');

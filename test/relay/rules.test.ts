@@ -54,6 +54,21 @@ describe('an upload', () => {
     expect((await read(relayed, site.one)).bytes.equals(bytes)).toBe(true);
   });
 
+  test('in thousands of small parts among large ones arrives as it was sent', async () => {
+    const sizes = [...Array<number>(3_000).fill(1), 70_000, 8_191, 8_192, ...Array<number>(100).fill(700), 300_000, 1];
+    const bytes = someBytes(sizes.reduce((sum, size) => sum + size));
+    const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
+    const upload = openUpload(relayed, site.one, 0);
+    let at = 0;
+    for (const size of sizes) {
+      upload.send(bytes.subarray(at, at + size));
+      at += size;
+    }
+    upload.end();
+    expect(await upload.answer).toMatchObject({ status: 204 });
+    expect((await read(relayed, site.two)).bytes.equals(bytes)).toBe(true);
+  });
+
   test('is told where to go on when it comes with another offset', async () => {
     const bytes = someBytes(1_000);
     const relayed = await relayFiles(site.one, { sizes: [2_000] });

@@ -113,26 +113,35 @@ export class BulkLink {
     return this.#socket.writableLength;
   }
 
-  command(words: readonly (string | number)[], sink: RangeSink | null = null): Promise<BulkReply> {
-    const reply = this.#expect(sink);
+  command(words: readonly (string | number)[]): Promise<BulkReply> {
+    const reply = this.#expect(null);
     if (this.#isOpen) this.#socket.write(textOf(words));
     return reply;
   }
 
+  /** Reads a range into `sink`, once `first` has run: both in one write, and one trip. */
+  range(words: readonly (string | number)[], sink: RangeSink, first: readonly (string | number)[] | null) {
+    const before = first === null ? null : this.#expect(null);
+    const reply = this.#expect(sink);
+    if (this.#isOpen) this.#socket.write(`${first === null ? '' : textOf(first)}${textOf(words)}`);
+    return { first: before, reply };
+  }
+
   /**
    * Two commands in one transaction, in one piece; resolves to their replies, errors among them, or rejects with what kept
-   * the store from running it. The bytes are the first one's last word, and must stay as they are until then.
+   * the store from running it. The parts are the first one's last word, and must stay as they are until then.
    */
   transaction(
     first: readonly (string | number)[],
-    bytes: Buffer,
+    parts: readonly Buffer[],
     second: readonly (string | number)[],
   ): Promise<BulkReply> {
     const reply = this.#expect(null, TRANSACTION_REPLIES);
     if (this.#isOpen) {
       this.#socket.cork();
-      this.#socket.write(`${BEGIN}${textOf(first, 1)}$${bytes.length}\r\n`);
-      this.#socket.write(bytes);
+      const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+      this.#socket.write(`${BEGIN}${textOf(first, 1)}$${bytes}\r\n`);
+      for (const part of parts) this.#socket.write(part);
       this.#socket.write(`\r\n${textOf(second)}${END}`);
       this.#socket.uncork();
     }
@@ -165,7 +174,8 @@ export class BulkLink {
 
   /** Where the next read goes. */
   #memory(): Buffer {
-    if (!this.#waiting[0]?.sink) return this.#replyMemory;
+    // What comes before a range is small, and mostly comes with it.
+    if (!this.#waiting.at(-1)?.sink) return this.#replyMemory;
     this.#rangeMemory ??= Buffer.allocUnsafeSlow(RANGE_BYTES);
     return this.#rangeMemory;
   }

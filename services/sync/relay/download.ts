@@ -4,7 +4,7 @@ import type { BulkLink } from '../redis/bulk-link.ts';
 import type { RangeSink } from '../redis/range-reader.ts';
 import { Bell } from './bell.ts';
 import { Pace } from './pace.ts';
-import type { FileRef, Holder, RelayStore } from './store.ts';
+import type { FileRef, Holder, RelayStore, Taken, Taking } from './store.ts';
 import type { Turns } from './turns.ts';
 
 /** More than this unread by the receiver, and nothing more is asked of the store. */
@@ -57,6 +57,8 @@ export class Download {
   #generation: number;
   #position: number;
   #flushed: number;
+  /** What the store was told of it. */
+  #told: number;
   #hasGap = false;
   /** Another request may read now. */
   #isDoubtful = false;
@@ -67,7 +69,6 @@ export class Download {
   #isPaused = false;
   /** Another turn of the event loop comes first. */
   #isHeld = false;
-  #isTaking = false;
   #hasBegun = false;
 
   constructor(parts: DownloadParts) {
@@ -75,6 +76,7 @@ export class Download {
     this.#generation = parts.generation;
     this.#position = parts.start;
     this.#flushed = parts.start;
+    this.#told = parts.start;
     this.#pace = new Pace(parts.stallMs);
   }
 
@@ -148,11 +150,14 @@ export class Download {
     while (this.#position < stop) {
       this.#checkGoesOn();
       if (!this.#hasBegun && performance.now() > deadline) return false;
-      const chunks = await store.range(this.#link, file, this.#generation, this.#position, this.#sink);
+      this.#note();
+      const taking = this.#flushed > this.#told ? this.#taking() : null;
+      const reading = { position: this.#position, sink: this.#sink, taking };
+      const { chunks, taken } = await store.range(this.#link, file, this.#generation, reading);
       this.#checkGoesOn();
+      if (taken) this.#hear(taken);
       if (this.#hasGap || this.#isDoubtful) await this.#look();
-      else if (chunks > 0) void this.#take();
-      else await this.#wait();
+      else if (chunks === 0) await this.#wait();
     }
     return true;
   }
@@ -177,10 +182,9 @@ export class Download {
 
   /** True: the part's memory is still needed. */
   #write(part: Buffer): boolean {
-    const { res, turns, onBytes } = this.#parts;
+    const { res, turns } = this.#parts;
     this.begin();
     this.#position += part.length;
-    onBytes(part.length);
     // Behind something that waits it waits as well, and not in memory that is much larger.
     const waits = res.writableLength > 0;
     res.write(waits ? Buffer.from(part) : part);
@@ -208,28 +212,35 @@ export class Download {
     const flushed = this.#position - this.#parts.res.writableLength;
     if (flushed <= this.#flushed) return;
     this.#pace.moved(flushed - this.#flushed);
+    this.#parts.onBytes(flushed - this.#flushed);
     this.#flushed = flushed;
   }
 
-  /** One at a time; what is taken meanwhile is told with the next. */
+  #taking(ms?: number): Taking {
+    const { size, windowBytes, holder } = this.#parts;
+    const keepFrom = size <= windowBytes ? 0 : Math.max(0, this.#flushed - LIMITS.relayTailBytes);
+    this.#told = this.#flushed;
+    return { token: holder.token, position: this.#flushed, keepFrom, ms };
+  }
+
+  #hear({ held, ring: channel, got }: Taken): void {
+    const { file, size, ring } = this.#parts;
+    this.#isComplete = got === size;
+    if (!held) {
+      this.#isDoubtful = true;
+      this.#bell.ring();
+    }
+    if (channel !== '') ring(channel, file);
+  }
+
+  /** Tells what was taken, where nothing is read that it could go with. */
   async #take(ms?: number): Promise<void> {
     this.#note();
-    if (this.#isTaking) return;
-    this.#isTaking = true;
-    const { store, file, size, windowBytes, holder, ring } = this.#parts;
-    const keepFrom = size <= windowBytes ? 0 : Math.max(0, this.#flushed - LIMITS.relayTailBytes);
+    const { store, file } = this.#parts;
     try {
-      const taken = await store.take(file, this.#generation, holder.token, { position: this.#flushed, keepFrom, ms });
-      this.#isComplete = taken.got === size;
-      if (!taken.held) {
-        this.#isDoubtful = true;
-        this.#bell.ring();
-      }
-      if (taken.ring !== '') ring(taken.ring, file);
+      this.#hear(await store.take(file, this.#generation, this.#taking(ms)));
     } catch {
       // The next one tells as much; without a store the read fails too.
-    } finally {
-      this.#isTaking = false;
     }
   }
 
@@ -286,7 +297,6 @@ export class Download {
       res.once('finish', resolve).once('close', () => (res.writableFinished ? resolve() : reject(new ReceiverGone())));
       res.end();
     });
-    while (this.#isTaking) await this.#bell.wait(5);
     await this.#take();
     // Smaller files can be had again for as long as those that nobody has fetched.
     if (this.#isComplete && size > windowBytes) await this.#take(AFTERWARDS_MS);

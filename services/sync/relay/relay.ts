@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../shared/contract/relay.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
-import { ChunkPool } from './chunk-pool.ts';
 import { Download, ReceiverGone } from './download.ts';
 import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
@@ -40,13 +39,17 @@ export class Relay {
   readonly #parts: RelayParts;
   readonly #places: Places;
   readonly #turns = new Turns();
-  readonly #chunks = new ChunkPool();
   readonly requests: Requests;
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
     this.requests = new Requests(parts.metrics);
     this.#places = new Places({ ...parts, rung: (name) => this.requests.rung(name) });
+  }
+
+  /** An event goes to streams of this replica: relays make way where such come often. Their own do not count. */
+  eventPasses(name: string): void {
+    if (!name.startsWith('transfer:')) this.#turns.eventPasses();
   }
 
   /** How far an upload got, for its sender. Throws `upload_gone` for a generation that is over. */
@@ -82,7 +85,6 @@ export class Relay {
     const upload = new Upload({
       ...{ req, store, file, generation, size, offset, taken: extent.taken, holder, windowBytes, stallMs },
       turns: this.#turns,
-      chunks: this.#chunks,
       ring: this.#places.ring,
       onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'up' }, bytes),
     });
@@ -158,8 +160,8 @@ export class Relay {
     const known = await this.#places.known(asker, file, 'receiver');
     if (known.generation === null) return;
     const position = Math.min(received, known.size);
-    const at = { position, keepFrom: position };
-    this.#places.ringAll([(await this.#parts.store.take(file, known.generation, '', at)).ring], file);
+    const taking = { token: '', position, keepFrom: position };
+    this.#places.ringAll([(await this.#parts.store.take(file, known.generation, taking)).ring], file);
     await this.#parts.transfers.acknowledged(asker, file, position);
     if (position === known.size) await this.#delivered(asker.account, file, known.generation, known.size);
   }

@@ -47,18 +47,37 @@ export interface Noted {
   readonly waiting: string;
 }
 
-/** What a receiver has, and what is to be kept of it. */
-interface Taken {
+/** What a receiver tells. */
+export interface Taking {
+  token: string;
+  /** Taken up to here. */
   position: number;
   keepFrom: number;
   /** To live; the usual time when absent. */
   ms?: number | undefined;
 }
 
+/** What a receiver that has told is told. */
+export interface Taken {
+  /** False: another request reads now. */
+  readonly held: boolean;
+  /** A sender that waits for room, or ''. */
+  readonly ring: string;
+  /** Up to where everything was taken, by this reader and those before. */
+  readonly got: number;
+}
+
+interface Reading {
+  position: number;
+  sink: RangeSink;
+  taking: Taking | null;
+}
+
 interface Chunk {
   start: number;
   end: number;
-  bytes: Buffer;
+  /** Its bytes, which must stay as they are until the store has answered. */
+  parts: readonly Buffer[];
   /** Of the request that sends. */
   token: string;
   /** A reader is to be told whatever it waits for. */
@@ -94,18 +113,31 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
   ] as const;
   const reserve = scripts.load('relay-reserve.lua', import.meta.url);
   const release = scripts.load('relay-release.lua', import.meta.url);
-  const note: LinkScript = bulk.linkScript(fileURLToPath(new URL('./relay-note.lua', import.meta.url)));
+  const loadForLinks = (name: string) =>
+    bulk.linkScript(fileURLToPath(new URL(`./relay-${name}.lua`, import.meta.url)));
+  const [note, takeOnLink] = [loadForLinks('note'), loadForLinks('take')];
   const state = ({ transferId, index }: FileRef) => keys.relayState(transferId, index);
   const bytes = ({ transferId, index }: FileRef, generation: number) => keys.relayBytes(transferId, index, generation);
   const both = (file: FileRef, generation: number) => [state(file), bytes(file, generation)];
-  const knowing = new WeakSet<BulkLink>();
+  const knowing = new Map([note, takeOnLink].map((script) => [script, new WeakSet<BulkLink>()]));
 
   /** By its digest where this connection has sent it before. */
-  function noteWords(link: BulkLink, file: FileRef, generation: number, args: (string | number)[]) {
-    const known = knowing.has(link);
-    knowing.add(link);
-    return [...(known ? ['EVALSHA', note.sha] : ['EVAL', note.text]), 2, ...both(file, generation), ...args];
+  function scriptWords(link: BulkLink, script: LinkScript, keysAndArgs: (string | number)[]) {
+    const links = knowing.get(script);
+    const known = links?.has(link);
+    links?.add(link);
+    return [...(known ? ['EVALSHA', script.sha] : ['EVAL', script.text]), 2, ...keysAndArgs];
   }
+
+  /** Its server has not got it any more. */
+  const forgetScript = (link: BulkLink, script: LinkScript) => void knowing.get(script)?.delete(link);
+
+  const takeArgs = ({ token, position, keepFrom, ms = idleMs }: Taking) => [token, position, keepFrom, ms];
+  const takenOf = ([held, ring, got]: string[]): Taken => ({
+    held: held === '1',
+    ring: ring as string,
+    got: Number(got),
+  });
 
   return {
     bulk,
@@ -152,11 +184,11 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       link: BulkLink,
       file: FileRef,
       generation: number,
-      { start, end, bytes: chunk, token, urgent }: Chunk,
+      { start, end, parts, token, urgent }: Chunk,
     ): Promise<Noted> {
       const args = [token, start, end, urgent ? 1 : 0, idleMs];
       const add = ['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'];
-      const replies = await link.transaction(add, chunk, noteWords(link, file, generation, args));
+      const replies = await link.transaction(add, parts, scriptWords(link, note, [...both(file, generation), ...args]));
       const [added, noted] = replies as BulkReply[];
       if (added instanceof Error) throw added;
       if (added === null) return { taken: null, ring: '', waiting: '' };
@@ -169,20 +201,26 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       return { taken: taken === '' ? null : Number(taken), ring: ring as string, waiting: waiting as string };
     },
 
-    /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
-    async range(link: BulkLink, file: FileRef, generation: number, position: number, sink: RangeSink): Promise<number> {
+    /**
+     * Reads on from `position`: the number of chunks that came. What was taken before is told on the way, and costs no
+     * trip; `taken` is null where that failed, which the next one makes good. Throws `store_unavailable`.
+     */
+    async range(link: BulkLink, file: FileRef, generation: number, { position, sink, taking }: Reading) {
       const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
-      const reply = await link.command(words, sink).catch((error: unknown) => {
-        throw bulkFault(error);
-      });
-      return Array.isArray(reply) ? reply.length : 0;
+      const tell = taking && scriptWords(link, takeOnLink, [...both(file, generation), ...takeArgs(taking)]);
+      const { first, reply } = link.range(words, sink, tell);
+      const [told, range] = await Promise.all([
+        first?.catch(() => forgetScript(link, takeOnLink)),
+        reply.catch((error: unknown) => {
+          throw bulkFault(error);
+        }),
+      ]);
+      const chunks = Array.isArray(range) ? range.length : 0;
+      return { chunks, taken: Array.isArray(told) ? takenOf(told.slice(1) as string[]) : null };
     },
 
-    /** `got`: up to where everything was taken, by this reader and those before. */
-    async take(file: FileRef, generation: number, token: string, { position, keepFrom, ms = idleMs }: Taken) {
-      const args = [token, position, keepFrom, ms];
-      const [held, ring, got] = (await take(both(file, generation), args)) as string[];
-      return { held: held === '1', ring: ring as string, got: Number(got) };
+    async take(file: FileRef, generation: number, taking: Taking): Promise<Taken> {
+      return takenOf((await take(both(file, generation), takeArgs(taking))) as string[]);
     },
 
     async waitRead(file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) {

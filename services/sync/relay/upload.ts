@@ -2,10 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import { Bell } from './bell.ts';
-import { CHUNK_BYTES, type ChunkPool } from './chunk-pool.ts';
+import { freeMemory } from './memory.ts';
 import { Pace } from './pace.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
 import type { Turns } from './turns.ts';
+
+/**
+ * What has come goes to the store when it is so much, in the parts that it came in (of 64 KiB at most), so that a chunk
+ * with its surroundings fits an allocation of 512 KiB in Redis.
+ */
+const CHUNK_BYTES = 440 * 1024;
+
+/** Parts that are smaller are joined: each costs some hundred bytes of its own, and a client chooses how small they are. */
+const [SMALL_BYTES, JOINED_BYTES] = [8 * 1024, 64 * 1024];
 
 /** Chunks under way to the store. */
 const IN_FLIGHT = 2;
@@ -32,7 +41,6 @@ export interface UploadParts {
   windowBytes: number;
   stallMs: number;
   turns: Turns;
-  chunks: ChunkPool;
   ring: (channel: string, file: FileRef) => void;
   onBytes: (bytes: number) => void;
 }
@@ -47,10 +55,12 @@ export class Upload {
   readonly #pace: Pace;
   readonly #chunkBytes: number;
   #link: BulkLink | null = null;
-  /** What has come and was not handed to the store: whole chunks, and the one that is being filled. */
-  readonly #full: Buffer[] = [];
-  #chunk: Buffer | null = null;
-  #filled = 0;
+  /** What has come and was not handed to the store. */
+  #unsent: Buffer[] = [];
+  #pending = 0;
+  /** Where small parts are joined, and how far it is filled; its part is the last of the unsent. */
+  #joined: Buffer | null = null;
+  #joinedBytes = 0;
   /** Handed to the store, and known to be there. */
   #sent: number;
   #end: number;
@@ -126,45 +136,50 @@ export class Upload {
   }
 
   #take(part: Buffer): void {
-    const { size, turns, onBytes } = this.#parts;
+    const { size, turns } = this.#parts;
     this.#pace.moved(part.length);
     this.#lastMs = performance.now();
     const room = size - this.#sent - this.#pending;
     if (part.length > room) {
-      this.#fill(part.subarray(0, room));
+      this.#keep(part.subarray(0, room));
       return this.stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
     }
-    onBytes(part.length);
-    this.#fill(part);
+    this.#keep(part);
     this.#isHeld ||= !turns.allows(part.length, this.#goOn);
     this.#pump();
   }
 
-  /** Bytes that have come and were not handed to the store. */
-  get #pending(): number {
-    return this.#full.length * this.#chunkBytes + this.#filled;
-  }
-
-  #fill(part: Buffer): void {
-    for (let at = 0; at < part.length; ) {
-      this.#chunk ??= this.#parts.chunks.take();
-      const end = Math.min(part.length, at + this.#chunkBytes - this.#filled);
-      this.#filled += part.copy(this.#chunk, this.#filled, at, end);
-      at = end;
-      if (this.#filled === this.#chunkBytes) this.#closeChunk();
+  #keep(part: Buffer): void {
+    this.#pending += part.length;
+    if (part.length < SMALL_BYTES) return this.#join(part);
+    this.#joined = null;
+    // In one piece, unless the window is a tiny one.
+    for (let at = 0; at < part.length; at += this.#chunkBytes) {
+      this.#unsent.push(part.length <= this.#chunkBytes ? part : part.subarray(at, at + this.#chunkBytes));
     }
   }
 
-  #closeChunk(): void {
-    this.#full.push(this.#chunk as Buffer);
-    this.#chunk = null;
-    this.#filled = 0;
+  #join(part: Buffer): void {
+    if (this.#joined === null || this.#joinedBytes + part.length > this.#joined.length) {
+      this.#joined = Buffer.allocUnsafeSlow(Math.min(JOINED_BYTES, this.#chunkBytes));
+      this.#joinedBytes = 0;
+      this.#unsent.push(this.#joined);
+    }
+    this.#joinedBytes += part.copy(this.#joined, this.#joinedBytes);
+    this.#unsent[this.#unsent.length - 1] = this.#joined.subarray(0, this.#joinedBytes);
+  }
+
+  /** The parts of the next chunk, which are as many as make one, or all. */
+  #nextParts(): { parts: Buffer[]; bytes: number } {
+    let [count, bytes] = [0, 0];
+    while (bytes < this.#chunkBytes && count < this.#unsent.length) bytes += (this.#unsent[count++] as Buffer).length;
+    return { parts: this.#unsent.slice(0, count), bytes };
   }
 
   #forgetPending(): void {
-    this.#full.length = 0;
-    this.#chunk = null;
-    this.#filled = 0;
+    this.#joined = null;
+    this.#unsent = [];
+    this.#pending = 0;
   }
 
   readonly #goOn = (): void => {
@@ -172,32 +187,35 @@ export class Upload {
     this.#pump();
   };
 
+  get #isWhole(): boolean {
+    return this.#pending >= this.#chunkBytes;
+  }
+
   #pump(): void {
     const { req, windowBytes } = this.#parts;
     const finishing = this.#isEnded || this.#failure !== null;
-    while (this.#inFlight < IN_FLIGHT && this.#pending > 0) {
-      const isWhole = this.#full.length > 0;
-      if (!isWhole && !finishing && !this.#isFlushing) break;
-      const bytes = isWhole ? this.#chunkBytes : this.#filled;
+    while (this.#inFlight < IN_FLIGHT && this.#pending > 0 && (this.#isWhole || finishing || this.#isFlushing)) {
+      const { parts, bytes } = this.#nextParts();
       if (this.#sent + bytes > this.#taken + windowBytes) {
         // Nobody is there to wait for room.
         if (this.#failure) this.#forgetPending();
         else void this.#waitForRoom();
         break;
       }
-      this.#send(bytes);
+      this.#unsent = this.#unsent.slice(parts.length);
+      if (this.#unsent.length === 0) this.#joined = null;
+      this.#pending -= bytes;
+      this.#send(parts, bytes);
     }
     this.#isFlushing = false;
     if (finishing && this.#inFlight === 0 && this.#pending === 0) return this.#settle?.();
     if (finishing) return;
-    if (this.#full.length > 0 || this.#isHeld) req.pause();
+    if (this.#isWhole || this.#isHeld) req.pause();
     else if (req.isPaused()) req.resume();
   }
 
-  #send(bytes: number): void {
-    const { store, file, generation, holder, size, chunks, ring } = this.#parts;
-    if (this.#full.length === 0) this.#closeChunk();
-    const chunk = this.#full.shift() as Buffer;
+  #send(parts: readonly Buffer[], bytes: number): void {
+    const { store, file, generation, holder, size, ring, onBytes } = this.#parts;
     const start = this.#sent;
     const end = start + bytes;
     const urgent = this.#isFlushing || this.#isEnded || end === size;
@@ -206,15 +224,16 @@ export class Upload {
     store
       .append(this.#link as BulkLink, file, generation, {
         ...{ start, end },
-        bytes: chunk.subarray(0, bytes),
+        parts,
         token: holder.token,
         urgent,
       })
       .then(
         ({ taken, ring: channel, waiting }) => {
           this.#inFlight -= 1;
-          chunks.giveBack(chunk);
+          for (const part of parts) freeMemory(part);
           if (taken === null) return this.stop(replaced());
+          onBytes(bytes);
           this.#end = Math.max(this.#end, end);
           this.#taken = Math.max(this.#taken, taken);
           this.#waiting = waiting;

@@ -1,0 +1,13 @@
+import { freeMemory } from '../../../services/sync/relay/memory.ts';
+
+test('memory that is one part alone is free at once', () => {
+  const part = Buffer.alloc(64 * 1024, 'baton');
+  freeMemory(part);
+  expect(part.length).toBe(0);
+});
+
+test('memory that others share stays', () => {
+  const whole = Buffer.alloc(64 * 1024, 'baton');
+  freeMemory(whole.subarray(0, 32 * 1024));
+  expect(whole.toString('latin1', 0, 5)).toBe('baton');
+});
