@@ -56,14 +56,16 @@ async function begin() {
   const from = async (position: number) => {
     const got: [string, number][] = [];
     const sink = { entry: (id: string, bytes: number) => void got.push([id, bytes]), piece: () => false };
-    await store.range(link, file, 0, { position, sink, taking: null });
+    await store.range(link, file, 0, { position, sink, taking: null, hear: () => undefined });
     return got;
   };
   /** What a reader that has taken so much, and reads on, is told. */
   const takenUpTo = async (position: number) => {
     const sink = { entry: () => undefined, piece: () => false };
     const taking = { token: '', position, keepFrom: position };
-    return (await store.range(link, file, 0, { position, sink, taking })).taken;
+    let heard: unknown = null;
+    await store.range(link, file, 0, { position, sink, taking, hear: (taken) => void (heard = taken) });
+    return heard;
   };
   return { file, link, send, end, from, takenUpTo };
 }

@@ -40,9 +40,13 @@ export class BulkLink {
   readonly #waiting: Waiting[] = [];
   #isOpen = true;
   #isPaused = false;
+  /** Its user reads ranges. */
+  #isForRanges = false;
   /** What is read goes here, again and again: fresh memory for each read cost a fifth of a download (measured). */
-  #rangeMemory: Buffer | null = null;
-  #replyMemory = Buffer.allocUnsafeSlow(REPLY_BYTES);
+  #memory: Buffer = Buffer.allocUnsafeSlow(REPLY_BYTES);
+  /** Memory for ranges that somebody keeps, and that nobody does any more. */
+  readonly #kept: Buffer[] = [];
+  readonly #spare: Buffer[] = [];
 
   private constructor(node: string, open: (onread: OnReadOpts) => Socket) {
     this.node = node;
@@ -60,10 +64,10 @@ export class BulkLink {
       () => this.#waiting[0]?.sink ?? null,
     );
     const socket = open({
-      buffer: () => this.#memory(),
+      buffer: () => this.#nextMemory(),
       callback: (bytes, memory) => {
         try {
-          if (reader.feed((memory as Buffer).subarray(0, bytes))) this.#forgetMemory();
+          if (reader.feed((memory as Buffer).subarray(0, bytes))) this.#keep(memory as Buffer);
         } catch (error) {
           socket.destroy(error as Error);
         }
@@ -121,6 +125,7 @@ export class BulkLink {
 
   /** Reads a range into `sink`, once `first` has run: both in one write, and one trip. */
   range(words: readonly (string | number)[], sink: RangeSink, first: readonly (string | number)[] | null) {
+    this.#isForRanges = true;
     const before = first === null ? null : this.#expect(null);
     const reply = this.#expect(sink);
     if (this.#isOpen) this.#socket.write(`${first === null ? '' : textOf(first)}${textOf(words)}`);
@@ -155,6 +160,11 @@ export class BulkLink {
     });
   }
 
+  /** Nobody keeps anything of what was read: its memory is used again. */
+  release(): void {
+    this.#spare.push(...this.#kept.splice(0));
+  }
+
   /** Nothing is read any more, so that Redis keeps what it wanted to say. */
   pause(): void {
     this.#isPaused = true;
@@ -172,23 +182,26 @@ export class BulkLink {
     this.#socket.destroy();
   }
 
-  /** Where the next read goes. */
-  #memory(): Buffer {
-    // What comes before a range is small, and mostly comes with it.
-    if (!this.#waiting.at(-1)?.sink) return this.#replyMemory;
-    this.#rangeMemory ??= Buffer.allocUnsafeSlow(RANGE_BYTES);
-    return this.#rangeMemory;
+  /** Where the next read goes: asked for right after the one before, when nobody knows what comes next. */
+  #nextMemory(): Buffer {
+    if (this.#isForRanges && this.#memory.length < RANGE_BYTES) {
+      this.#memory = this.#spare.pop() ?? Buffer.allocUnsafeSlow(RANGE_BYTES);
+    }
+    return this.#memory;
   }
 
-  /** Somebody keeps what was read: the next read must go elsewhere. */
-  #forgetMemory(): void {
-    this.#rangeMemory = null;
-    this.#replyMemory = Buffer.allocUnsafeSlow(REPLY_BYTES);
+  /** The next read must go elsewhere. */
+  #keep(memory: Buffer): void {
+    if (memory.length === RANGE_BYTES) this.#kept.push(memory);
+    this.#memory = this.#spare.pop() ?? Buffer.allocUnsafeSlow(RANGE_BYTES);
   }
 
   /** For one that waits for its next user. */
   rest(): void {
-    this.#rangeMemory = null;
+    this.#isForRanges = false;
+    this.#memory = Buffer.allocUnsafeSlow(REPLY_BYTES);
+    this.#kept.length = 0;
+    this.#spare.length = 0;
     this.resume();
   }
 

@@ -20,6 +20,8 @@ const MEMORY_MS = 1_000;
 export interface LinkScript {
   text: string;
   sha: string;
+  /** Connections whose server has it. */
+  knownOn: WeakSet<BulkLink>;
 }
 
 interface BulkStoreParts {
@@ -74,7 +76,7 @@ export class BulkStore {
   /** Loads a script beside the calling module for use over bulk connections. */
   linkScript(path: string): LinkScript {
     const text = assemble(path, false).source;
-    return { text, sha: createHash('sha1').update(text).digest('hex') };
+    return { text, sha: createHash('sha1').update(text).digest('hex'), knownOn: new WeakSet() };
   }
 
   /** A connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`. */

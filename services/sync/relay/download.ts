@@ -7,8 +7,8 @@ import { Pace } from './pace.ts';
 import type { FileRef, Holder, RelayStore, Taken, Taking } from './store.ts';
 import type { Turns } from './turns.ts';
 
-/** More than this unread by the receiver, and nothing more is asked of the store. */
-const HIGH_BYTES = 512 * 1024;
+/** What waits behind something else keeps the memory that it was read into, unless it is so small a part of it. */
+const SMALL_BYTES = 32 * 1024;
 
 /** So much together is worth ringing a waiting reader for, where the sender goes on. */
 const WORTH_BYTES = 1024 * 1024;
@@ -133,6 +133,7 @@ export class Download {
       throw this.#failure ?? error;
     } finally {
       clearInterval(tick);
+      this.#note();
       res.off('close', onClose).off('drain', onDrain);
       if (this.#link) store.bulk.giveBack(this.#link);
       this.#link = null;
@@ -151,11 +152,11 @@ export class Download {
       this.#checkGoesOn();
       if (!this.#hasBegun && performance.now() > deadline) return false;
       this.#note();
+      if (this.#parts.res.writableLength === 0) this.#link.release();
       const taking = this.#flushed > this.#told ? this.#taking() : null;
-      const reading = { position: this.#position, sink: this.#sink, taking };
-      const { chunks, taken } = await store.range(this.#link, file, this.#generation, reading);
+      const reading = { position: this.#position, sink: this.#sink, taking, hear: this.#hear };
+      const chunks = await store.range(this.#link, file, this.#generation, reading);
       this.#checkGoesOn();
-      if (taken) this.#hear(taken);
       if (this.#hasGap || this.#isDoubtful) await this.#look();
       else if (chunks === 0) await this.#wait();
     }
@@ -185,15 +186,15 @@ export class Download {
     const { res, turns } = this.#parts;
     this.begin();
     this.#position += part.length;
-    // Behind something that waits it waits as well, and not in memory that is much larger.
-    const waits = res.writableLength > 0;
-    res.write(waits ? Buffer.from(part) : part);
+    const isCopied = res.writableLength > 0 && part.length < SMALL_BYTES;
+    res.write(isCopied ? Buffer.from(part) : part);
     // Now, instead of in the next tick: then it has left, mostly, and its memory is free.
     res.socket?.uncork();
-    this.#isPaused ||= res.writableLength >= HIGH_BYTES;
+    const waits = res.writableLength > 0;
+    this.#isPaused ||= waits && res.writableNeedDrain;
     this.#isHeld ||= !turns.allows(part.length, this.#goOn);
     if (this.#isPaused || this.#isHeld) this.#link?.pause();
-    return !waits && res.writableLength > 0;
+    return waits && !isCopied;
   }
 
   readonly #goOn = (): void => {
@@ -205,6 +206,7 @@ export class Download {
     this.#note();
     if (!this.#isPaused) return;
     this.#isPaused = false;
+    if (this.#parts.res.writableLength === 0) this.#link?.release();
     if (!this.#isHeld) this.#link?.resume();
   }
 
@@ -223,7 +225,7 @@ export class Download {
     return { token: holder.token, position: this.#flushed, keepFrom, ms };
   }
 
-  #hear({ held, ring: channel, got }: Taken): void {
+  readonly #hear = ({ held, ring: channel, got }: Taken): void => {
     const { file, size, ring } = this.#parts;
     this.#isComplete = got === size;
     if (!held) {
@@ -231,7 +233,7 @@ export class Download {
       this.#bell.ring();
     }
     if (channel !== '') ring(channel, file);
-  }
+  };
 
   /** Tells what was taken, where nothing is read that it could go with. */
   async #take(ms?: number): Promise<void> {

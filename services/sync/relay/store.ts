@@ -70,7 +70,9 @@ export interface Taken {
 interface Reading {
   position: number;
   sink: RangeSink;
+  /** Told on the way, and costs no trip; `hear` is not called where that failed, which the next one makes good. */
   taking: Taking | null;
+  hear: (taken: Taken) => void;
 }
 
 interface Chunk {
@@ -119,18 +121,12 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
   const state = ({ transferId, index }: FileRef) => keys.relayState(transferId, index);
   const bytes = ({ transferId, index }: FileRef, generation: number) => keys.relayBytes(transferId, index, generation);
   const both = (file: FileRef, generation: number) => [state(file), bytes(file, generation)];
-  const knowing = new Map([note, takeOnLink].map((script) => [script, new WeakSet<BulkLink>()]));
-
   /** By its digest where this connection has sent it before. */
-  function scriptWords(link: BulkLink, script: LinkScript, keysAndArgs: (string | number)[]) {
-    const links = knowing.get(script);
-    const known = links?.has(link);
-    links?.add(link);
-    return [...(known ? ['EVALSHA', script.sha] : ['EVAL', script.text]), 2, ...keysAndArgs];
+  function scriptWords(link: BulkLink, { sha, text, knownOn }: LinkScript, keysAndArgs: (string | number)[]) {
+    const isKnown = knownOn.has(link);
+    knownOn.add(link);
+    return [...(isKnown ? ['EVALSHA', sha] : ['EVAL', text]), 2, ...keysAndArgs];
   }
-
-  /** Its server has not got it any more. */
-  const forgetScript = (link: BulkLink, script: LinkScript) => void knowing.get(script)?.delete(link);
 
   const takeArgs = ({ token, position, keepFrom, ms = idleMs }: Taking) => [token, position, keepFrom, ms];
   const takenOf = ([held, ring, got]: string[]): Taken => ({
@@ -201,22 +197,19 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       return { taken: taken === '' ? null : Number(taken), ring: ring as string, waiting: waiting as string };
     },
 
-    /**
-     * Reads on from `position`: the number of chunks that came. What was taken before is told on the way, and costs no
-     * trip; `taken` is null where that failed, which the next one makes good. Throws `store_unavailable`.
-     */
-    async range(link: BulkLink, file: FileRef, generation: number, { position, sink, taking }: Reading) {
+    /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
+    async range(link: BulkLink, file: FileRef, generation: number, { position, sink, taking, hear }: Reading) {
       const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
       const tell = taking && scriptWords(link, takeOnLink, [...both(file, generation), ...takeArgs(taking)]);
       const { first, reply } = link.range(words, sink, tell);
-      const [told, range] = await Promise.all([
-        first?.catch(() => forgetScript(link, takeOnLink)),
-        reply.catch((error: unknown) => {
-          throw bulkFault(error);
-        }),
-      ]);
-      const chunks = Array.isArray(range) ? range.length : 0;
-      return { chunks, taken: Array.isArray(told) ? takenOf(told.slice(1) as string[]) : null };
+      first?.then(
+        (told) => hear(takenOf((told as string[]).slice(1))),
+        () => takeOnLink.knownOn.delete(link),
+      );
+      const range = await reply.catch((error: unknown) => {
+        throw bulkFault(error);
+      });
+      return Array.isArray(range) ? range.length : 0;
     },
 
     async take(file: FileRef, generation: number, taking: Taking): Promise<Taken> {

@@ -16,6 +16,9 @@ const CHUNK_BYTES = 440 * 1024;
 /** Parts that are smaller are joined: each costs some hundred bytes of its own, and a client chooses how small they are. */
 const [SMALL_BYTES, JOINED_BYTES] = [8 * 1024, 64 * 1024];
 
+/** What a part counts at least, of what may be moved in a turn. */
+const PART_BYTES = 1024;
+
 /** Chunks under way to the store. */
 const IN_FLIGHT = 2;
 
@@ -145,35 +148,41 @@ export class Upload {
       return this.stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
     }
     this.#keep(part);
-    this.#isHeld ||= !turns.allows(part.length, this.#goOn);
+    // A part costs something however small it is.
+    this.#isHeld ||= !turns.allows(Math.max(part.length, PART_BYTES), this.#goOn);
     this.#pump();
   }
 
   #keep(part: Buffer): void {
     this.#pending += part.length;
-    if (part.length < SMALL_BYTES) return this.#join(part);
+    const fits = this.#joined !== null && this.#joinedBytes + part.length <= this.#joined.length;
+    if (part.length < SMALL_BYTES || fits) return this.#join(part);
     this.#joined = null;
     // In one piece, unless the window is a tiny one.
     for (let at = 0; at < part.length; at += this.#chunkBytes) {
-      this.#unsent.push(part.length <= this.#chunkBytes ? part : part.subarray(at, at + this.#chunkBytes));
+      this.#unsent.push(part.subarray(at, at + this.#chunkBytes));
     }
   }
 
   #join(part: Buffer): void {
-    if (this.#joined === null || this.#joinedBytes + part.length > this.#joined.length) {
-      this.#joined = Buffer.allocUnsafeSlow(Math.min(JOINED_BYTES, this.#chunkBytes));
-      this.#joinedBytes = 0;
-      this.#unsent.push(this.#joined);
+    for (let at = 0; at < part.length; ) {
+      if (this.#joined === null || this.#joinedBytes === this.#joined.length) {
+        this.#joined = Buffer.allocUnsafeSlow(Math.min(JOINED_BYTES, this.#chunkBytes));
+        this.#joinedBytes = 0;
+        this.#unsent.push(this.#joined);
+      }
+      const bytes = part.copy(this.#joined, this.#joinedBytes, at);
+      at += bytes;
+      this.#joinedBytes += bytes;
+      this.#unsent[this.#unsent.length - 1] = this.#joined.subarray(0, this.#joinedBytes);
     }
-    this.#joinedBytes += part.copy(this.#joined, this.#joinedBytes);
-    this.#unsent[this.#unsent.length - 1] = this.#joined.subarray(0, this.#joinedBytes);
   }
 
-  /** The parts of the next chunk, which are as many as make one, or all. */
-  #nextParts(): { parts: Buffer[]; bytes: number } {
+  /** How many parts make the next chunk, and its bytes: all there is, where that is less. */
+  #nextChunk(): { count: number; bytes: number } {
     let [count, bytes] = [0, 0];
     while (bytes < this.#chunkBytes && count < this.#unsent.length) bytes += (this.#unsent[count++] as Buffer).length;
-    return { parts: this.#unsent.slice(0, count), bytes };
+    return { count, bytes };
   }
 
   #forgetPending(): void {
@@ -195,14 +204,14 @@ export class Upload {
     const { req, windowBytes } = this.#parts;
     const finishing = this.#isEnded || this.#failure !== null;
     while (this.#inFlight < IN_FLIGHT && this.#pending > 0 && (this.#isWhole || finishing || this.#isFlushing)) {
-      const { parts, bytes } = this.#nextParts();
+      const { count, bytes } = this.#nextChunk();
       if (this.#sent + bytes > this.#taken + windowBytes) {
         // Nobody is there to wait for room.
         if (this.#failure) this.#forgetPending();
         else void this.#waitForRoom();
         break;
       }
-      this.#unsent = this.#unsent.slice(parts.length);
+      const parts = this.#unsent.splice(0, count);
       if (this.#unsent.length === 0) this.#joined = null;
       this.#pending -= bytes;
       this.#send(parts, bytes);

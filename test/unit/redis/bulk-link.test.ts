@@ -32,3 +32,39 @@ test('a store that vanished while nobody read is noticed when somebody reads aga
   await expect(answer).rejects.toThrow('lost');
   expect(link.isOpen).toBe(false);
 });
+
+test('memory that somebody keeps is left alone until nobody does, and then used again', async () => {
+  const value = Buffer.alloc(600_000);
+  for (let at = 0; at < value.length; at += 4) value.writeUInt32LE(at, at);
+  const ranges = createServer((socket) => {
+    socket.on('data', (asked) => {
+      if (asked.includes('SETNAME')) return void socket.write('+OK\r\n');
+      socket.write(`*1\r\n*2\r\n$8\r\n600000-0\r\n*2\r\n$1\r\nd\r\n$${value.length}\r\n`);
+      socket.write(value);
+      socket.write('\r\n');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(ranges, 'listening');
+  const { port } = ranges.address() as AddressInfo;
+  const { value: address } = redisAddress(`redis://127.0.0.1:${port}`) as { value: RedisAddress };
+  const link = await BulkLink.open(address, { host: '127.0.0.1', port });
+  const used = new Set<ArrayBufferLike>();
+  for (let round = 0; round < 20; round++) {
+    const pieces: Buffer[] = [];
+    const sink = {
+      entry: () => undefined,
+      piece: (bytes: Buffer) => {
+        pieces.push(bytes);
+        used.add(bytes.buffer);
+        return true;
+      },
+    };
+    await link.range(['XRANGE', 'key', '-', '+'], sink, null).reply;
+    expect(Buffer.concat(pieces).equals(value)).toBe(true);
+    link.release();
+  }
+  // A round needs three at least; so many if none were used again.
+  expect(used.size).toBeLessThan(60);
+  link.close();
+  ranges.close();
+});
