@@ -130,6 +130,27 @@ describe('when the relay forgets a file', () => {
   });
 });
 
+test('a complete upload of which the store lost the end is asked for again, although its sender has left', async () => {
+  const bytes = someBytes(3 * MIB);
+  const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
+  await append(relayed, site.one, { offset: 0, body: bytes, complete: true });
+  // As a failover leaves it that took the last chunks with it.
+  const keys = makeKeys(site.prefix);
+  const [stream, state] = [keys.relayBytes(relayed.id, 0, 0), keys.relayState(relayed.id, 0)];
+  const chunks = await bytesOf.xrangeBuffer(stream, '-', '+', 'COUNT', 3);
+  await bytesOf.del(stream);
+  for (const [id, [field, value]] of chunks as [Buffer, [Buffer, Buffer]][])
+    await bytesOf.xadd(stream, id, field, value);
+  const end = Number.parseInt(String(chunks.at(-1)?.[0]), 10);
+  await bytesOf.hset(state, 'end', end);
+  const events = site.listen(relayed.sender, site.one);
+  await events.next('ready');
+  const reading = read(relayed, site.two);
+  expect((await events.next('relay:rewind')).data).toMatchObject({ upload_url: pathOf(relayed), offset: end });
+  await append(relayed, site.one, { offset: end, body: bytes.subarray(end), complete: true });
+  expect((await reading).bytes.equals(bytes)).toBe(true);
+});
+
 describe('a request of a transfer that is over', () => {
   const isCut = async (relayed: Relayed) => {
     const answer = await fetch(relayed.url(site.two), { headers: relayed.receiver.headers });

@@ -14,6 +14,13 @@ const SMALL_BYTES = 32 * 1024;
 const WORTH_BYTES = 1024 * 1024;
 
 const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * The sender of a reader that gets nothing for so long is told where the bytes end, and again after twice the time: the
+ * store may have lost the last of them after their sender had left.
+ */
+const TELL_SENDER_MS = 5_000;
+
 const TICK_MS = 1_000;
 
 /** What the receiver has taken whole is kept for so long, for one that lost it on the way. */
@@ -39,6 +46,8 @@ export interface DownloadParts {
   onBytes: (bytes: number) => void;
   /** Has the sender asked for what is missing at this offset; resolves to the generation to read. */
   rewind: (generation: number, offset: number) => Promise<number>;
+  /** Tells the sender that the bytes of this generation end here. */
+  tellSender: (generation: number, end: number) => Promise<void>;
   /** The file is in another generation, which may have begun far behind this reader. */
   isFarBehind: (generation: number, offset: number) => Promise<boolean>;
   /** Called before the first byte is written. */
@@ -60,6 +69,9 @@ export class Download {
   /** What the store was told of it. */
   #told: number;
   #hasGap = false;
+  /** Since when nothing comes, and how long it may last before the sender is told. */
+  #waitsSinceMs: number | null = null;
+  #tellsAfterMs = TELL_SENDER_MS;
   /** Another request may read now. */
   #isDoubtful = false;
   /** Why it ends early. */
@@ -159,6 +171,7 @@ export class Download {
       this.#checkGoesOn();
       if (this.#hasGap || this.#isDoubtful) await this.#look();
       else if (chunks === 0) await this.#wait();
+      if (chunks > 0) this.#waitsSinceMs = null;
     }
     return true;
   }
@@ -249,7 +262,13 @@ export class Download {
   async #wait(): Promise<void> {
     // What was written since is news for the sender, who may be waiting for it.
     await this.#take();
-    if ((await this.#find()) === 'wait') await this.#bell.wait(LOOK_AGAIN_MS);
+    if ((await this.#find()) !== 'wait') return;
+    this.#waitsSinceMs ??= performance.now();
+    if (performance.now() - this.#waitsSinceMs > this.#tellsAfterMs) {
+      this.#tellsAfterMs *= 2;
+      await this.#parts.tellSender(this.#generation, this.#position);
+    }
+    await this.#bell.wait(LOOK_AGAIN_MS);
   }
 
   /** Something is missing, or another request reads: nobody is sent back for a reader that was replaced. */

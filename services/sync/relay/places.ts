@@ -141,9 +141,9 @@ export class Places {
     await this.#parts.transfers.setGeneration(account, file, generation, now, base);
   }
 
-  /** Tells the sender of the generation again: whoever made it may have died before. */
-  async tellAgain(account: string, file: FileRef, { generation, base }: Extent): Promise<void> {
-    await this.#parts.transfers.setGeneration(account, file, generation, generation, base);
+  /** Tells the sender of the generation in force again, and from where to go on. */
+  async tellAgain(account: string, file: FileRef, generation: number, offset: number): Promise<void> {
+    await this.#parts.transfers.setGeneration(account, file, generation, generation, offset);
   }
 
   /** Whether what was made anew ends too far before this offset for its sender to get there soon. */

@@ -130,6 +130,7 @@ export class Relay {
         await this.#places.known(asker, file, 'receiver');
         return this.#places.rewind(account, file, from, offset, 'lost');
       },
+      tellSender: (now, end) => this.#places.tellAgain(account, file, now, end),
       isFarBehind: (now, offset) => this.#places.isNowFarBehind(file, now, offset),
     });
     if (!rewinds) download.begin();
@@ -213,7 +214,7 @@ export class Relay {
       extent = await this.#places.enter(account, file, await this.#places.known(asker, file, 'receiver'), entry);
     }
     if (!rewinds && extent.generation > 0 && extent.end === extent.base)
-      await this.#places.tellAgain(account, file, extent);
+      await this.#places.tellAgain(account, file, extent.generation, extent.base);
     return { generation: extent.generation, rewinds };
   }
 
