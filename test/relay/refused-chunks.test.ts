@@ -111,6 +111,17 @@ test('a chunk counts also where the store has forgotten the script behind it', a
   bulk.giveBack(link);
 });
 
+test('a reader that waits learns whether a sender was there, also one that has left', async () => {
+  const file = { transferId: `file-${files++}`, index: 0 };
+  await store.create(file, 0, 0);
+  await store.open(file, 0, 'r', holder('reader'), 0);
+  const wait = async () => await store.waitRead(file, 0, holder('reader'), 0, 100);
+  expect(await wait()).toMatchObject({ word: 'wait', hasBegun: false });
+  await store.open(file, 0, 'w', holder('sender'), 0);
+  await store.leave(file, 'w', 'sender');
+  expect(await wait()).toMatchObject({ word: 'wait', hasBegun: true });
+});
+
 test('what was taken is told on the way, and again where the store has forgotten the script', async () => {
   const { link, send, from, takenUpTo } = await begin();
   await send('first', 100, 200);

@@ -69,6 +69,7 @@ export class BulkLink {
         try {
           if (reader.feed((memory as Buffer).subarray(0, bytes))) this.#keep(memory as Buffer);
         } catch (error) {
+          this.#keep(memory as Buffer);
           socket.destroy(error as Error);
         }
         return true;

@@ -16,10 +16,10 @@ const WORTH_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * The sender of a reader that gets nothing for so long is told where the bytes end, and again after twice the time: the
- * store may have lost the last of them after their sender had left.
+ * A sender that has begun, and of whom nothing comes for so long, is told where its reader is, and again after twice the
+ * time: the store may have lost the end of its upload after it had left.
  */
-const TELL_SENDER_MS = 5_000;
+const TELL_SENDER_MS = 10_000;
 
 const TICK_MS = 1_000;
 
@@ -46,8 +46,8 @@ export interface DownloadParts {
   onBytes: (bytes: number) => void;
   /** Has the sender asked for what is missing at this offset; resolves to the generation to read. */
   rewind: (generation: number, offset: number) => Promise<number>;
-  /** Tells the sender that the bytes of this generation end here. */
-  tellSender: (generation: number, end: number) => Promise<void>;
+  /** Tells the sender to go on in this generation, from here. */
+  tellSender: (generation: number, offset: number) => void;
   /** The file is in another generation, which may have begun far behind this reader. */
   isFarBehind: (generation: number, offset: number) => Promise<boolean>;
   /** Called before the first byte is written. */
@@ -69,6 +69,7 @@ export class Download {
   /** What the store was told of it. */
   #told: number;
   #hasGap = false;
+  #hasSenderBegun = false;
   /** Since when nothing comes, and how long it may last before the sender is told. */
   #waitsSinceMs: number | null = null;
   #tellsAfterMs = TELL_SENDER_MS;
@@ -198,6 +199,7 @@ export class Download {
   #write(part: Buffer): boolean {
     const { res, turns } = this.#parts;
     this.begin();
+    if (res.writableLength === 0) this.#link?.release();
     this.#position += part.length;
     const isCopied = res.writableLength > 0 && part.length < SMALL_BYTES;
     res.write(isCopied ? Buffer.from(part) : part);
@@ -264,9 +266,9 @@ export class Download {
     await this.#take();
     if ((await this.#find()) !== 'wait') return;
     this.#waitsSinceMs ??= performance.now();
-    if (performance.now() - this.#waitsSinceMs > this.#tellsAfterMs) {
+    if (this.#hasSenderBegun && performance.now() - this.#waitsSinceMs > this.#tellsAfterMs) {
       this.#tellsAfterMs *= 2;
-      await this.#parts.tellSender(this.#generation, this.#position);
+      this.#parts.tellSender(this.#generation, this.#position);
     }
     await this.#bell.wait(LOOK_AGAIN_MS);
   }
@@ -287,7 +289,9 @@ export class Download {
     const { rewind, isFarBehind } = this.#parts;
     const found = await this.#ask();
     if (found.word === 'replaced') throw new ReceiverGone();
+    this.#hasSenderBegun = found.hasBegun;
     if (found.word !== 'lost' && found.word !== 'newer') return found.word;
+    this.#waitsSinceMs = null;
     this.#generation = found.word === 'newer' ? found.generation : await rewind(this.#generation, this.#position);
     // Its sender may have been first, and have begun elsewhere.
     if (await isFarBehind(this.#generation, this.#position)) {

@@ -8,8 +8,8 @@
 -- ARGV[4] end from which on it is worth ringing
 -- ARGV[5] ms to live
 -- ARGV[6] its channel
--- RETURNS OK, lost | newer | replaced | go | wait, generation
-local s = redis.call('HMGET', KEYS[1], 'g', 'r', 'got')
+-- RETURNS OK, lost | newer | replaced | go | wait, generation; of wait also '1': there was a sender | '0': not yet
+local s = redis.call('HMGET', KEYS[1], 'g', 'r', 'got', 'w')
 if not s[1] then return { 'OK', 'lost', ARGV[2] } end
 if s[2] and s[2] ~= ARGV[1] then return { 'OK', 'replaced', s[1] } end
 renew(KEYS, ARGV[5])
@@ -22,4 +22,4 @@ if s[1] ~= ARGV[2] then return { 'OK', tonumber(s[1]) > tonumber(ARGV[2]) and 'n
 if redis.call('EXISTS', KEYS[2]) == 0 then return { 'OK', 'lost', s[1] } end
 if #redis.call('XRANGE', KEYS[2], '(' .. ARGV[3], '+', 'COUNT', 1) > 0 then return { 'OK', 'go', s[1] } end
 redis.call('HSET', KEYS[1], 'rw', ARGV[4], 'rc', ARGV[6])
-return { 'OK', 'wait', s[1] }
+return { 'OK', 'wait', s[1], s[4] and '1' or '0' }

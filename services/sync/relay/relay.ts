@@ -130,7 +130,8 @@ export class Relay {
         await this.#places.known(asker, file, 'receiver');
         return this.#places.rewind(account, file, from, offset, 'lost');
       },
-      tellSender: (now, end) => this.#places.tellAgain(account, file, now, end),
+      // One that is lost is followed by another.
+      tellSender: (now, offset) => void this.#places.tellAgain(account, file, now, offset).catch(() => undefined),
       isFarBehind: (now, offset) => this.#places.isNowFarBehind(file, now, offset),
     });
     if (!rewinds) download.begin();

@@ -218,8 +218,12 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
 
     async waitRead(file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) {
       const args = [token, generation, position, wanted, idleMs, channel];
-      const [word, now] = (await waitRead(both(file, generation), args)) as string[];
-      return { word: word as 'lost' | 'newer' | 'replaced' | 'go' | 'wait', generation: Number(now) };
+      const [word, now, begun] = (await waitRead(both(file, generation), args)) as string[];
+      return {
+        word: word as 'lost' | 'newer' | 'replaced' | 'go' | 'wait',
+        generation: Number(now),
+        hasBegun: begun === '1',
+      };
     },
 
     /** `taken`: null when another request sends now. */

@@ -1,6 +1,6 @@
 -- The generation of a file in the relay, compare-and-set: the account's record is what survives when the relay's own
--- store loses its state. Any but the first is told to the sender; the one that it has already is told again. What the
--- receiver has whole stays in its generation, with an offset at its end.
+-- store loses its state. Any but the first is told to the sender. The one that it has already is told again, and the
+-- record stays; or, where nobody is told, its offset moves: what the receiver has whole has one at its end.
 -- uses: clock routes log transfer
 -- KEYS[1] routes
 -- KEYS[2] log
@@ -16,7 +16,7 @@ local now, t = now_ms(), read_transfer(KEYS[3])
 if not t then return answer({ 'not_found' }) end
 local known = t['r' .. ARGV[1]]
 if (known and string.match(known, '^%d+') or '') ~= ARGV[2] then return answer({ 'OK', (string.match(known or '', '^%d+')) }) end
-redis.call('HSET', KEYS[3], 'r' .. ARGV[1], ARGV[3] .. ':' .. ARGV[4])
+if ARGV[2] ~= ARGV[3] or ARGV[6] ~= '1' then redis.call('HSET', KEYS[3], 'r' .. ARGV[1], ARGV[3] .. ':' .. ARGV[4]) end
 if ARGV[6] == '1' then
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. ARGV[1] .. ',"upload_url":"' .. relay_url(t.id, ARGV[1], ARGV[3])
     .. '","offset":' .. ARGV[4] .. '}'
