@@ -104,7 +104,7 @@ export async function startApp(config: Config): Promise<App> {
     onNewId: (oldId) => {
       hub.attachAll('new id');
       // Only then is nobody left for whom a reaper would have to look there.
-      const forget = hub.sweeper.attachAll().then(() => leases.forgetAccounts(oldId));
+      const forget = hub.sweeper.allAttached('new id').then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
     onRevocations: (version) => revocations.note(version),
@@ -112,6 +112,7 @@ export async function startApp(config: Config): Promise<App> {
       if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
     },
+    onClockSet: () => hub.attachAll('clock'),
     onDeaf: () => {
       metrics.bus_rebuilds_total.inc();
       bus.rebuild();

@@ -66,3 +66,21 @@ test('a command connection that swallows everything is given up and made anew', 
   await onPhone.stop();
   await proxy.stop();
 });
+
+test('a subscription that nobody confirms after a reconnect does not end the replica', async () => {
+  const { proxy, two, onPhone, send } = await startPair();
+  const { asked, release } = proxy.hold('$9\r\nsubscribe\r\n');
+  proxy.cut('baton:subscriber');
+  await asked;
+  // Sent later than the subscription, and given up later.
+  await onPhone.next('degraded');
+  release();
+  await onPhone.next('restored');
+  await send('heard again');
+  await onPhone.next('message', ({ data }) => data.content === 'heard again');
+
+  expect(two.process.exitCode).toBeNull();
+  expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
+  await onPhone.stop();
+  await proxy.stop();
+});

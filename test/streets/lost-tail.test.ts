@@ -88,6 +88,32 @@ test('a stream without a device whose name went to a device comes back to be tol
   expect((await onTab.next('reconnect')).data).toMatchObject({ reason: 'rotate' });
 });
 
+test('a stream that stood at what was lost is told by the next comparison, with no event to tell it', async () => {
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  const onPhone = site.listen(phone, site.one);
+  await onPhone.next('ready');
+  await laptop.on(site.two).call('sendMessage', { body: { to: 'Phone', content: 'soon lost' } });
+  const { id } = await onPhone.next('message');
+  await redis.xdel(keyOf(laptop.user, 'log'), id as string);
+
+  const { data } = await onPhone.next('ready');
+  expect(data).toMatchObject({ resumed: false, reason: 'gap' });
+});
+
+test('a device that opens and closes streams without end leaves no heap of them in the store', async () => {
+  const [laptop] = await site.enrol('Laptop');
+  const routes = keyOf(laptop.user, 'routes');
+  for (let i = 0; i < 200; i++) {
+    const stream = site.listen(laptop, site.one);
+    await stream.next('ready');
+    await stream.stop();
+  }
+  const last = site.listen(laptop, site.one);
+  await last.next('ready');
+  // What is kept, this one, and those whose end comes late.
+  expect(await redis.hlen(routes)).toBeLessThan(128 + 10);
+});
+
 test('a device whose row is put back while its stream is open is online at once', async () => {
   // As shipped: no sweep comes to help within seconds.
   const quiet = await startSite();

@@ -31,7 +31,7 @@ async function startPair() {
   const onPhone = phone.listen(two);
   await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
   const send = (content: string) => laptop.on(one).call('sendMessage', { body: { to: 'Phone', content }, retries: 0 });
-  return { laptop, phone, onLaptop, onPhone, send };
+  return { user, laptop, phone, onLaptop, onPhone, send };
 }
 
 const faults = {
@@ -64,6 +64,33 @@ test.each(Object.entries(faults))(
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
   },
 );
+
+test('streams that are refused while the store is away are not told to it, one after the other, when it is back', async () => {
+  await startAll();
+  const { laptop, onLaptop, onPhone, user } = await startPair();
+  redis.pause();
+  await Promise.all([onLaptop.next('degraded'), onPhone.next('degraded')]);
+  const openings = Array.from({ length: 20 }, async () => {
+    const answer = await fetch(`${one.url}/api/hub/events`, { headers: laptop.headers });
+    return { status: answer.status, text: await answer.text() };
+  });
+  for (const { status, text } of await Promise.all(openings)) {
+    expect(status).toBe(200);
+    expect(text).toMatch(/event: reconnect\ndata: .*"store"/);
+  }
+  redis.resume();
+  await Promise.all([onLaptop.next('restored'), onPhone.next('restored')]);
+
+  // Ends are told in the order in which the streams closed: all that there is comes before this one.
+  await onLaptop.stop();
+  const look = connectTo(redis.url);
+  const closedRows = async () =>
+    Object.values(await look.hgetall(`baton:{${user}}:routes`)).filter((row) => !row.endsWith('\n0')).length;
+  await until(closedRows, (count) => count > 0, 'the end of the stream');
+  expect(await closedRows()).toBe(1);
+  look.disconnect();
+  await onPhone.stop();
+});
 
 test('when the store loses everything, open streams are told and delivery goes on', async () => {
   await startAll();

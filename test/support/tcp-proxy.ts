@@ -15,6 +15,8 @@ export interface TcpProxy {
    * not matter); they stay open. Later ones are not concerned.
    */
   silence(marker: string): void;
+  /** Ends the connections that have ever sent `marker`. */
+  cut(marker: string): void;
   /** From the next request that holds `marker` on no answer of Redis arrives, until `release`. `asked`: it came. */
   hold(marker: string): { asked: Promise<void>; release: () => void };
   stop(): Promise<void>;
@@ -24,13 +26,13 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let trap: { marker: string; sprung: () => void } | null = null;
-  const links = new Set<{ sent: string; isSilent: boolean }>();
+  const links = new Set<{ sent: string; isSilent: boolean; cut: () => void }>();
   let held: { marker: string; asked: (() => void) | null; answers: (() => void)[] } | null = null;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let armed: (() => void) | null = null;
-    const link = { sent: '', isSilent: false };
+    const link = { sent: '', isSilent: false, cut: () => void client.destroy() };
     links.add(link);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -76,6 +78,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       }),
     silence(marker) {
       for (const link of links) link.isSilent ||= link.sent.includes(marker.toLowerCase());
+    },
+    cut(marker) {
+      for (const link of links) if (link.sent.includes(marker.toLowerCase())) link.cut();
     },
     hold(marker) {
       const answers: (() => void)[] = [];

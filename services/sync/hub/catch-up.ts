@@ -51,7 +51,7 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
 
   /** Writes what fits; false when the socket was full before the end. The rest is read again from the new position. */
   function writePage(stream: Stream, page: Page): boolean {
-    const now = Date.now();
+    const now = performance.now();
     for (const { id, name, data } of page.entries) {
       if (!stream.writable) return false;
       stream.advance(id);
@@ -69,7 +69,7 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
       for (const { name, id, data } of events) {
         if (written.has(id)) continue;
         if (!(await stream.whenWritable())) return false;
-        stream.write(frame(name, data), Date.now());
+        stream.write(frame(name, data));
         written.add(id);
       }
     }

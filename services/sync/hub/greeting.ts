@@ -42,5 +42,5 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
   stream.owed = isOwed ? { from: stream.position, written: new Set() } : null;
   stream.presenceVersion = attached.presenceVersion;
   stream.greeted = true;
-  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top), Date.now());
+  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
 }

@@ -4,7 +4,11 @@ import type { Stream } from './stream.ts';
 interface HeartbeatParts {
   streams: ReadonlyMap<string, Stream>;
   heartbeatMs: number;
+  isUp: () => boolean;
 }
+
+/** While the store is away nobody is sent away, who could not come back; then they go over such a time. */
+const ROTATE_AGAIN_MS = 30_000;
 
 /** When a client that is sent away should come back: at its own moment, so that a crowd does not come as one. */
 export const spreadRetryMs = (fromMs: number, toMs: number): number =>
@@ -29,15 +33,20 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const stream of this.#parts.streams.values()) {
       if (stream.isLingering(now)) stream.destroy();
       else if (stream.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
-      else if (now >= stream.rotateAtMs) stream.end('rotate', spreadRetryMs(100, 1_000));
+      else if (now >= stream.rotateAtMs) this.#rotate(stream, now);
       else if (stream.greeted && stream.writable && now - stream.lastWriteMs >= this.#parts.heartbeatMs) {
         // The position as id: a quiet device must not fall behind the log's end.
         stream.write(frame('ping', '{}', stream.position), now);
       }
     }
+  }
+
+  #rotate(stream: Stream, now: number): void {
+    if (this.#parts.isUp() && !stream.isDegraded) stream.end('rotate', spreadRetryMs(100, 1_000));
+    else stream.rotateAtMs = now + ROTATE_AGAIN_MS * (1 + Math.random());
   }
 }

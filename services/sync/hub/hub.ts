@@ -14,12 +14,12 @@ import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
 import type { LeaseStore } from './lease-store.ts';
 import { LocalStreams } from './local-streams.ts';
+import { type Looks, makeLooks } from './looks.ts';
 import { makePermits, type WithPermit } from './permits.ts';
 import { makePresenceTeller, type PresenceTeller, sendPresence } from './presence-teller.ts';
 import type { Replica } from './replica.ts';
-import type { Attached, HubStore } from './store.ts';
+import { type Attached, type HubStore, lacksRow } from './store.ts';
 import { Stream } from './stream.ts';
-import { makeStrays } from './strays.ts';
 import { Sweeper } from './sweeper.ts';
 import { countTransitions, type Transitions } from './transitions.ts';
 
@@ -75,14 +75,16 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly #heartbeat: Heartbeat;
   readonly #tellPresence: PresenceTeller;
   readonly #admission: WithPermit = makePermits(OPENING_AT_ONCE);
-  readonly #stray: (account: string) => void;
+  readonly #looks: Looks;
   #draining = false;
 
   constructor(parts: HubParts) {
     this.#parts = parts;
     const { store, metrics, rooms, replica, timing, isUp, onFailure } = parts;
     this.countTransitions = countTransitions(metrics);
-    this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs });
+    this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs, isUp });
+    const { streams, countTransitions: onTransitions } = this;
+    this.#looks = makeLooks({ ...parts, streams, onTransitions, sweeper: () => this.sweeper });
     this.#tellPresence = makePresenceTeller({
       streams: this.streams,
       readPresence: rooms.readPresence,
@@ -110,17 +112,13 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       onAttachFailed: (stream) => stream.noteFailedAttach(),
       detach: async (stream) => {
         await store.detach(stream, replica.channel);
-        this.streams.forget(stream);
-        // Not before: a look that comes first finds the stream open, and nobody would look again.
-        this.sweeper.lookLater(stream.account, timing.graceMs + 20);
+        this.#forget(stream);
       },
-      look: (account) => this.#look(account),
+      look: (account) => this.#looks.afterGrace(account),
       liveReplicas: () => replica.live,
       isUp,
       onFailure,
     });
-    const { streams, sweeper, countTransitions: onTransitions } = this;
-    this.#stray = makeStrays({ ...parts, streams, sweeper, onTransitions });
   }
 
   /** Bytes that clients have not taken yet. */
@@ -157,8 +155,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     }
     const malformed = lastEventId !== null && !POSITION.test(lastEventId);
     stream.position = malformed ? '' : (lastEventId ?? '');
-    stream.rotateAtMs = Date.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
+    stream.rotateAtMs = performance.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
     res.on('close', () => this.#close(stream));
+    // Presence that came while the socket was full was not written, and nobody else would ask again.
+    res.on('drain', () => stream.state === 'live' && this.#tellPresence(stream.account));
     // In the hub before the attach is sent: an event between the attach and its answer must find the stream.
     const { isFirst } = this.streams.add(stream);
     if (isFirst)
@@ -168,7 +168,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   event(event: BusEvent): void {
     const entry = this.streams.find(event.account);
-    if (!entry) return this.#stray(event.account);
+    if (!entry) return this.#looks.stray(event.account);
     let chunk: Buffer | null = null;
     const now = Date.now();
     for (const stream of entry.streams) {
@@ -180,7 +180,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
         chunk ??= frame(event.name as EventName, event.data, event.id);
         this.#parts.metrics.events_delivered_total.inc({ event: event.name });
         this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - event.appendedAtMs) / 1000);
-        if (!stream.write(chunk, now)) this.#catchUp(stream);
+        if (!stream.write(chunk)) this.#catchUp(stream);
       } else if (!stream.saw(event.id)) {
         this.#fallBehind(stream, 'gap');
       }
@@ -189,15 +189,14 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** For streams that are live and can be written to; the others learn the state from the next logged event. */
   unlogged(account: string, name: string, to: string, data: string): void {
-    const now = Date.now();
     const chunk = frame(name as EventName, data);
     for (const stream of this.streams.find(account)?.streams ?? []) {
-      if (stream.state === 'live' && stream.writable && addressed(to, stream.device)) stream.write(chunk, now);
+      if (stream.state === 'live' && stream.writable && addressed(to, stream.device)) stream.write(chunk);
     }
   }
 
   presence(account: string, version: number): void {
-    if (!this.streams.find(account)) return this.#stray(account);
+    if (!this.streams.find(account)) return this.#looks.stray(account);
     this.#tellPresence(account, version);
   }
 
@@ -218,9 +217,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   /** Attaches every stream again: announcements may have been missed. */
-  attachAll(source: string): void {
-    this.#parts.metrics.gap_repairs_total.inc({ source });
-    void this.sweeper.attachAll();
+  attachAll(cause: string): void {
+    this.#parts.metrics.attach_rounds_total.inc({ cause });
+    this.sweeper.attachAll(cause);
   }
 
   /** Ends all streams in random order, evenly over `spreadMs`, and refuses new ones. Resolves when the store knows. */
@@ -264,7 +263,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
         return store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
       });
     const attached = await attach();
-    const restored = attached && this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
+    const restored = attached && lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
     return restored ? attach() : attached;
   }
 
@@ -305,28 +304,23 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const entry = this.streams.find(stream.account);
     const speaksForAccount = entry?.streams.values().next().value === stream;
     if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+    const { position, doubt: source = 'sweep' } = stream;
+    stream.doubt = undefined;
     const attached = await store.attach(stream, replica.channel, false, this.streams.idsOf(stream.account));
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
     this.countTransitions(attached.transitions);
+    stream.restore();
     // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.
     if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion)
       return this.#begin(stream, false, true);
-    if (this.#lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
+    if (lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);
-    stream.restore();
-    const isBehind = attached.top !== stream.position && !stream.saw(attached.top);
-    if (stream.state === 'live' && isBehind) this.#fallBehind(stream, 'sweep');
+    // An end that lies before where the stream stood when it asked: the store lost its tail.
+    const isBehind = attached.top !== stream.position && (stream.position === position || !stream.saw(attached.top));
+    if (stream.state === 'live' && isBehind) this.#fallBehind(stream, source);
     else if (stream.state === 'behind') this.#catchUp(stream);
-  }
-
-  async #look(account: string): Promise<number> {
-    const { store, leases, replica } = this.#parts;
-    const { againInMs, transitions } = await store.look(account);
-    this.countTransitions(transitions);
-    if (againInMs === 0 && !this.streams.find(account)) await leases.dropAccount(replica.id, account);
-    return againInMs;
   }
 
   #close(stream: Stream): void {
@@ -334,17 +328,20 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     stream.state = 'closed';
     this.streams.remove(stream);
     this.#parts.metrics.streams_closed_total.inc({ reason: stream.closeReason });
-    this.sweeper.detachSoon(stream);
+    if (stream.mayBeRouted) return this.sweeper.detachSoon(stream);
+    // What the store refused throughout an outage is not to be told to it afterwards, by the thousand.
+    this.#forget(stream);
+    this.sweeper.forget(stream);
+  }
+
+  /** The store does not know the stream any more: not before, or a look that comes first finds it open, and is the last. */
+  #forget(stream: Stream): void {
+    this.streams.forget(stream);
+    this.sweeper.lookLater(stream.account, this.#parts.timing.graceMs + 20);
   }
 
   #fallBehind(stream: Stream, source: string): void {
     this.#parts.metrics.gap_repairs_total.inc({ source });
     this.#catchUp(stream);
-  }
-
-  /** A device id whose row was lost, told by rows that came with a newer presence. */
-  #lacksRow(stream: Stream, { presence }: Attached): boolean {
-    const { deviceId } = stream.caller;
-    return deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
   }
 }

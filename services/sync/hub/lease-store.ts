@@ -10,6 +10,8 @@ export interface LeaseTable {
   reaping: Map<string, string>;
   /** Version of the list of revocations; '' when there is none. */
   revocations: string;
+  /** By the store's clock. */
+  atMs: number;
 }
 
 const mapOf = (flat: string[]): Map<string, string> => {
@@ -62,14 +64,16 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
     },
 
     async renew(replicaId: string): Promise<LeaseTable> {
-      const [renewed, counters, reaping, revocations] = (await renew(withRevocations, [replicaId])) as [
+      const [renewed, counters, reaping, revocations, at] = (await renew(withRevocations, [replicaId])) as [
         string,
         string[],
         string[],
+        string,
         string,
       ];
       addOwed(replicaId);
-      return { renewed: renewed === '1', counters: mapOf(counters), reaping: mapOf(reaping), revocations };
+      const maps = { counters: mapOf(counters), reaping: mapOf(reaping) };
+      return { ...maps, renewed: renewed === '1', revocations, atMs: Number(at) };
     },
 
     /** Claims a dead replica whose counter still is `counter`. */

@@ -17,7 +17,7 @@ const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
 export function sendPresence(stream: Stream, presence: Presence): void {
   if (!stream.greeted || !stream.writable || presence.version <= stream.presenceVersion) return;
   stream.presenceVersion = presence.version;
-  stream.write(frame('presence', JSON.stringify(presence)), Date.now());
+  stream.write(frame('presence', JSON.stringify(presence)));
 }
 
 /**

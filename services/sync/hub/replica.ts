@@ -18,6 +18,9 @@ const GONE_AFTER_MS = 6 * BEAT_MS;
 const SLOW_READ_MS = 1_000;
 const READ_GAP_MS = 3_000;
 
+/** The store's clock and ours may drift apart by this much between two beats. */
+const CLOCK_STEP_MS = 30_000;
+
 /** So many nonces in a row that the store took and that did not come back, 6 s: the subscriber is deaf. */
 const DEAF_AFTER_NONCES = 3;
 
@@ -35,6 +38,8 @@ interface ReplicaParts {
   /** The lease was renewed, or could not be. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
+  /** The store's clock was set, or another server has its place: what it takes for long ago may be of just now. */
+  onClockSet: () => void;
   /** Whether any part of the store answers. */
   isUp: () => boolean;
 }
@@ -62,6 +67,8 @@ export class Replica {
   #deadChannels = '';
   #timer: NodeJS.Timeout | null = null;
   #lastReadMs = Number.NEGATIVE_INFINITY;
+  /** How far the store's clock is ahead of our monotonic one. */
+  #aheadMs = Number.NaN;
   #beating: Promise<void> | null = null;
   #nonces = 0;
   /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
@@ -237,6 +244,9 @@ export class Replica {
     const now = performance.now();
     if (now - sentMs > SLOW_READ_MS || sentMs - this.#lastReadMs > READ_GAP_MS) this.#observed.clear();
     this.#lastReadMs = now;
+    const stepMs = Math.abs(table.atMs - now - this.#aheadMs);
+    this.#aheadMs = table.atMs - now;
+    if (stepMs > CLOCK_STEP_MS) this.#parts.onClockSet();
     for (const id of [...(this.#table?.counters.keys() ?? []), ...(this.#table?.reaping.keys() ?? [])]) {
       this.#vanished.set(id, this.#vanished.get(id) ?? now);
     }

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
+import { mayHaveRun } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Reply, ScriptLoader } from '../redis/scripts.ts';
 import type { Stream } from './stream.ts';
@@ -48,6 +50,11 @@ export interface Opened {
   page: Page;
 }
 
+/** Whether the row of the stream's device was lost, told by rows that came with a newer presence. */
+export function lacksRow({ caller: { deviceId } }: Stream, { presence }: Attached): boolean {
+  return deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
+}
+
 /** 32 random bits, which make a position unique across failovers. */
 const randomBits = (): number => randomInt(0, 2 ** 32);
 
@@ -88,6 +95,10 @@ interface HubStoreParts {
   /** Resolves to the number of replicas that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
 }
+
+/** Without a cause it is a refusal: of a script before it wrote anything, or of what never reached the store. */
+const mayHaveWritten = (error: unknown): boolean =>
+  !(error instanceof BatonError) || (error.cause !== undefined && mayHaveRun(error.cause));
 
 /** Means nothing to who hears it: it is the number of listeners that is asked for. */
 const ANYBODY_THERE = '?';
@@ -138,7 +149,12 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: 
             ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts],
           ],
         );
-      const first = await run('');
+      const { mayBeRouted } = stream;
+      stream.mayBeRouted = true;
+      const first = await run('').catch((error: unknown) => {
+        if (!mayHaveWritten(error)) stream.mayBeRouted = mayBeRouted;
+        throw error;
+      });
       // Streams of a replica that has just died must not push out those that are alive.
       const reply = text(first, 0) === 'full' ? await run(await ghostly(list(first, 1))) : first;
       const outcome = text(reply, 0) as Outcome;

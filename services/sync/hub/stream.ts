@@ -41,6 +41,8 @@ export class Stream {
   position = '';
   /** Each attach carries a higher one, so that of two the later wins whatever their order of arrival. */
   generation = 0;
+  /** An attach of it has written its route, or may have. */
+  mayBeRouted = false;
   /** Set by an announcement that was dropped because the stream was not live: what was read may be too old. */
   missedBell = false;
   /** While set, the stream is owed what lies beside the log at this position, but for what was written already. */
@@ -51,6 +53,8 @@ export class Stream {
   presenceVersion = 0;
   /** Attaches in vain since the last one that succeeded. */
   failedAttaches = 0;
+  /** Why it is to be attached again before the sweep comes by. */
+  doubt: string | undefined;
   /** It was to be attached again while it was opening, which may have been too early. */
   attachAgain = false;
   rotateAtMs = Number.POSITIVE_INFINITY;
@@ -83,6 +87,11 @@ export class Stream {
   /** Nothing will be written any more: the socket has closed, or the last frame is on its way. */
   get isOver(): boolean {
     return this.state === 'closed' || this.#endedAtMs > 0;
+  }
+
+  /** It was told that the store is away. */
+  get isDegraded(): boolean {
+    return this.#degraded;
   }
 
   get writable(): boolean {
@@ -118,7 +127,7 @@ export class Stream {
    * Writes one frame. The frame is always accepted; false says that the socket is full and nothing more should be
    * written before `whenWritable`.
    */
-  write(chunk: Buffer, nowMs: number): boolean {
+  write(chunk: Buffer, nowMs = performance.now()): boolean {
     if (this.isOver) return false;
     this.lastWriteMs = nowMs;
     if (this.#res.write(chunk)) return true;
@@ -131,7 +140,7 @@ export class Stream {
   degrade(): void {
     if (!this.greeted || this.#degraded) return;
     this.#degraded = true;
-    this.write(frame('degraded', '{"reason":"store"}'), Date.now());
+    this.write(frame('degraded', '{"reason":"store"}'));
   }
 
   /** In a cluster the primary of this account may be away for itself, which only this tells. */
@@ -145,7 +154,7 @@ export class Stream {
     this.failedAttaches = 0;
     if (!this.#degraded) return;
     this.#degraded = false;
-    this.write(frame('restored', '{"reason":"store"}'), Date.now());
+    this.write(frame('restored', '{"reason":"store"}'));
   }
 
   /** Resolves when the socket takes more, to false when it has closed instead: a sleeping laptop sends neither for long. */
@@ -179,7 +188,7 @@ export class Stream {
     if (this.isOver) return;
     this.closeReason = reason;
     this.start();
-    this.#endedAtMs = Date.now();
+    this.#endedAtMs = performance.now();
     this.#res.end(reconnectFrame(reason, retryMs));
     // A socket that does not drain would keep its buffer for as long as the client sleeps.
     if (reason === 'slow') this.#res.destroy();
@@ -195,7 +204,7 @@ export class Stream {
     if (this.isOver || (sessionId !== null && own !== sessionId)) return;
     this.closeReason = 'revoked';
     this.start();
-    this.#endedAtMs = Date.now();
+    this.#endedAtMs = performance.now();
     this.#res.end(frame('session:revoked', JSON.stringify({ reason })));
   }
 

@@ -34,7 +34,7 @@ function serve<T>(queue: Map<T, number>, most: number, act: (item: T) => void): 
   return served;
 }
 
-/** What `attachAll` waits for. */
+/** What `allAttached` waits for. */
 interface Round {
   left: Set<Stream>;
   done: () => void;
@@ -85,14 +85,20 @@ export class Sweeper {
     this.#timer = null;
   }
 
-  attachSoon(stream: Stream): void {
+  /** `cause`: for the counters, should it turn out to be behind. */
+  attachSoon(stream: Stream, cause = 'again'): void {
+    stream.doubt ??= cause;
     this.#urgent.set(stream, 0);
   }
 
-  /** Resolves when each stream that is open now has been attached since, or has closed and been detached. */
-  attachAll(): Promise<void> {
+  attachAll(cause: string): void {
+    for (const stream of this.#parts.streams.values()) this.attachSoon(stream, cause);
+  }
+
+  /** `attachAll`; resolves when each stream that is open now has been attached since, or is gone from the store. */
+  allAttached(cause: string): Promise<void> {
+    this.attachAll(cause);
     const left = new Set(this.#parts.streams.values());
-    for (const stream of left) this.#urgent.set(stream, 0);
     if (left.size === 0) return Promise.resolve();
     return new Promise((done) => this.#rounds.add({ left, done }));
   }
@@ -103,8 +109,15 @@ export class Sweeper {
     this.#detach(stream);
   }
 
+  /** A stream has closed of which the store never knew. */
+  forget(stream: Stream): void {
+    this.#urgent.delete(stream);
+    this.#settle(stream);
+  }
+
+  /** The earliest time counts: the look itself says when it has to be repeated. */
   lookLater(account: string, inMs: number): void {
-    this.#looks.set(account, performance.now() + inMs);
+    this.#looks.set(account, Math.min(this.#looks.get(account) ?? Infinity, performance.now() + inMs));
   }
 
   /** Nothing is waiting to be told to the store any more. */

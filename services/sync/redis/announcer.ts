@@ -1,8 +1,11 @@
 import type { Metrics } from '../telemetry/metrics.ts';
 import { hashTag } from './slots.ts';
 
-/** An announcement that nobody heard is repeated so long after the one before. */
-const REPEAT_AFTER_MS = [50, 250, 1_000];
+/**
+ * An announcement is repeated so long after the time before: one that was taken and that nobody heard a few times, one
+ * that could not be made for as long as a way to its part of the store may be cut.
+ */
+const REPEAT_AFTER_MS = { unheard: [50, 250, 1_000], failed: [50, 250, 1_000, 4_000, 8_000, 16_000] };
 
 /** A ring that could not be done is tried again so long after; then the sweep of each replica makes up for it. */
 const RING_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
@@ -57,14 +60,14 @@ export class Announcer {
     const { metrics } = this.#parts;
     void this.#publish(announcement).then((outcome) => {
       metrics.events_published_total.inc({ event: announcement.label, outcome });
-      if (outcome !== 'heard') this.repeat(announcement);
+      if (outcome !== 'heard') this.repeat(announcement, outcome);
     });
   }
 
   /** Announces again what nobody heard, a few times. */
-  repeat(announcement: Announcement, attempt = 0): void {
+  repeat(announcement: Announcement, outcome: 'unheard' | 'failed' = 'unheard', attempt = 0): void {
     const { isDeadChannel, metrics } = this.#parts;
-    const delayMs = REPEAT_AFTER_MS[attempt];
+    const delayMs = REPEAT_AFTER_MS[outcome][attempt];
     if (delayMs === undefined || this.#repeating >= MAX_WAITING || isDeadChannel(announcement.channel)) {
       metrics.announcements_repeated_total.inc({ outcome: 'given_up' });
       return;
@@ -72,7 +75,8 @@ export class Announcer {
     this.#repeating += 1;
     this.#later(delayMs, async () => {
       this.#repeating -= 1;
-      if ((await this.#publish(announcement)) !== 'heard') return this.repeat(announcement, attempt + 1);
+      const again = await this.#publish(announcement);
+      if (again !== 'heard') return this.repeat(announcement, again, attempt + 1);
       metrics.announcements_repeated_total.inc({ outcome: 'heard' });
     });
   }

@@ -23,6 +23,19 @@ const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(
  */
 export type { Redis } from 'ioredis';
 
+/**
+ * After a reconnect the library subscribes again by itself and drops the promise: an answer that does not come in time,
+ * or never because the connection is closed meanwhile, would end the process (seen: three replicas in ten minutes of
+ * chaos on a busy machine). So here every subscription has somebody who takes its failure. On the prototype, because the
+ * connections on which the library listens to sentinels are made out of our reach.
+ */
+const subscribe = Server.prototype.subscribe as (...words: unknown[]) => Promise<unknown>;
+Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[]) {
+  const subscribed = subscribe.apply(this, words);
+  subscribed.catch(() => undefined);
+  return subscribed;
+};
+
 /** The two kinds that it really is. */
 export type Connection = Server | Cluster;
 

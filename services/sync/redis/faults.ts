@@ -8,8 +8,13 @@ const isReply = (error: unknown): error is Error => error instanceof Error && er
 /** A cluster node says so when it cannot reach the others: it speaks, but not for the data. */
 const SPEAKS_FOR_NOTHING = /^(CLUSTERDOWN|MASTERDOWN)\b/;
 
+/** A slot that is being moved: the client has asked both ends until it had enough, and each time one answered. */
+const WAS_MOVING = /Last error: ReplyError: TRYAGAIN\b/;
+
 /** Whether the part of the store that was asked is there, whatever it said. */
-export const isAnswer = (error: unknown): boolean => isReply(error) && !SPEAKS_FOR_NOTHING.test(error.message);
+export const isAnswer = (error: unknown): boolean =>
+  (isReply(error) && !SPEAKS_FOR_NOTHING.test(error.message)) ||
+  (error instanceof Error && WAS_MOVING.test(error.message));
 
 /** The client refused before it sent anything: there was no connection to send it on. */
 const NOT_SENT = /enableOfflineQueue/;

@@ -37,7 +37,13 @@ const METRICS = {
   stream_buffer_bytes: gauge('Bytes that all event streams hold for slow readers'),
   catchup_events: histogram('Events that a stream was behind when it attached', [0, 1, 4, 16, 64, 128, 256]),
   resets_total: counter('Streams told to fetch their state again', ['reason']),
-  gap_repairs_total: counter('Streams found behind and repaired, by what noticed it', ['source']),
+  attach_rounds_total: counter('Times that all streams were attached again, by why something may have been missed', [
+    'cause',
+  ]),
+  gap_repairs_total: counter(
+    'Streams found behind and repaired, by what noticed it: gap, sweep, or the cause of a round',
+    ['source'],
+  ),
 
   events_published_total: counter('Announcements to replicas, by whether their subscriber heard them', [
     'event',

@@ -1,3 +1,4 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeHubStore } from '../../../services/sync/hub/store.ts';
 import type { Stream } from '../../../services/sync/hub/stream.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
@@ -43,5 +44,34 @@ describe('a limit that others may only seem to reach', () => {
     ['no answer comes', () => new Promise(() => undefined), '\n'],
   ])('is asked about once: %s', async (_, publish, ghosts) => {
     expect(await attachWith(publish)).toEqual(['', ghosts]);
+  });
+});
+
+describe('whether a route may have been written', () => {
+  const fails = (error: unknown) => () => Promise.reject(error);
+  const unavailable = (cause?: unknown) => new BatonError('store_unavailable', undefined, cause ? { cause } : {});
+  const reply = Object.assign(new Error('CLUSTERDOWN'), { name: 'ReplyError' });
+  const attached = ['attached', '1-1', '0', [], [], '', '0 0'];
+
+  test.each<[string, () => Promise<unknown>, boolean]>([
+    ['the attach was answered', () => Promise.resolve(attached), true],
+    ['no answer came', fails(unavailable(new Error('Command timed out'))), true],
+    ['the store refused', fails(unavailable(reply)), false],
+    ['nothing was sent, for the store is known to be away', fails(unavailable()), false],
+    ['nothing was sent, for there was no connection', fails(unavailable(new Error('enableOfflineQueue'))), false],
+    ['the name was taken', fails(new BatonError('name_taken')), false],
+  ])('%s', async (_, answer, may) => {
+    const scripts = { load: () => answer } as unknown as ScriptLoader;
+    const publish = () => Promise.resolve(1);
+    const store = makeHubStore({ scripts, keys: makeKeys('test'), graceMs: 0, deadChannels: () => '', publish });
+    const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, mayBeRouted: false } as Stream;
+    const attach = () => store.attach(stream, 'bus', true, []).catch(() => undefined);
+    await attach();
+    expect(stream.mayBeRouted).toBe(may);
+
+    // What was written once stays so, whatever becomes of the next one.
+    stream.mayBeRouted = true;
+    await attach();
+    expect(stream.mayBeRouted).toBe(true);
   });
 });

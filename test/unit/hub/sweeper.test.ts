@@ -1,6 +1,8 @@
 import type { Stream } from '../../../services/sync/hub/stream.ts';
 import { Sweeper } from '../../../services/sync/hub/sweeper.ts';
 
+const { jest } = import.meta;
+
 const QUIET = {
   sweepMs: 2_000,
   onAttachFailed: () => undefined,
@@ -39,7 +41,7 @@ test('streams whose part of the store refuses do not keep the others from being 
     },
   });
   sweeper.start();
-  void sweeper.attachAll();
+  sweeper.attachAll('test');
   sweeper.detachSoon({ id: 'leaving', account: 'refused' } as Stream);
   await settled;
   expect(ends.get('leaving')).toBeGreaterThanOrEqual(3);
@@ -66,7 +68,7 @@ test('one that was still opening when all were to be attached counts once it has
   });
   sweeper.start();
   let isSettled = false;
-  const all = sweeper.attachAll().then(() => {
+  const all = sweeper.allAttached('test').then(() => {
     isSettled = true;
   });
   await wasTried;
@@ -77,4 +79,37 @@ test('one that was still opening when all were to be attached counts once it has
   await all;
   expect(wasSettled).toBe(false);
   sweeper.stop();
+});
+
+test('whoever waits for all does not wait for a stream that closed before the store knew of it', async () => {
+  const stream = { id: 'refused', account: 'a', failedAttaches: 0 } as Stream;
+  const sweeper = new Sweeper({
+    ...QUIET,
+    streams: new Map([[stream.id, stream]]),
+    attach: () => Promise.reject(new Error('away')),
+    detach: () => Promise.resolve(),
+  });
+  const all = sweeper.allAttached('test');
+  sweeper.forget(stream);
+  await expect(all).resolves.toBeUndefined();
+});
+
+test('an account is looked at when the first of its devices is due, however many close after it', async () => {
+  jest.useFakeTimers();
+  const look = jest.fn<Promise<number>, [account: string]>(() => Promise.resolve(0));
+  const sweeper = new Sweeper({
+    ...QUIET,
+    streams: new Map(),
+    attach: () => Promise.resolve(true),
+    detach: () => Promise.resolve(),
+    look,
+  });
+  sweeper.start();
+  for (let i = 0; i < 3; i++) {
+    sweeper.lookLater('a', 5_000);
+    await jest.advanceTimersByTimeAsync(2_000);
+  }
+  expect(look.mock.calls).toEqual([['a']]);
+  sweeper.stop();
+  jest.useRealTimers();
 });

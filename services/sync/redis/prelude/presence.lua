@@ -4,9 +4,12 @@
 -- Only devices with a row count, and streams without a device under `~<name>`.
 local PRESENCE_SECONDS = 90 * 86400
 
+-- Closed rows that are kept: every script reads all rows, and whoever opens streams without end must not make that dear.
+local CLOSED_KEPT = 128
+
 -- Splits the routes into live and closed devices and drops the rows that are over. `dead`: channels of dead replicas.
 local function sort_routes(key, rows, now, dead)
-  local live, seen, closed = {}, {}, {}
+  local live, seen, closed, kept = {}, {}, {}, {}
   for _, row in ipairs(rows) do
     if row.open and not dead[row.channel] then
       live[row.device] = true
@@ -14,9 +17,13 @@ local function sort_routes(key, rows, now, dead)
       -- One that closes in the future was closed before the clock was set back: its grace counts as over.
       if row.closed > 0 and row.closed <= now then closed[row.device] = math.max(closed[row.device] or 0, row.closed) end
       seen[row.device] = math.max(seen[row.device] or 0, row.closed, row.seen)
-      if row.closed == 0 or now - row.closed > GONE_MS then redis.call('HDEL', key, row.id) end
+      if row.closed == 0 or now - row.closed > GONE_MS then redis.call('HDEL', key, row.id) else kept[#kept + 1] = row end
       row.open = false
     end
+  end
+  if #kept > CLOSED_KEPT then
+    table.sort(kept, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
+    for i = CLOSED_KEPT + 1, #kept do redis.call('HDEL', key, kept[i].id) end
   end
   return live, seen, closed
 end

@@ -1,0 +1,59 @@
+import type { LeaseStore } from './lease-store.ts';
+import type { Sweeper } from './sweeper.ts';
+import type { LocalStreams } from './local-streams.ts';
+import type { Replica } from './replica.ts';
+import type { HubStore } from './store.ts';
+import type { Transitions } from './transitions.ts';
+
+interface LooksParts {
+  store: HubStore;
+  leases: LeaseStore;
+  streams: LocalStreams;
+  replica: Replica;
+  /** Of this hub, which has the looks made; there is none yet when these are made. */
+  sweeper: () => Sweeper;
+  onTransitions: (counts: Transitions) => void;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** Compares what was announced of accounts with what is routed, where no attach does it. */
+export function makeLooks({ store, leases, streams, replica, sweeper, onTransitions, onFailure }: LooksParts) {
+  const looking = new Set<string>();
+
+  /** A stream of it is here, or was until just now and the store may not know yet. */
+  const isHere = (account: string): boolean => streams.find(account) !== undefined || streams.isLeaving(account);
+
+  /**
+   * Rows of ours in an account of which nothing is here outlived their streams (the tail that removed them was lost),
+   * and are dropped. Resolves to the ms after which to look again, 0 when settled.
+   */
+  async function look(account: string): Promise<number> {
+    const nothingHere = !isHere(account);
+    const { againInMs, transitions } = await store.look(account, nothingHere ? replica.channel : '');
+    onTransitions(transitions);
+    // One that came while the store looked may have been taken for such a row.
+    if (nothingHere) for (const stream of streams.find(account)?.streams ?? []) sweeper().attachSoon(stream);
+    return againInMs;
+  }
+
+  return {
+    /** Once the grace of a stream that closed is over. Resolves to the ms after which to look again, 0 when settled. */
+    async afterGrace(account: string): Promise<number> {
+      const againInMs = await look(account);
+      if (againInMs === 0 && !isHere(account)) await leases.dropAccount(replica.id, account);
+      return againInMs;
+    },
+
+    /** This replica was rung for the account, of which no stream is here. */
+    stray(account: string): void {
+      // One that is just leaving still has its grace.
+      if (looking.has(account) || isHere(account)) return;
+      looking.add(account);
+      look(account)
+        .catch((error: unknown) => onFailure('stray', error))
+        .finally(() => looking.delete(account));
+    },
+  };
+}
+
+export type Looks = ReturnType<typeof makeLooks>;

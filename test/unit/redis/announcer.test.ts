@@ -1,0 +1,108 @@
+import { type Announcement, Announcer } from '../../../services/sync/redis/announcer.ts';
+import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
+
+const { jest } = import.meta;
+
+type Answer = number | 'fails';
+
+const EVENT: Announcement = { channel: 'bus:a', label: 'message', payload: 'e' };
+const SECOND = 1_000;
+
+/** An announcer whose announcements get these answers, one after the other, and the last one from then on. */
+function setUp({
+  answers = [1] as Answer[],
+  ring = () => Promise.resolve(),
+  isDeadChannel = (): boolean => false,
+} = {}) {
+  const counts: string[] = [];
+  const counter = (name: string) => ({
+    inc: (labels: object) => counts.push([name, ...Object.values(labels)].join(' ')),
+  });
+  const metrics = {
+    events_published_total: counter('published'),
+    announcements_repeated_total: counter('repeated'),
+    accounts_rung_total: counter('rung'),
+  } as unknown as Metrics;
+  const publish = jest.fn<Promise<number>, [channel: string, payload: string]>(() => {
+    const answer = (answers.length > 1 ? answers.shift() : answers[0]) as Answer;
+    return answer === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve(answer);
+  });
+  const rings = jest.fn(ring);
+  const announcer = new Announcer({ publish, ring: rings, isDeadChannel, metrics });
+  return { announcer, publish, rings, counts };
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+test('what nobody heard is announced again until somebody does', async () => {
+  const { announcer, publish, counts } = setUp({ answers: [0, 0, 1] });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+
+  expect(publish.mock.calls).toEqual([1, 2, 3].map(() => ['bus:a', 'e']));
+  expect(counts).toEqual(['published message unheard', 'repeated heard']);
+});
+
+test('a channel that stays unheard is left to its owner within two seconds', async () => {
+  const { announcer, publish, counts } = setUp({ answers: [0] });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(2 * SECOND);
+
+  expect(publish).toHaveBeenCalledTimes(4);
+  expect(counts).toEqual(['published message unheard', 'repeated given_up']);
+});
+
+test('one that could not be made is tried for as long as a way to the store may be cut', async () => {
+  const { announcer, publish, counts } = setUp({ answers: ['fails', 'fails', 'fails', 'fails', 'fails', 1] });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(5 * SECOND);
+  expect(counts).toEqual(['published message failed']);
+
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+  expect(publish).toHaveBeenCalledTimes(6);
+  expect(counts).toEqual(['published message failed', 'repeated heard']);
+});
+
+test('to a replica that is dead nothing is repeated', async () => {
+  const { announcer, publish, counts } = setUp({ answers: [0], isDeadChannel: () => true });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+
+  expect(publish).toHaveBeenCalledTimes(1);
+  expect(counts).toContain('repeated given_up');
+});
+
+test('an account whose announcement may be lost is rung at once, again after a failure, and once for many', async () => {
+  let failures = 2;
+  const ring = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve());
+  const { announcer, rings, counts } = setUp({ ring });
+  for (let i = 0; i < 5; i++) announcer.ringAccount('baton:{ann}:log', 'repeated');
+  expect(rings.mock.calls).toEqual([['ann']]);
+
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+  // Twice in vain, once done, and once more for those that came meanwhile.
+  expect(rings).toHaveBeenCalledTimes(4);
+  expect(counts).toEqual(['rung repeated']);
+});
+
+test('after a command of unknown outcome an account is rung when it may have come late, and when very late', async () => {
+  const { announcer, rings } = setUp();
+  announcer.ringAccount('baton:{ann}:log', 'unknown');
+  expect(rings).not.toHaveBeenCalled();
+
+  await jest.advanceTimersByTimeAsync(1 * SECOND);
+  expect(rings).toHaveBeenCalledTimes(1);
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+  expect(rings).toHaveBeenCalledTimes(2);
+});
+
+test('once stopped it says nothing more', async () => {
+  const { announcer, publish } = setUp({ answers: [0] });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(10);
+  announcer.stop();
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+
+  expect(publish).toHaveBeenCalledTimes(1);
+});
