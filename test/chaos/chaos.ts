@@ -7,21 +7,20 @@ import { Fleet } from './fleet.ts';
 import { emptyHistory, type History } from './history.ts';
 import { HEARTBEAT_MS } from './load/chaos-device.ts';
 import { Load } from './load/load.ts';
-import { type Options, readOptions } from './options.ts';
-import { makeRandom } from './random.ts';
+import { accountNames, type Options, readOptions } from './options.ts';
+import { makeRandom, type Random } from './random.ts';
 import { describeCounts, describeVerdict } from './report.ts';
 import { describePlan, type PlannedFault, planFaults } from './schedule.ts';
 import { watchStalls } from './stalls.ts';
 import { startCluster } from './stores/cluster.ts';
 import { startSentinel } from './stores/sentinel.ts';
 import { startStandalone } from './stores/standalone.ts';
-import type { ChaosStore } from './stores/store.ts';
+import type { ChaosStore, StoreOptions } from './stores/store.ts';
 import { Takeovers } from './stores/takeovers.ts';
 
 /** What an operator sets, but for what makes a run of minutes show what a day would. */
 const REPLICA_ENV = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
-  APP_HUB_ROTATE_SECONDS: '45',
   APP_DRAIN_SECONDS: '2',
   APP_CLIPBOARD_TTL_SECONDS: '20',
 };
@@ -43,7 +42,10 @@ interface Run {
   redisServer: string;
 }
 
-const STORES: Record<Options['mode'], (parts: { redisServer: string }) => Promise<ChaosStore>> = {
+/** Of half of the seeds streams are rotated all the time; of the others hardly any: what falls silent stays silent. */
+const rotateSeconds = (random: Random): string => (random.fork('rotation').next() < 0.5 ? '45' : '900');
+
+const STORES: Record<Options['mode'], (parts: StoreOptions) => Promise<ChaosStore>> = {
   standalone: startStandalone,
   sentinel: startSentinel,
   cluster: startCluster,
@@ -76,17 +78,27 @@ async function takeCheckpoint({ take, takeovers, history }: CheckpointsParts, nu
   }
 }
 
-async function runOn(store: ChaosStore, options: Options): Promise<History> {
+async function runOn(store: ChaosStore, options: Options, history: History): Promise<void> {
   const random = makeRandom(options.seed);
-  const segments = planFaults({ kinds: kindsOf(store, options.only), minutes: options.minutes, random });
-  process.stdout.write(`seed ${options.seed}, mode ${options.mode}\n${describePlan(segments)}\n`);
+  const kinds = kindsOf(store, options.only);
+  const segments = planFaults({ kinds, minutes: options.minutes, random });
+  const rotate = rotateSeconds(random);
+  process.stdout.write(
+    `seed ${options.seed}, mode ${options.mode}, streams live ${rotate} s\n${describePlan(segments)}\n`,
+  );
   for (const [kind, reason] of Object.entries(store.skipped)) process.stdout.write(`skipped ${kind}: ${reason}\n`);
-  const history = emptyHistory();
-  if (options.plan) return history;
+  if (options.plan) return;
+  history.plan = { minutes: options.minutes, kinds: kinds.map(({ name }) => name) };
 
   const began = performance.now();
   const now = () => performance.now() - began;
-  const fleet = new Fleet({ store, env: REPLICA_ENV, random: random.fork('balancer') });
+  const onCrash = (name: string, broken: string): void => {
+    const at = { startedAt: now(), endedAt: now(), loss: null, movedClock: false, hidesDevices: true };
+    history.faults.push({ kind: 'crash', target: name, replica: name, accounts: null, ...at, broken });
+    say(`${name} ${broken.slice(0, 200)}`);
+  };
+  const env = { ...REPLICA_ENV, APP_HUB_ROTATE_SECONDS: rotate };
+  const fleet = new Fleet({ store, env, random: random.fork('balancer'), onCrash });
   process.once('exit', () => {
     for (const { process: replica } of fleet.members) replica.process.kill('SIGKILL');
   });
@@ -95,7 +107,7 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
   const takeovers = new Takeovers({ replicated: store.replicated, faults: history.faults, now, say });
   await takeovers.start();
   const fault = makeFaults({ fleet, store, takeovers, now, say });
-  const take = makeCheckpoints({ load, now, say, peek: (account) => store.peek(account) });
+  const take = makeCheckpoints({ load, fleet, now, say, peek: store.peek, held: store.held });
   const checkpoints = { take, takeovers, history };
   const stopWatching = watchStalls({ stalls: history.stalls, now });
   await load.begin();
@@ -113,15 +125,10 @@ async function runOn(store: ChaosStore, options: Options): Promise<History> {
   await takeovers.settled();
   takeovers.stop();
   stopWatching();
-  for (const broken of fleet.crashed()) {
-    const at = { startedAt: now(), endedAt: now(), loss: null, movedClock: false, hidesDevices: false };
-    history.faults.push({ kind: 'end', target: 'a replica', ...at, broken });
-  }
   const errors = fleet.errors();
   for (const line of errors.slice(0, SHOWN_ERRORS)) say(line.slice(0, 2_000));
   say(`${errors.length} errors logged by replicas`);
   await fleet.stop();
-  return history;
 }
 
 /** Runs a schedule and prints its verdict. Sets the exit code. */
@@ -134,7 +141,7 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const store = await STORES[options.mode]({ redisServer });
+  const store = await STORES[options.mode]({ redisServer, accounts: accountNames(options) });
   // However the driver ends, what it started ends with it.
   const endNow = (code: number) => void store.stop().finally(() => process.exit(code));
   process.once('SIGINT', () => endNow(130));
@@ -143,14 +150,15 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
     say(String(error.stack));
     endNow(1);
   });
+  const history = emptyHistory();
   try {
-    const history = await runOn(store, options);
+    await runOn(store, options, history);
     if (options.plan) return;
-    if (options.history !== null) writeFileSync(options.history, JSON.stringify(history));
     const verdict = check(history);
     process.stdout.write(`${describeCounts(history)}\n${describeVerdict(verdict, history)}\n`);
     process.exitCode = Object.values(verdict).some(({ length }) => length > 0) ? 1 : 0;
   } finally {
+    if (options.history !== null) writeFileSync(options.history, JSON.stringify(history));
     await store.stop();
   }
 }

@@ -1,4 +1,6 @@
 import type { Checkpoint } from './history.ts';
+import type { Fleet } from './fleet.ts';
+import type { ChaosDevice } from './load/chaos-device.ts';
 import type { Load } from './load/load.ts';
 import { snapshotOf } from './load/frames.ts';
 
@@ -13,13 +15,16 @@ const ASK_EVERY_MS = 250;
 
 interface CheckpointParts {
   load: Load;
+  fleet: Fleet;
+  /** Those of the positions that the log of the account holds. */
+  held: (account: string, positions: readonly string[]) => Promise<string[]>;
   now: () => number;
   /** What the store holds of an account. */
   peek: (account: string) => Promise<string>;
   say: (text: string) => void;
 }
 
-const sorted = (names: string[]): string => names.toSorted().join(' ');
+const sorted = (names: readonly string[]): string => names.toSorted().join(' ');
 
 /** Waits until `isSo` or the time is over; resolves to whether it is so. */
 async function eventually(withinMs: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
@@ -35,7 +40,7 @@ async function eventually(withinMs: number, isSo: () => boolean | Promise<boolea
  * A quiet moment, and what is true in it: who has no stream though it wants one, what replicas and devices say about
  * presence, and whether a message reaches each open stream. What the checker thinks of it is another matter.
  */
-export function makeCheckpoints({ load, now, peek, say }: CheckpointParts) {
+export function makeCheckpoints({ load, fleet, now, peek, held, say }: CheckpointParts) {
   const wantedOf = (account: string): string[] =>
     (load.accounts.get(account) ?? []).filter((device) => device.isWanted).map(({ id }) => id);
 
@@ -67,8 +72,19 @@ export function makeCheckpoints({ load, now, peek, say }: CheckpointParts) {
     return probes.filter((number) => number !== null);
   }
 
+  /** Of what a device has given up since then, what need not have been given up. */
+  async function stillHeldBy(device: ChaosDevice, since: number): Promise<Checkpoint['stillHeld']> {
+    const positions = device.givenUp.filter(({ at }) => at >= since).map(({ position }) => position);
+    if (positions.length === 0) return [];
+    const found = await held(device.account, positions).catch(() => []);
+    return found.map((position) => ({ device: device.id, position }));
+  }
+
+  let lookedAt = 0;
+
   return async function takeCheckpoint(number: number): Promise<Checkpoint> {
     load.freezeAbsence();
+    fleet.isCalm = true;
     const healingSince = now();
     await new Promise((resolve) => setTimeout(resolve, HEALED_WITHIN_MS));
     // One that is between two streams just now (rotation) is open a moment later.
@@ -97,10 +113,13 @@ export function makeCheckpoints({ load, now, peek, say }: CheckpointParts) {
         stored: settled.has(account) ? null : await peek(account),
       })),
     );
+    const stillHeld = (await Promise.all(load.devices.map((device) => stillHeldBy(device, lookedAt)))).flat();
+    fleet.isCalm = false;
     const at = now();
+    lookedAt = at;
     say(
       `checkpoint ${number}: ${probes.length} probes, ${settled.size}/${accounts.length} accounts right, ${notOpen.length} not open`,
     );
-    return { number, at, notOpen, presence, probes, probesDueAt };
+    return { number, at, notOpen, presence, stillHeld, probes, probesDueAt };
   };
 }

@@ -2,6 +2,8 @@ import type { Fleet, Member } from './fleet.ts';
 import type { Fault } from './history.ts';
 import type { Direction, Proxy } from './proxy.ts';
 import type { FaultKind, PlannedFault } from './schedule.ts';
+import { makeRandom } from './random.ts';
+import { mayReplacePrimary } from './stores/primaries.ts';
 import type { ChaosStore, StoreDamage } from './stores/store.ts';
 import type { Takeovers } from './stores/takeovers.ts';
 
@@ -44,13 +46,9 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
  * store that forgot that a device came says so until its replica has told it again.
  */
 const HIDES_DEVICES = new Set([
-  ...['pause-short', 'pause-long', 'hole-to-replica', 'hole-to-store'],
+  ...['pause-long', 'hole-to-replica', 'hole-to-store'],
   ...['primary-restart', 'primary-clock', 'redis-clock'],
 ]);
-
-/** Faults by which another node may become a primary. */
-const mayReplacePrimary = (kind: string): boolean =>
-  kind.startsWith('primary-') || kind === 'failover' || kind === 'slot-move';
 
 /** Every kind that this store can have done to it. */
 export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
@@ -67,25 +65,30 @@ export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
   return only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
 }
 
-type Damage = StoreDamage & { broken: string | null };
+type Damage = StoreDamage & { replica: string | null; broken: string | null };
 type Deed = (fault: PlannedFault) => Promise<Damage>;
 
-const harmless = (target: string, broken: string | null = null): Damage => ({
+const harmless = (
+  member: Member | null,
+  { target = member?.name ?? 'all', broken = null as string | null } = {},
+): Damage => ({
   target,
   broken,
+  replica: member?.name ?? null,
   loss: null,
   movedClock: false,
 });
 
-/** Half of the faults on the way to the store concern all of its nodes, half of them one. */
+/** Half of the faults on the way to the store concern all of its nodes, half of them one to which something goes. */
 function harmed({ variant, target }: PlannedFault, { door: { proxies } }: Member): readonly Proxy[] {
-  if ((variant * 8) % 2 < 1) return proxies;
+  const used = proxies.filter(({ lines }) => lines > 0);
+  if ((variant * 8) % 2 < 1 || used.length === 0) return proxies;
   // Of another digit than the replica is chosen by.
-  return proxies.slice(Math.floor(((target * 97) % 1) * proxies.length)).slice(0, 1);
+  return used.slice(Math.floor(((target * 97) % 1) * used.length)).slice(0, 1);
 }
 
-const nameOf = (fault: PlannedFault, member: Member): string =>
-  `${member.name} to ${harmed(fault, member).length} of ${member.door.proxies.length} nodes`;
+const nameOf = (member: Member, nodes: readonly Proxy[]): string =>
+  `${member.name} to ${nodes.length} of ${member.door.proxies.length} nodes`;
 
 /** What is done for each kind, but for the store's own. */
 function makeDeeds(fleet: Fleet): Record<string, Deed> {
@@ -96,7 +99,7 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
   const pause: Deed = async (fault) => {
     const member = targetOf(fault);
     await fleet.pause(member, fault.holdMs);
-    return harmless(member.name);
+    return harmless(member);
   };
   const hole =
     (direction: Direction): Deed =>
@@ -104,40 +107,46 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
       const member = targetOf(fault);
       // Four ways: connections made meanwhile work or not; in the end the old ones flow on or are cut.
       const newOnesToo = fault.variant < 0.5;
-      const ends = harmed(fault, member).map((proxy) => proxy.hold(direction, { newOnesToo }));
+      const nodes = harmed(fault, member);
+      const ends = nodes.map((proxy) => proxy.hold(direction, { newOnesToo }));
       await wait(fault.holdMs);
       for (const end of ends) end((fault.variant * 4) % 2 < 1 ? 'release' : 'cut');
-      return harmless(`${nameOf(fault, member)}${newOnesToo ? '' : ', old connections'}`);
+      return harmless(member, { target: `${nameOf(member, nodes)}${newOnesToo ? '' : ', old connections'}` });
     };
   return {
     kill: async (fault) => {
       const member = targetOf(fault);
       await fleet.replaceKilled(member, fault.holdMs);
-      return harmless(member.name);
+      return harmless(member);
     },
     ...{ stall: pause, 'pause-short': pause, 'pause-long': pause },
     drain: async (fault) => {
       const member = targetOf(fault);
-      return harmless(member.name, await fleet.drain(member));
+      return harmless(member, { broken: await fleet.drain(member) });
     },
-    'rolling-restart': async () => harmless('all', await fleet.rollOver()),
+    'rolling-restart': async () => harmless(null, { broken: await fleet.rollOver() }),
     'hole-to-replica': hole('to replica'),
     'hole-to-store': hole('to store'),
     latency: async (fault) => {
       const member = targetOf(fault);
       const delayMs = Math.round(20 + fault.variant ** 2 * 500);
-      for (const proxy of harmed(fault, member)) proxy.delay(delayMs);
+      const nodes = harmed(fault, member);
+      for (const proxy of nodes) proxy.delay(delayMs);
       await wait(fault.holdMs);
-      for (const proxy of harmed(fault, member)) proxy.delay(0);
-      return harmless(`${nameOf(fault, member)}, ${delayMs} ms each way`);
+      for (const proxy of nodes) proxy.delay(0);
+      return harmless(member, { target: `${nameOf(member, nodes)}, ${delayMs} ms each way` });
     },
     'cut-mid-frame': async (fault) => {
       const member = targetOf(fault);
+      const nodes = harmed(fault, member);
+      const random = makeRandom(String(fault.variant));
+      let cuts = 0;
       for (let leftMs = fault.holdMs; leftMs > 0; leftMs -= 400) {
-        for (const proxy of harmed(fault, member)) proxy.cutAfter(1 + Math.floor(Math.random() * 3_000));
+        for (const proxy of nodes) cuts += proxy.cutAfter(1 + Math.floor(random.next() * 3_000));
         await wait(400);
       }
-      return harmless(nameOf(fault, member));
+      for (const proxy of nodes) cuts += proxy.cutAfter(null);
+      return harmless(member, { target: `${nameOf(member, nodes)}, ${cuts} cut` });
     },
   };
 }
@@ -165,12 +174,22 @@ export function makeFaults({
     const isOver = mayReplacePrimary(kind) ? takeovers.expect() : () => undefined;
     const harm = store.harms[kind];
     const deed = deeds[kind];
-    const damage = harm ? { ...(await harm({ holdMs, variant, now })), broken: null } : await (deed as Deed)(fault);
+    const doIt = harm
+      ? async (): Promise<Damage> => ({ ...(await harm({ holdMs, variant, now })), replica: null, broken: null })
+      : () => (deed as Deed)(fault);
+    // Whatever it did then, or did not: the run goes on, and says so.
+    const damage = await doIt().catch((error: unknown): Damage => {
+      const broken = error instanceof Error ? error.message : String(error);
+      return { target: '?', replica: null, broken, loss: { since: null, times: 2 }, movedClock: true };
+    });
     const endedAt = now();
     isOver();
     say(
       `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? `: BROKEN, ${damage.broken}` : ''}`,
     );
-    return { kind, ...damage, startedAt, endedAt, hidesDevices: damage.loss !== null || HIDES_DEVICES.has(kind) };
+    const { accounts = null } = damage;
+    // By another clock a device's grace is over at once, or later.
+    const hidesDevices = damage.loss !== null || damage.movedClock || HIDES_DEVICES.has(kind);
+    return { kind, ...damage, accounts, startedAt, endedAt, hidesDevices };
   };
 }

@@ -21,11 +21,15 @@ interface FleetParts {
   env: Record<string, string>;
   /** For the choices of the balancer. */
   random: Random;
+  /** A replica ended without being told to. */
+  onCrash: (name: string, why: string) => void;
 }
 
 /** The replicas, as a balancer and an orchestrator see them. */
 export class Fleet {
   readonly members: Member[] = [];
+  /** In a quiet moment the balancer knows who is there. */
+  isCalm = false;
   readonly #parts: FleetParts;
   #started = 0;
 
@@ -44,6 +48,13 @@ export class Fleet {
     const process = await startReplica(options).catch(() => startReplica(options));
     const member: Member = { name, process, door, state: 'up' };
     this.members.push(member);
+    process.process.once('exit', (code) => {
+      // Killed and stopped ones have another state, or are about to.
+      if (member.state !== 'up') return;
+      member.state = 'gone';
+      this.#parts.onCrash(name, `ended by itself (${code}):\n${process.log().slice(-2_000)}`);
+      void this.start();
+    });
     return member;
   }
 
@@ -54,7 +65,7 @@ export class Fleet {
   /** Where the next request goes. */
   choose(): Member {
     const { random } = this.#parts;
-    const there = random.next() < STALE_CHOICE ? this.members.slice(-6) : this.up;
+    const there = !this.isCalm && random.next() < STALE_CHOICE ? this.members.slice(-6) : this.up;
     return random.pick(there.length > 0 ? there : this.members);
   }
 
@@ -79,6 +90,7 @@ export class Fleet {
   /** SIGTERM, with a replacement that is ready before. Resolves to what was wrong about its end. */
   async drain(member: Member): Promise<string | null> {
     await this.start();
+    if (member.state !== 'up') return null;
     member.state = 'leaving';
     const code = await member.process.stop();
     member.state = 'gone';
@@ -97,15 +109,6 @@ export class Fleet {
     return (await Promise.all(ends)).find((wrong) => wrong !== null) ?? null;
   }
 
-  /** Replicas that ended without being told to. */
-  crashed(): string[] {
-    return this.members
-      .filter(({ state, process }) => state === 'up' && process.process.exitCode !== null)
-      .map(
-        ({ name, process }) => `${name} ended by itself (${process.process.exitCode}):\n${process.log().slice(-2_000)}`,
-      );
-  }
-
   /** What the replicas logged as errors, for people: nothing of it should be there. */
   errors(): string[] {
     return this.members.flatMap(({ name, process }) =>
@@ -119,8 +122,10 @@ export class Fleet {
 
   /** Kills whatever is there. */
   async stop(): Promise<void> {
-    for (const { process, state } of this.members) {
+    for (const member of this.members) {
+      const { process, state } = member;
       if (state === 'gone') continue;
+      member.state = 'gone';
       const { process: child } = process;
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const closed = once(child, 'close');

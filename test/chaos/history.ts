@@ -118,6 +118,10 @@ export interface Fault {
   kind: string;
   /** What was hit, for people. */
   target: string;
+  /** The replica that was hit; null when it was the store, or all of them. */
+  replica: string | null;
+  /** Whose keys were concerned; null: everybody's. */
+  accounts: readonly string[] | null;
   startedAt: number;
   /** When the cause was gone. */
   endedAt: number;
@@ -129,6 +133,10 @@ export interface Fault {
   /** What went wrong about the fault itself, like a drain that ended with another code than 0. */
   broken: string | null;
 }
+
+/** A primary may be replaced and live: for a while it goes on answering, without what its heir has. */
+export const mayAnswerLate = ({ kind }: Fault): boolean =>
+  kind === UNPLANNED || kind === 'failover' || kind.startsWith('primary-');
 
 /** A quiet moment, in which everything must be right. */
 export interface Checkpoint {
@@ -144,6 +152,8 @@ export interface Checkpoint {
     /** What the store holds, where something was wrong. */
     stored: string | null;
   }[];
+  /** Positions that a device had given up since the quiet moment before, and that the log holds all the same. */
+  stillHeld: { device: string; position: string }[];
   /** Numbers of the probes that were sent. */
   probes: number[];
   /** When the probes had to be there. */
@@ -156,7 +166,15 @@ export interface Stall {
   to: number;
 }
 
+/** What was asked for, as far as it can be told whether it happened. */
+export interface Plan {
+  minutes: number;
+  /** Faults that the store and the machine can have. */
+  kinds: string[];
+}
+
 export interface History {
+  plan: Plan | null;
   devices: DeviceHistory[];
   operations: Operation[];
   faults: Fault[];
@@ -165,7 +183,16 @@ export interface History {
   stalls: Stall[];
 }
 
-export const emptyHistory = (): History => ({ devices: [], operations: [], faults: [], checkpoints: [], stalls: [] });
+export const emptyHistory = (): History => ({
+  plan: null,
+  ...{ devices: [], operations: [], faults: [], checkpoints: [], stalls: [] },
+});
+
+/** The faults as one account has them: what befell the keys of others is neither a loss nor another clock to it. */
+export const faultsOf = ({ faults }: Pick<History, 'faults'>, account: string): Fault[] =>
+  faults.map((fault) =>
+    fault.accounts === null || fault.accounts.includes(account) ? fault : { ...fault, loss: null, movedClock: false },
+  );
 
 /** The devices of each account. */
 export function byAccount({ devices }: History): Map<string, DeviceHistory[]> {

@@ -21,6 +21,10 @@ export interface Options {
   plan: boolean;
 }
 
+/** The accounts of a run, by name. */
+export const accountNames = ({ devices, perAccount }: Pick<Options, 'devices' | 'perAccount'>): string[] =>
+  Array.from({ length: Math.ceil(devices / perAccount) }, (_, i) => `a${String(i).padStart(3, '0')}`);
+
 const USAGE = `npm run test:chaos -- [options]
   --minutes <n>      how long faults are made (1); 20 or more make a full run
   --seed <text>      determines the schedule and the load (random)

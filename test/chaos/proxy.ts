@@ -17,8 +17,13 @@ export interface Proxy {
   hold(direction: Direction, options: { newOnesToo: boolean }): (end: 'release' | 'cut') => void;
   /** Delays both directions. */
   delay(ms: number): void;
-  /** Cuts each connection in the middle of what the store says, after so many more bytes. */
-  cutAfter(bytes: number): void;
+  /**
+   * Cuts each connection in the middle of what the store says, after so many more bytes; null: none any more. Returns how
+   * many were cut since the last call.
+   */
+  cutAfter(bytes: number | null): number;
+  /** Connections through it. */
+  readonly lines: number;
   stop(): Promise<void>;
 }
 
@@ -70,6 +75,7 @@ export async function startProxy(target: { port: number; rewrite?: Rewrite }): P
   const lines = new Set<Line>();
   const holding = new Set<Direction>();
   let delayMs = 0;
+  let cuts = 0;
 
   const server = createServer((client) => {
     const upstream = connect(target.port, '127.0.0.1');
@@ -85,6 +91,7 @@ export async function startProxy(target: { port: number; rewrite?: Rewrite }): P
       if (line.left === null) return;
       line.left -= bytes.length;
       if (line.left > 0) return;
+      cuts += 1;
       client.write(bytes.subarray(0, bytes.length + line.left));
       upstream.removeAllListeners('data');
       client.end();
@@ -129,6 +136,12 @@ export async function startProxy(target: { port: number; rewrite?: Rewrite }): P
     },
     cutAfter(bytes) {
       for (const line of lines) line.left = bytes;
+      const done = cuts;
+      cuts = 0;
+      return done;
+    },
+    get lines() {
+      return lines.size;
     },
     async stop() {
       for (const line of lines) line.cut();

@@ -20,14 +20,19 @@ export interface RedisCluster {
   /** The primary that serves this key or channel. */
   primaryOf(key: string): Promise<RedisProcess>;
   slotOf(key: string): Promise<number>;
+  /** The slots that a primary serves. */
+  slotsOf(server: RedisProcess): Promise<Set<number>>;
   /** The primary of a slot and a replica of it. */
   shardOf(slot: number): Promise<[primary: RedisProcess, replica: RedisProcess]>;
   /** Kills the primary of a key, in the moment in which `when` resolves; resolves when a replica has taken over. */
   killPrimaryOf(key: string, when?: Promise<unknown>): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
   /** Has a replica of the key's primary take over in good order. */
   failover(key: string): Promise<void>;
-  /** Moves a slot with everything in it to another primary, as `redis-cli --cluster reshard` does, step by step. */
-  moveSlot(slot: number): Promise<void>;
+  /**
+   * Moves a slot with everything in it to another primary, as `redis-cli --cluster reshard` does, step by step. Resolves
+   * to the number of keys.
+   */
+  moveSlot(slot: number): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -58,11 +63,13 @@ function parseNodes(text: string): ClusterNode[] {
   });
 }
 
-const holds = ({ slots }: ClusterNode, slot: number): boolean =>
-  slots.some((range) => {
+function slotsIn({ slots }: ClusterNode): Set<number> {
+  const all = slots.flatMap((range) => {
     const [from = 0, to = from] = range.split('-').map(Number);
-    return slot >= from && slot <= to;
+    return Array.from({ length: to - from + 1 }, (_, i) => from + i);
   });
+  return new Set(all);
+}
 
 export async function startRedisCluster({ settings = {} }: { settings?: Settings } = {}): Promise<RedisCluster> {
   const all = { ...SETTINGS, ...settings };
@@ -80,7 +87,7 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
   };
   const slotOf = async (key: string) => Number(await alive()[0]?.cli('cluster', 'keyslot', key));
   const ownerOf = async (slot: number): Promise<ClusterNode> => {
-    const owner = (await view()).find((node) => node.isPrimary && !node.isFailed && holds(node, slot));
+    const owner = (await view()).find((node) => node.isPrimary && !node.isFailed && slotsIn(node).has(slot));
     if (!owner) throw new Error(`nobody serves slot ${slot}`);
     return owner;
   };
@@ -107,16 +114,18 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
     );
   }
 
-  async function moveSlot(slot: number): Promise<void> {
+  async function moveSlot(slot: number): Promise<number> {
     const from = await ownerOf(slot);
     const to = (await view()).find((node) => node.isPrimary && !node.isFailed && node.id !== from.id);
     if (!to) throw new Error('no other primary');
     const [source, target] = [processOf(from), processOf(to)];
     await target.cli('cluster', 'setslot', slot, 'importing', from.id);
     await source.cli('cluster', 'setslot', slot, 'migrating', to.id);
+    let moved = 0;
     for (;;) {
       const keys = (await source.cli('cluster', 'getkeysinslot', slot, 100)).split('\n').filter(Boolean);
       if (keys.length === 0) break;
+      moved += keys.length;
       await source.cli('migrate', '127.0.0.1', to.port, '', 0, 5_000, 'keys', ...keys);
     }
     await target.cli('cluster', 'setslot', slot, 'node', to.id);
@@ -126,12 +135,17 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
       (owner) => owner.id === to.id,
       `slot ${slot} at its new place`,
     );
+    return moved;
   }
 
   return {
     url: addresses.map((address) => `redis://${address}`).join(','),
     nodes,
     slotOf,
+    async slotsOf(server) {
+      const node = (await view()).find(({ port }) => port === server.port);
+      return node ? slotsIn(node) : new Set();
+    },
     async shardOf(slot) {
       const owner = await ownerOf(slot);
       const replica = (await view()).find(({ primary }) => primary === owner.id);

@@ -239,7 +239,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (attached === null || stream.isOver) return;
       const { opened } = attached;
       stream.start();
-      if (opened === null) return this.#endUnopened(stream, attached.outcome);
+      if (opened === null) return this.#refused(stream, attached.outcome);
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
@@ -267,9 +267,12 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     return restored ? attach() : attached;
   }
 
-  #endUnopened(stream: Stream, outcome: Attached['outcome']): void {
-    if (outcome === 'busy') stream.end('busy', spreadRetryMs(5_000, 15_000));
-    else stream.end('superseded', SUPERSEDED_RETRY_MS);
+  #refused(stream: Stream, outcome: Attached['outcome']): void {
+    if (outcome === 'gone') return stream.end('superseded', SUPERSEDED_RETRY_MS);
+    if (outcome === 'busy' || !stream.greeted) return stream.end('busy', spreadRetryMs(5_000, 15_000));
+    // `old`: a later attach came first, over another connection; the next one goes on from there.
+    stream.state = 'behind';
+    this.sweeper.attachSoon(stream);
   }
 
   #beginFailed(stream: Stream, error: unknown): void {
@@ -291,24 +294,24 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** The sweep's attach, also after every cause that may have lost an announcement. */
   async #attach(stream: Stream): Promise<boolean> {
+    const { leases, replica } = this.#parts;
+    const speaksForAccount = this.streams.find(stream.account)?.streams.values().next().value === stream;
+    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
     if (stream.state === 'opening') {
       stream.attachAgain = true;
       return false;
     }
-    if (!stream.isOver) await this.#compare(stream);
+    if (!stream.isOver) await this.#compare(stream, speaksForAccount);
     return true;
   }
 
-  async #compare(stream: Stream): Promise<void> {
-    const { store, leases, replica, rooms } = this.#parts;
-    const entry = this.streams.find(stream.account);
-    const speaksForAccount = entry?.streams.values().next().value === stream;
-    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+  async #compare(stream: Stream, speaksForAccount: boolean): Promise<void> {
+    const { store, replica, rooms } = this.#parts;
     const { position, doubt: source = 'sweep' } = stream;
     stream.doubt = undefined;
     const attached = await store.attach(stream, replica.channel, false, this.streams.idsOf(stream.account));
     if (stream.isOver || attached.outcome === 'old') return;
-    if (attached.outcome !== 'attached') return this.#endUnopened(stream, attached.outcome);
+    if (attached.outcome !== 'attached') return this.#refused(stream, attached.outcome);
     this.countTransitions(attached.transitions);
     stream.restore();
     // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.

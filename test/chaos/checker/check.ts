@@ -1,11 +1,13 @@
 import type { History } from '../history.ts';
 import { checkDoubles } from './double.ts';
-import { checkLeaks } from './leak.ts';
+import { checkLate } from './late.ts';
+import { checkLeaks, checkUnasked } from './leak.ts';
 import { checkFaults, checkProbes, checkSuperseded } from './liveness.ts';
 import { checkLoss, checkRefused } from './loss.ts';
 import { checkOrder } from './order.ts';
 import { checkPresence } from './presence.ts';
 import { checkResets, findResets } from './resets.ts';
+import { checkSize } from './size.ts';
 import type { Violation } from './violation.ts';
 
 /** Every promise with the times that it was not kept. */
@@ -19,8 +21,10 @@ export function check(history: History): Record<string, Violation[]> {
     'one thing has one id': checkDoubles(history),
     'nobody hears of another account': checkLeaks(history),
     'presence is right after quiet, and never calls the present absent': checkPresence(history),
-    'no stream is open but silent': checkProbes(history),
+    'no stream is open but silent': [...checkProbes(history), ...checkLate(history, resets)],
     'the only stream of a device is not superseded': checkSuperseded(history),
     'replicas end as they should': checkFaults(history),
+    'nothing came that nobody did': checkUnasked(history),
+    'as much happened as was asked for': checkSize(history),
   };
 }

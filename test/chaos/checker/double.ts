@@ -1,4 +1,12 @@
-import { byAccount, type DeviceHistory, type Fault, type Frame, type History, type Operation } from '../history.ts';
+import {
+  byAccount,
+  type DeviceHistory,
+  type Fault,
+  faultsOf,
+  type Frame,
+  type History,
+  type Operation,
+} from '../history.ts';
 import type { Violation } from './violation.ts';
 
 /** What an event says, whoever received it; null for frames that are no events of the log. */
@@ -51,7 +59,9 @@ function acknowledgedAt(account: string, operations: Operation[]): Map<string, n
 const isForgotten = (faults: Fault[], since: number, at: number): boolean =>
   faults.some(({ loss, startedAt, endedAt }) => loss !== null && endedAt >= since && startedAt <= at);
 
-function checkAccount(account: string, devices: DeviceHistory[], { faults, operations }: History): Violation[] {
+function checkAccount(account: string, devices: DeviceHistory[], history: History): Violation[] {
+  const { operations } = history;
+  const faults = faultsOf(history, account);
   const violations: Violation[] = [];
   const known = new Map<string, { under: string; at: number }>();
   const contents = new Map<string, string>();
@@ -80,21 +90,27 @@ function checkAccount(account: string, devices: DeviceHistory[], { faults, opera
   return violations;
 }
 
-/** On one stream nothing comes twice; over two streams it may, under the same id. */
+/**
+ * On one stream no event comes twice, and no message, but for those that it is owed anew by another `ready`. Over two
+ * streams they may, under the same id.
+ */
 function checkStreams({ account, device, frames }: DeviceHistory): Violation[] {
   const violations: Violation[] = [];
   let connection = 0;
-  let seen = new Set<string>();
+  let [ids, messages] = [new Set<string>(), new Set<string>()];
   for (const frame of frames) {
-    if (frame.connection !== connection || frame.name === 'ready') seen = new Set();
+    const isOther = frame.connection !== connection;
+    if (isOther || (frame.name === 'ready' && !frame.resumed)) ids = new Set();
+    if (isOther || frame.name === 'ready') messages = new Set();
     connection = frame.connection;
-    const key = frame.name === 'message' ? frame.messageId : contentOf(frame) === null ? null : frame.id;
-    if (key === null) continue;
-    if (seen.has(key)) {
-      const says = `${frame.name} ${key} came twice on connection ${connection}`;
+    const id = contentOf(frame) === null ? null : frame.id;
+    const messageId = frame.name === 'message' ? frame.messageId : null;
+    if ((id !== null && ids.has(id)) || (messageId !== null && messages.has(messageId))) {
+      const says = `${frame.name} ${id ?? messageId} came twice on connection ${connection}`;
       violations.push({ check: 'double', at: frame.at, account, device, says });
     }
-    seen.add(key);
+    if (id !== null) ids.add(id);
+    if (messageId !== null) messages.add(messageId);
   }
   return violations;
 }

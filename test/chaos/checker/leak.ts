@@ -52,3 +52,13 @@ export function checkLeaks(history: History): Violation[] {
   }
   return violations;
 }
+
+/** What no client of a run asks for: somebody signed out, a transfer, a signal. */
+export const checkUnasked = ({ devices }: History): Violation[] =>
+  devices.flatMap(({ account, device, frames }) =>
+    frames.flatMap((frame) =>
+      frame.name === 'other'
+        ? [{ check: 'unasked' as const, at: frame.at, account, device, says: `got ${frame.what}` }]
+        : [],
+    ),
+  );

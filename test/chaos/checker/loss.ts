@@ -3,31 +3,16 @@ import {
   type Checkpoint,
   type DeviceHistory,
   type Fault,
+  faultsOf,
   type History,
-  type MessageSent,
   type Operation,
 } from '../history.ts';
-import { compareIds, hasBreak } from './positions.ts';
+import { isCovered, messagesById, namesByAccount, owedBy, placesOf, sightsOf } from './owed.ts';
 import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
 
 /** After this much of a quiet moment an event must be there. */
 const ARRIVES_WITHIN_MS = 10_000;
-
-/** A message to all is delivered once to each of them. */
-const deliveryOf = (messageId: string, by: string): string => `d${by} ${messageId}`;
-
-/** When one device saw something first: a message `m`, a delivery `d`, or what else an operation did, `o`. */
-function sightsOf({ frames }: DeviceHistory): Map<string, number> {
-  const sights = new Map<string, number>();
-  const saw = (key: string, at: number) => sights.set(key, Math.min(at, sights.get(key) ?? Infinity));
-  for (const frame of frames) {
-    if (frame.name === 'message') saw(`m${frame.messageId}`, frame.at);
-    if (frame.name === 'clipboard' || frame.name === 'device:renamed') saw(`o${frame.operation}`, frame.at);
-    if (frame.name === 'message:delivered') for (const id of frame.messageIds) saw(deliveryOf(id, frame.by), frame.at);
-  }
-  return sights;
-}
 
 /** The quiet moments in which a device was demonstrably served, by when everything had to be there. */
 const duesOf = ({ connections }: DeviceHistory, checkpoints: Checkpoint[]): number[] =>
@@ -37,30 +22,6 @@ const duesOf = ({ connections }: DeviceHistory, checkpoints: Checkpoint[]): numb
       connections.some(({ openAt, closedAt }) => openAt !== null && openAt <= dueAt && (closedAt ?? Infinity) > dueAt),
     )
     .toSorted((a, b) => a - b);
-
-/** An id under which an operation was seen, and when by the first of all devices. */
-interface Place {
-  id: string;
-  at: number;
-}
-
-/** Where operations stand in the log: a store that forgot may have one happen again, but the first time counts. */
-function placesOf({ devices }: History): Map<string, Place> {
-  const places = new Map<string, Place>();
-  const place = (key: string, id: string, at: number) => {
-    if (at < (places.get(key)?.at ?? Infinity)) places.set(key, { id, at });
-  };
-  for (const { frames } of devices) {
-    for (const frame of frames) {
-      if (frame.id === null) continue;
-      if (frame.name === 'clipboard' || frame.name === 'device:renamed')
-        place(`o${frame.operation}`, frame.id, frame.at);
-      if (frame.name === 'message:delivered')
-        for (const one of frame.messageIds) place(deliveryOf(one, frame.by), frame.id, frame.at);
-    }
-  }
-  return places;
-}
 
 /** What may excuse a device: nothing that happened after `dueAt`. */
 interface Excuses {
@@ -88,48 +49,6 @@ function isLost({ sentAt, answeredAt }: Operation, { faults, resets }: Excuses):
   });
 }
 
-/**
- * A reset stands at the end of the log of its moment: it covers what came before, and nothing after. Where nobody saw
- * the event, or a loss or another clock lies between the two, only the times tell.
- */
-function isCovered({ sentAt }: Operation, place: Place | undefined, { faults, resets }: Excuses): boolean {
-  return resets.some(({ frame }) => {
-    if (frame.at < sentAt) return false;
-    if (place === undefined || frame.id === null) return true;
-    const isOneLog = !hasBreak(faults, sentAt, Math.max(frame.at, place.at));
-    return !isOneLog || (compareIds(place.id, frame.id) ?? 0) <= 0;
-  });
-}
-
-interface Owed {
-  device: string;
-  /** Kept in a mailbox, so that no reset excuses it. */
-  isKept: boolean;
-  /** Of sights and places. */
-  key: string;
-  what: string;
-}
-
-function owedBy(operation: Operation, accounts: Map<string, string[]>, messages: Map<string, MessageSent>): Owed[] {
-  const { kind, number, account } = operation;
-  if (kind === 'message') {
-    const { messageId, receivers } = operation;
-    if (messageId === null) return [];
-    return receivers.map((device) => ({ device, isKept: true, key: `m${messageId}`, what: `message ${messageId}` }));
-  }
-  if (kind === 'ack') {
-    if (operation.acked !== operation.messageIds.length) return [];
-    return operation.messageIds.flatMap((id) => {
-      const sender = messages.get(id)?.device;
-      if (sender === undefined) return [];
-      const key = deliveryOf(id, operation.device);
-      return [{ device: sender, isKept: false, key, what: `message:delivered of ${id}` }];
-    });
-  }
-  const everybody = accounts.get(account) ?? [];
-  return everybody.map((device) => ({ device, isKept: false, key: `o${number}`, what: kind }));
-}
-
 /** What the check knows of one device. */
 interface Served {
   sights: Map<string, number>;
@@ -144,8 +63,9 @@ interface Served {
  * had a stream. What happens later, to the store or to the device, excuses nothing.
  */
 export function checkLoss(history: History, resets: Map<string, Reset[]>): Violation[] {
-  const { devices, operations, faults, checkpoints } = history;
-  const names = new Map([...byAccount(history)].map(([account, all]) => [account, all.map(({ device }) => device)]));
+  const { devices, operations, checkpoints } = history;
+  const names = namesByAccount(history);
+  const faultsBy = new Map([...names.keys()].map((account) => [account, faultsOf(history, account)]));
   const served = new Map<string, Served>(
     devices.map((one) => {
       const since = one.frames.find(({ name }) => name === 'ready')?.at ?? Infinity;
@@ -154,8 +74,7 @@ export function checkLoss(history: History, resets: Map<string, Reset[]>): Viola
     }),
   );
   const places = placesOf(history);
-  const messages = new Map<string, MessageSent>();
-  for (const one of operations) if (one.kind === 'message' && one.messageId !== null) messages.set(one.messageId, one);
+  const messages = messagesById(history);
 
   const violations: Violation[] = [];
   for (const operation of operations) {
@@ -167,7 +86,7 @@ export function checkLoss(history: History, resets: Map<string, Reset[]>): Viola
       if (own === undefined || dueAt === undefined) continue;
       const seenAt = own.sights.get(key) ?? Infinity;
       if (seenAt <= dueAt || (!isKept && sentAt < own.since)) continue;
-      const excuses = excusesUntil(dueAt, faults, own.resets);
+      const excuses = excusesUntil(dueAt, faultsBy.get(account) ?? [], own.resets);
       if (isLost(operation, excuses)) continue;
       if (!isKept && isCovered(operation, places.get(key), excuses)) continue;
       const fate = seenAt === Infinity ? 'never got' : `got only at ${Math.round(seenAt)}`;
@@ -183,11 +102,14 @@ export function checkLoss(history: History, resets: Map<string, Reset[]>): Viola
 }
 
 /** What was refused must not have happened. */
-export function checkRefused({ devices, operations, faults }: History): Violation[] {
-  const losses = faults.filter(({ loss }) => loss !== null);
+export function checkRefused(history: History): Violation[] {
+  const { devices, operations } = history;
+  const faultsBy = new Map([...byAccount(history).keys()].map((account) => [account, faultsOf(history, account)]));
   // A client asks again when an answer got lost: a store that forgot in between, devices too, refuses what it had done.
-  const wasForgotten = ({ sentAt, answeredAt }: Operation) =>
-    losses.some(({ startedAt, endedAt }) => startedAt <= answeredAt && endedAt >= sentAt);
+  const wasForgotten = ({ account, sentAt, answeredAt }: Operation) =>
+    (faultsBy.get(account) ?? []).some(
+      ({ loss, startedAt, endedAt }) => loss !== null && startedAt <= answeredAt && endedAt >= sentAt,
+    );
   const refused = new Map(
     operations
       .filter((one) => one.outcome === 'refused' && !wasForgotten(one))

@@ -1,4 +1,4 @@
-import { byAccount, type DeviceHistory, type Fault, type History } from '../history.ts';
+import { byAccount, type DeviceHistory, type Fault, faultsOf, type History } from '../history.ts';
 import { compareIds, hasBreak, LATE_MS, msOf } from './positions.ts';
 import type { Violation } from './violation.ts';
 
@@ -114,9 +114,12 @@ function checkCausality(account: string, placed: Placed[], faults: Fault[]): Vio
 }
 
 export function checkOrder(history: History): Violation[] {
-  return [...byAccount(history)].flatMap(([account, devices]) => [
-    ...devices.flatMap((one) => checkDevice(one, history.faults)),
-    ...checkSharedMs(account, devices, history.faults),
-    ...checkCausality(account, placedOperations(history, account, devices), history.faults),
-  ]);
+  return [...byAccount(history)].flatMap(([account, devices]) => {
+    const faults = faultsOf(history, account);
+    return [
+      ...devices.flatMap((one) => checkDevice(one, faults)),
+      ...checkSharedMs(account, devices, faults),
+      ...checkCausality(account, placedOperations(history, account, devices), faults),
+    ];
+  });
 }

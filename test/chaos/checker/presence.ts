@@ -71,16 +71,27 @@ function longestAway({ connections }: DeviceHistory, from: number, to: number, s
 
 /** Nobody who is there, or was away for less than the grace, is shown as offline: deploys and reloads included. */
 function checkFalseOffline(devices: DeviceHistory[], { faults, stalls }: History): Violation[] {
-  const hiding = faults.filter(({ hidesDevices }) => hidesDevices);
+  /** Faults that may hide a device just then: of the store, or of a replica with a stream of it. */
+  const mayHide = ({ connections }: DeviceHistory, at: number): boolean =>
+    faults.some(
+      ({ hidesDevices, replica, startedAt, endedAt }) =>
+        hidesDevices &&
+        startedAt <= at &&
+        endedAt + LOOK_BACK_MS >= at &&
+        (replica === null ||
+          connections.some(
+            (one) => one.replica === replica && one.startedAt <= at && (one.closedAt ?? Infinity) >= startedAt,
+          )),
+    );
   const violations: Violation[] = [];
   for (const { account, device, frames } of devices) {
     for (const frame of frames) {
       if (frame.name !== 'ready' && frame.name !== 'presence') continue;
       const { at, snapshot } = frame;
-      if (hiding.some(({ startedAt, endedAt }) => startedAt <= at && endedAt + LOOK_BACK_MS >= at)) continue;
       for (const name of snapshot.offline) {
         const shown = devices.find((one) => one.device === name);
-        if (shown === undefined || longestAway(shown, at - LOOK_BACK_MS, at, stalls) > GRACE_MS) continue;
+        if (shown === undefined || mayHide(shown, at)) continue;
+        if (longestAway(shown, at - LOOK_BACK_MS, at, stalls) > GRACE_MS) continue;
         violations.push({ check: 'false offline', at, account, device, says: `was told that ${name} is offline` });
       }
     }

@@ -1,4 +1,13 @@
-import type { Connection, DeviceHistory, Fault, Frame, History } from '../history.ts';
+import {
+  byAccount,
+  type Connection,
+  type DeviceHistory,
+  type Fault,
+  faultsOf,
+  type Frame,
+  type History,
+  mayAnswerLate,
+} from '../history.ts';
 import { compareIds, LATE_MS } from './positions.ts';
 import type { Violation } from './violation.ts';
 
@@ -28,19 +37,21 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
   return accounts;
 }
 
-/** A loss explains a reset when the position was issued before its end, and was not already the last answer to it. */
+/**
+ * A loss explains a reset of a device when the position was issued before its end, each loss as many as it was losses.
+ * Of those that may be behind it the first to end is taken, so that the others are there for later ones.
+ */
 function lossBehind(reset: Reset, faults: Fault[], seen: Seen, earlier: Reset[]): Fault | null {
   const { position, frame } = reset;
   const issuedAt = position === null ? undefined : seen.get(position);
   if (issuedAt === undefined) return null;
-  const answered = earlier.find((one) => one.frame.id === position)?.fault;
   const explains = (fault: Fault) =>
     fault.loss !== null &&
-    (fault !== answered || earlier.filter((one) => one.fault === fault).length < fault.loss.times) &&
+    earlier.filter((one) => one.fault === fault).length < fault.loss.times &&
     fault.startedAt <= frame.at &&
     issuedAt <= fault.endedAt + LATE_MS &&
     issuedAt >= (fault.loss.since ?? Number.NEGATIVE_INFINITY) - LATE_MS;
-  return faults.find(explains) ?? null;
+  return faults.filter(explains).toSorted((a, b) => a.endedAt - b.endedAt)[0] ?? null;
 }
 
 /** A log keeps 256 events: whoever was away for more is told so. */
@@ -66,7 +77,7 @@ function resetsOf({ frames, connections }: DeviceHistory, faults: Fault[], seen:
         const position: string | null = isFirst ? (byNumber.get(frame.connection)?.lastEventId ?? null) : held;
         const reset: Reset = { frame, position, isJustified: false, fault: null };
         reset.fault = lossBehind(reset, faults, seen, resets);
-        const isNew = isFirst && position === null && frame.reason === 'new';
+        const isNew = isFirst && position === null && held === null && frame.reason === 'new';
         const isExpired = frame.reason === 'expired' && outlived(reset, seen);
         reset.isJustified = reset.fault !== null || isNew || isExpired;
         resets.push(reset);
@@ -81,7 +92,34 @@ function resetsOf({ frames, connections }: DeviceHistory, faults: Fault[], seen:
 export function findResets(history: History): Map<string, Reset[]> {
   const seen = seenByAccount(history);
   return new Map(
-    history.devices.map((one) => [one.device, resetsOf(one, history.faults, seen.get(one.account) ?? new Map())]),
+    [...byAccount(history)].flatMap(([account, devices]) => {
+      const faults = faultsOf(history, account);
+      return devices.map((one): [string, Reset[]] => [
+        one.device,
+        resetsOf(one, faults, seen.get(account) ?? new Map()),
+      ]);
+    }),
+  );
+}
+
+/**
+ * A position that the log holds after quiet was never lost, and its reset had no cause; but for one that was told by a
+ * primary that did not know yet that it had been replaced, and so was behind.
+ */
+function checkHeld({ checkpoints, devices, faults }: History, resets: Map<string, Reset[]>): Violation[] {
+  const accounts = new Map(devices.map(({ device, account }) => [device, account]));
+  const isStale = ({ frame: { at } }: Reset) =>
+    faults.some((one) => mayAnswerLate(one) && one.startedAt <= at && one.endedAt + LATE_MS >= at);
+  return checkpoints.flatMap(({ stillHeld, number }) =>
+    stillHeld.flatMap(({ device, position }) =>
+      (resets.get(device) ?? [])
+        .filter((reset) => reset.position === position && !isStale(reset))
+        .map(({ frame }) => ({
+          check: 'reset' as const,
+          ...{ at: frame.at, account: accounts.get(device) ?? '', device },
+          says: `resumed:false (${frame.reason}) at ${position}, which the log still held in quiet moment ${number}`,
+        })),
+    ),
   );
 }
 
@@ -89,8 +127,8 @@ export function findResets(history: History): Map<string, Reset[]> {
  * `resumed: false` needs a cause that really happened: a new client, a store that lost what the position stood on, or
  * more events than a log holds. The death of a replica, a drain and a cut subscriber are none.
  */
-export function checkResets({ devices }: History, resets: Map<string, Reset[]>): Violation[] {
-  return devices.flatMap(({ account, device }) =>
+export function checkResets(history: History, resets: Map<string, Reset[]>): Violation[] {
+  const causeless = history.devices.flatMap(({ account, device }) =>
     (resets.get(device) ?? [])
       .filter(({ isJustified }) => !isJustified)
       .map(({ frame, position }) => ({
@@ -99,4 +137,5 @@ export function checkResets({ devices }: History, resets: Map<string, Reset[]>):
         says: `resumed:false (${frame.reason}) on connection ${frame.connection}, which stood at ${position}, without a cause`,
       })),
   );
+  return [...causeless, ...checkHeld(history, resets)];
 }

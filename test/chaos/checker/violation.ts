@@ -12,7 +12,10 @@ export interface Violation {
     | 'refused but delivered'
     | 'not open'
     | 'superseded'
-    | 'fault';
+    | 'fault'
+    | 'late'
+    | 'unasked'
+    | 'size';
   at: number;
   account: string;
   device: string | null;

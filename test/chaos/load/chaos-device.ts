@@ -32,6 +32,13 @@ export class ChaosDevice {
   readonly client: Client;
   readonly #parts: DeviceParts;
   readonly #stream: Stream;
+  /** Positions that it was told to give up. */
+  readonly givenUp: { at: number; position: string }[] = [];
+  /** Who is online, as it was last told. */
+  believedOnline: readonly string[] = [];
+  #position: string | null = null;
+  /** Operations of the messages that came: the history is too long to be searched again and again. */
+  readonly #messages = new Set<number | null>();
   #connection: Connection | null = null;
   #connections = 0;
 
@@ -63,13 +70,7 @@ export class ChaosDevice {
 
   /** A message of this operation was seen. */
   sawOperation(number: number): boolean {
-    return this.history.frames.some((frame) => frame.name === 'message' && frame.operation === number);
-  }
-
-  /** Who is online, as it was last told. */
-  get believedOnline(): string[] {
-    const last = this.history.frames.findLast(({ name }) => name === 'ready' || name === 'presence');
-    return last?.name === 'ready' || last?.name === 'presence' ? last.snapshot.online : [];
+    return this.#messages.has(number);
   }
 
   listen(): void {
@@ -110,6 +111,12 @@ export class ChaosDevice {
 
   #record(frame: Frame): void {
     this.history.frames.push(frame);
+    if (frame.name === 'ready' && !frame.resumed && this.#position !== null) {
+      this.givenUp.push({ at: frame.at, position: this.#position });
+    }
+    if (frame.id !== null) this.#position = frame.id;
+    if (frame.name === 'ready' || frame.name === 'presence') this.believedOnline = frame.snapshot.online;
+    if (frame.name === 'message') this.#messages.add(frame.operation);
     if (frame.name === 'message') this.#parts.onMessage(this, frame.messageId);
   }
 }

@@ -1,6 +1,6 @@
 import type { Fleet } from '../fleet.ts';
 import type { History } from '../history.ts';
-import type { Options } from '../options.ts';
+import { accountNames, type Options } from '../options.ts';
 import type { Random } from '../random.ts';
 import { ChaosDevice } from './chaos-device.ts';
 import { makePublishing, type Publishing } from './publishing.ts';
@@ -34,6 +34,8 @@ export class Load {
   readonly publishing: Publishing;
   readonly #parts: LoadParts;
   readonly #random: Random;
+  /** What comes to a device, and when, no seed determines: it must not decide what the others do. */
+  readonly #ackRandom: Random;
   readonly #owed = new Map<ChaosDevice, Map<string, number>>();
   #timers: NodeJS.Timeout[] = [];
   #due = 0;
@@ -43,9 +45,11 @@ export class Load {
     const { options, random, history, now, fleet } = parts;
     this.#parts = parts;
     this.#random = random.fork('load');
+    this.#ackRandom = random.fork('acknowledgements');
     this.publishing = makePublishing({ history, random: random.fork('texts'), now });
+    const names = accountNames(options);
     for (let i = 0; i < options.devices; i++) {
-      const account = `a${String(Math.floor(i / options.perAccount)).padStart(3, '0')}`;
+      const account = names[Math.floor(i / options.perAccount)] as string;
       const name = `d${i % options.perAccount}`;
       const device = new ChaosDevice({
         ...{ account, id: `${account}-${name}-chaos`, name, now, random: random.fork(`device ${i}`) },
@@ -116,8 +120,8 @@ export class Load {
     const owed = this.#owed.get(device) ?? new Map<string, number>();
     this.#owed.set(device, owed);
     if (owed.has(messageId)) return;
-    const lateMs = this.#random.next() * 100 < LATE_ACK_PERCENT ? LATE_ACK_MS : 0;
-    owed.set(messageId, this.#parts.now() + this.#random.next() * ACK_EVERY_MS + lateMs);
+    const lateMs = this.#ackRandom.next() * 100 < LATE_ACK_PERCENT ? LATE_ACK_MS : 0;
+    owed.set(messageId, this.#parts.now() + this.#ackRandom.next() * ACK_EVERY_MS + lateMs);
   }
 
   #acknowledge(): void {

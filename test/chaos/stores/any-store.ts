@@ -22,15 +22,33 @@ const cutClients =
     return { ...UNHARMED, target: `all ${type} connections` };
   };
 
-/** The routes and the presence of an account, from whichever node holds them, on one line each. */
-export async function peekInto(nodes: readonly Redis[], account: string): Promise<string> {
-  const read = async (node: Redis, part: string) => {
+async function onPrimary<T>(nodes: readonly Redis[], read: (node: Redis) => Promise<T>): Promise<T> {
+  const readThere = async (node: Redis) => {
     const [role] = (await node.call('ROLE')) as [string];
     if (role !== 'master') throw new Error(role);
-    return Object.entries(await node.hgetall(`chaos:{${account}}:${part}`)).map((pair) => pair.join(' '));
+    return await read(node);
   };
+  return await Promise.any(nodes.map(readThere));
+}
+
+/** Those of the positions that the log of the account holds. */
+export async function heldIn(
+  nodes: readonly Redis[],
+  account: string,
+  positions: readonly string[],
+): Promise<string[]> {
+  const log = `chaos:{${account}}:log`;
+  const found = await onPrimary(nodes, (node) => Promise.all(positions.map((id) => node.xrange(log, id, id))));
+  return found.flat().map(([id]) => id);
+}
+
+/** The routes and the presence of an account, from whichever node holds them, on one line each. */
+export async function peekInto(nodes: readonly Redis[], account: string): Promise<string> {
   const parts = ['routes', 'presence'].map(async (part) => {
-    const found = await Promise.any(nodes.map((node) => read(node, part))).catch(() => ['not readable']);
+    const rows = onPrimary(nodes, (node) => node.hgetall(`chaos:{${account}}:${part}`));
+    const found = await rows
+      .then((all) => Object.entries(all).map((pair) => pair.join(' ')))
+      .catch(() => ['not readable']);
     return `${part}: ${found.join(' | ').replaceAll('\n', ' ')}`;
   });
   return (await Promise.all(parts)).join('; ');

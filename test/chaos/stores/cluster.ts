@@ -1,24 +1,31 @@
 import { NODE_TIMEOUT_MS, startRedisCluster } from '../../support/redis-cluster.ts';
 import { type RedisProcess, until } from '../../support/redis-processes.ts';
-import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
-import { DURABLE, harmsOfPrimaries, type Primary } from './primaries.ts';
-import type { ChaosStore } from './store.ts';
+import { harmsOfAnyStore, heldIn, lookInto, peekInto } from './any-store.ts';
+import { DURABLE, harmsOfPrimaries, type Primary, skippedOfPrimaries } from './primaries.ts';
+import type { ChaosStore, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 
-/** An account whose keys lie in a random slot; what the load calls its accounts. */
-const accountKey = (variant: number): string => `chaos:{a${String(Math.floor(variant * 50)).padStart(3, '0')}}:log`;
+/** All keys of an account lie in the slot of this one. */
+const keyOf = (account: string): string => `chaos:{${account}}:log`;
 
 /** Three primaries with a replica each; each replica of ours reaches each node through a proxy of its own. */
-export async function startCluster(): Promise<ChaosStore> {
+export async function startCluster({ accounts }: StoreOptions): Promise<ChaosStore> {
   const cluster = await startRedisCluster({ settings: DURABLE });
   const ports = cluster.nodes.map(({ port }) => port);
   const looks = ports.map(lookInto);
   const allWays: Ways[] = [];
 
+  const slots = new Map<string, number>();
+  for (const account of accounts) slots.set(account, await cluster.slotOf(keyOf(account)));
+  const accountAt = (variant: number): string => accounts[Math.floor(variant * accounts.length)] as string;
+  const accountsWith = (holds: (slot: number) => boolean): string[] =>
+    accounts.filter((account) => holds(slots.get(account) ?? -1));
+
   async function choose(variant: number): Promise<Primary> {
-    const key = accountKey(variant);
+    const key = keyOf(accountAt(variant));
     const server = await cluster.primaryOf(key);
     const slot = await cluster.slotOf(key);
+    const held = await cluster.slotsOf(server);
     const witness = cluster.nodes.find((one) => one !== server) as RedisProcess;
     /** Port of the primary of the slot, as the witness sees it; 0 for none. */
     const owner = async () => {
@@ -31,6 +38,7 @@ export async function startCluster(): Promise<ChaosStore> {
     };
     return {
       server,
+      accounts: accountsWith((one) => held.has(one)),
       replaced: () =>
         until(owner, (port) => port !== 0 && port !== server.port, `a successor of the node on ${server.port}`),
       async returned() {
@@ -61,18 +69,24 @@ export async function startCluster(): Promise<ChaosStore> {
     harms: harmsOfPrimaries(choose, {
       ...harmsOfAnyStore(looks),
       failover: async ({ variant }) => {
-        await cluster.failover(accountKey(variant));
-        return { target: accountKey(variant), loss: null, movedClock: false };
+        const account = accountAt(variant);
+        const held = await cluster.slotsOf(await cluster.primaryOf(keyOf(account)));
+        await cluster.failover(keyOf(account));
+        const concerned = accountsWith((slot) => held.has(slot));
+        return { target: `the shard of ${account}`, accounts: concerned, loss: null, movedClock: false };
       },
       'slot-move': async ({ variant }) => {
-        const slot = await cluster.slotOf(accountKey(variant));
-        await cluster.moveSlot(slot);
-        return { target: `slot ${slot} of ${accountKey(variant)}`, loss: null, movedClock: false };
+        const account = accountAt(variant);
+        const slot = slots.get(account) as number;
+        const keys = await cluster.moveSlot(slot);
+        const target = `slot ${slot} of ${account} with ${keys} keys`;
+        return { target, accounts: accountsWith((one) => one === slot), loss: null, movedClock: false };
       },
     }),
     replicated: { looks, deadAfterMs: NODE_TIMEOUT_MS },
     peek: (account) => peekInto(looks, account),
-    skipped: {},
+    held: (account, positions) => heldIn(looks, account, positions),
+    skipped: skippedOfPrimaries(),
     async stop() {
       for (const look of looks) look.disconnect();
       await Promise.all(allWays.map((ways) => ways.stop()));

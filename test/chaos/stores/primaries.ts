@@ -21,9 +21,15 @@ export const untilFollowing = (server: RedisProcess) =>
     `the server on ${server.port} to follow its successor`,
   );
 
+/** Kinds that this machine cannot do, with the reason. */
+export const skippedOfPrimaries = (): Record<string, string> =>
+  findFakeTime() === null ? { 'primary-clock': 'needs libfaketime' } : {};
+
 /** One primary and how to tell what became of it. */
 export interface Primary {
   server: RedisProcess;
+  /** Whose keys it holds; everybody's when it is not said. */
+  accounts?: readonly string[] | undefined;
   /** Resolves when another server has taken its place. */
   replaced: () => Promise<unknown>;
   /** Resolves, once it is up again, to whether it is what it was, with its followers. */
@@ -32,9 +38,12 @@ export interface Primary {
 
 type Harms = Record<string, Harm>;
 
+/** Harms by which another server, and so another clock, may come to the fore. */
+export const mayReplacePrimary = (kind: string): boolean =>
+  kind.startsWith('primary-') || kind === 'failover' || kind === 'slot-move';
+
 /**
- * What can be done to a primary whose replicas may take over. `choose`: which one. `others`: further harms, which may
- * also bring another server, and so another clock, to the fore.
+ * What can be done to a primary whose replicas may take over. `choose`: which one. `others`: further harms.
  */
 export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, others: Harms): Harms {
   const fakeTime = findFakeTime();
@@ -44,21 +53,21 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
   const replacing =
     (lose: (server: RedisProcess) => Promise<void>, regain: (server: RedisProcess) => Promise<void>): Harm =>
     async ({ holdMs, variant, now }) => {
-      const { server, replaced } = await choose(variant);
+      const { server, replaced, accounts } = await choose(variant);
       const since = now() - LAG_MS;
       await lose(server);
       await replaced();
       await wait(holdMs);
       await regain(server);
       await untilFollowing(server);
-      return { target: `primary ${server.port}`, loss: { since, times: 1 }, movedClock: false };
+      return { target: `primary ${server.port}`, accounts, loss: { since, times: 1 }, movedClock: false };
     };
 
   /** Kills it and brings it back before anybody can take its place; on a busy machine somebody does all the same. */
   const restarting =
     ({ forget = false, offsetOf = (_variant: number) => 0 }): Harm =>
     async ({ holdMs, variant, now }) => {
-      const { server, returned } = await choose(variant);
+      const { server, returned, accounts } = await choose(variant);
       const since = now() - LAG_MS;
       const offset = offsetOf(variant);
       await server.kill();
@@ -70,6 +79,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       const clock = offset === 0 ? '' : `, clock ${offset} s`;
       return {
         target: `primary ${server.port}${clock}${wasReplaced ? ', which was replaced' : ''}`,
+        accounts,
         loss: forget ? { since: null, times: wasReplaced ? 2 : 1 } : wasReplaced ? { since, times: 1 } : null,
         movedClock: false,
       };
@@ -100,5 +110,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       const damage = await harm(options);
       return { ...damage, movedClock: damage.movedClock || clocksDiffer };
     };
-  return Object.fromEntries(Object.entries(harms).map(([name, harm]) => [name, noteClock(harm)]));
+  return Object.fromEntries(
+    Object.entries(harms).map(([name, harm]) => [name, mayReplacePrimary(name) ? noteClock(harm) : harm]),
+  );
 }

@@ -4,9 +4,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../deploy/local/redis.mjs';
-import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
+import { harmsOfAnyStore, heldIn, lookInto, peekInto } from './any-store.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
-import type { ChaosStore, Harm } from './store.ts';
+import type { ChaosStore, Harm, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 
 const AOF = 'appendonlydir';
@@ -131,7 +131,7 @@ function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm
 }
 
 /** One Redis; each replica reaches it through a proxy of its own. */
-export async function startStandalone({ redisServer }: { redisServer: string }): Promise<ChaosStore> {
+export async function startStandalone({ redisServer }: StoreOptions): Promise<ChaosStore> {
   const fakeTime = findFakeTime();
   const redis = new RedisProcess(redisServer, await freePort(), fakeTime);
   await redis.start();
@@ -148,6 +148,7 @@ export async function startStandalone({ redisServer }: { redisServer: string }):
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
     replicated: null,
     peek: (account) => peekInto([look], account),
+    held: (account, positions) => heldIn([look], account, positions),
     skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},
     async stop() {
       look.disconnect();

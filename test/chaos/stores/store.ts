@@ -15,6 +15,8 @@ export interface Door {
 /** What a fault of the store did, for the history. */
 export interface StoreDamage {
   target: string;
+  /** Whose keys were concerned; everybody's when it is not said. */
+  accounts?: readonly string[] | undefined;
   loss: Loss | null;
   movedClock: boolean;
 }
@@ -34,6 +36,12 @@ export interface Replicated {
  * The store under the replicas: one process, or a whole cluster. What can be done to it differs, so every harm has a
  * name (that of its kind of fault) and those that a store lacks are not in its list.
  */
+export interface StoreOptions {
+  redisServer: string;
+  /** Names of the accounts of the load. */
+  accounts: readonly string[];
+}
+
 export interface ChaosStore {
   readonly mode: Mode;
   /** One for each replica. */
@@ -41,6 +49,8 @@ export interface ChaosStore {
   readonly harms: Readonly<Record<string, Harm>>;
   /** Null for one process, whose place nobody takes. */
   readonly replicated: Replicated | null;
+  /** Those of the positions that the log of the account holds, by the word of whichever node is its primary. */
+  held(account: string, positions: readonly string[]): Promise<string[]>;
   /** What is stored of an account's routes and presence, for people. */
   peek(account: string): Promise<string>;
   /** Kinds that this machine cannot do, with the reason. */

@@ -39,8 +39,8 @@ export class Takeovers {
   readonly #roles = new Map<Redis, Role>();
   /** How many there are when all is well. */
   #primaries = 0;
-  #expected = 0;
-  #expectedUntil = Number.NEGATIVE_INFINITY;
+  /** Takeovers that are meant, each of one node, until a while after what makes them is over. */
+  readonly #expected = new Set<{ until: number }>();
   readonly #unsettled = new Set<Promise<void>>();
   #seen = 0;
   #isOver = false;
@@ -66,13 +66,21 @@ export class Takeovers {
     this.#isOver = true;
   }
 
-  /** From now on until the function that it gives is called whoever becomes a primary is meant to. */
+  /** From now on until the function that it gives is called the first to become a primary is meant to. */
   expect(): () => void {
-    this.#expected += 1;
+    const one = { until: Infinity };
+    this.#expected.add(one);
     return () => {
-      this.#expected -= 1;
-      this.#expectedUntil = this.#parts.now() + SEEN_WITHIN_MS;
+      one.until = this.#parts.now() + SEEN_WITHIN_MS;
     };
+  }
+
+  #isExpected(): boolean {
+    for (const one of this.#expected) {
+      this.#expected.delete(one);
+      if (this.#parts.now() <= one.until) return true;
+    }
+    return false;
   }
 
   /** Resolves when those seen so far are over, and written down. */
@@ -93,7 +101,7 @@ export class Takeovers {
     if (role === undefined || this.#isOver) return;
     this.#roles.set(look, role);
     if (role !== 'primary' || before === undefined || before === 'primary') return;
-    if (this.#expected > 0 || this.#parts.now() <= this.#expectedUntil) return;
+    if (this.#isExpected()) return;
     this.#seen += 1;
     const settling = this.#writeDown(look).finally(() => this.#unsettled.delete(settling));
     this.#unsettled.add(settling);
@@ -109,7 +117,7 @@ export class Takeovers {
     const target = `to ${look.options.port}`;
     say(`${UNPLANNED} ${target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}: NOBODY PLANNED IT`);
     faults.push({
-      ...{ kind: UNPLANNED, target, startedAt, endedAt, broken: null },
+      ...{ kind: UNPLANNED, target, replica: null, accounts: null, startedAt, endedAt, broken: null },
       loss: { since: startedAt - LAG_MS, times: 1 },
       // From the first clock that was set on, the next primary may have another one.
       movedClock: faults.some(({ movedClock }) => movedClock),

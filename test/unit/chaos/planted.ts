@@ -1,3 +1,4 @@
+import { check } from '../../chaos/checker/check.ts';
 import {
   type Connection,
   type DeviceHistory,
@@ -7,6 +8,15 @@ import {
   type History,
   type Operation,
 } from '../../chaos/history.ts';
+
+/** The kinds of violations found, each once. */
+export const kindsFound = (history: History): string[] => [
+  ...new Set(
+    Object.values(check(history))
+      .flat()
+      .map((violation) => violation.check),
+  ),
+];
 
 /** Frames of a kind without what every frame has. */
 type Content = Frame extends infer F ? (F extends Frame ? Omit<F, 'at' | 'connection' | 'id'> : never) : never;
@@ -110,7 +120,10 @@ export class Planted {
   }
 
   fault(kind: string, from: number, to: number, rest: Partial<Fault> = {}): void {
-    const harmless = { loss: null, movedClock: false, hidesDevices: false, broken: null };
+    const harmless = {
+      ...{ replica: null, accounts: null, loss: null },
+      ...{ movedClock: false, hidesDevices: false, broken: null },
+    };
     this.history.faults.push({ kind, target: 'r1', startedAt: from, endedAt: to, ...harmless, ...rest });
   }
 
@@ -118,7 +131,7 @@ export class Planted {
   quiet(at: number, wanted = ['a-0', 'a-1'], online = wanted): void {
     this.history.checkpoints.push({
       number: this.history.checkpoints.length + 1,
-      ...{ at, notOpen: [], probes: [], probesDueAt: at },
+      ...{ at, notOpen: [], stillHeld: [], probes: [], probesDueAt: at },
       presence: [{ account: 'a', online, wanted, stored: null }],
     });
   }

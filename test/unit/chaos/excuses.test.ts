@@ -1,0 +1,158 @@
+import type { Fault } from '../../chaos/history.ts';
+import { clipboard, kindsFound, message, Planted, ready } from './planted.ts';
+
+const LOST_ALL = { loss: { since: null, times: 1 } };
+
+let planted: Planted;
+beforeEach(() => {
+  planted = new Planted();
+});
+const found = () => kindsFound(planted.history);
+
+describe('a stream that is open and silent in the middle of a run', () => {
+  test.each(['message', 'clipboard'] as const)('is caught by a %s that comes after more than half a minute', (kind) => {
+    const { number } = planted.ask(kind, 100);
+    const content = kind === 'message' ? message(number) : clipboard(number);
+    if (kind === 'clipboard') planted.receive('a-0', 102, content, '1100-1');
+    planted.receive('a-1', 30_000, content, '1100-1');
+    expect(found()).toEqual([]);
+
+    planted.of('a-1').frames.at(-1)!.at = 30_200;
+    expect(found()).toEqual(['late']);
+  });
+
+  test('is not what a device is whose stream ended meanwhile: its successor has time until the quiet moment', () => {
+    const { number } = planted.ask('message', 100);
+    planted.connect('a-1', 20_000, '1000-1');
+    planted.receive('a-1', 40_000, message(number), '1100-1');
+    expect(found()).toEqual([]);
+  });
+
+  test('is caught although the store forgot everything long after', () => {
+    planted.ask('message', 100);
+    planted.fault('flushall', 40_000, 40_010, LOST_ALL);
+    for (const name of ['a-0', 'a-1']) planted.receive(name, 41_000, ready('store_lost'), '41000-1');
+    planted.quiet(60_000);
+    expect(found()).toEqual(['late']);
+  });
+
+  test('may have nothing to bring where the store forgot in between', () => {
+    planted.ask('message', 100);
+    planted.fault('flushall', 20_000, 20_010, LOST_ALL);
+    for (const name of ['a-0', 'a-1']) planted.receive(name, 21_000, ready('store_lost'), '21000-1');
+    expect(found()).toEqual([]);
+  });
+
+  test('is told by a reset with a cause that events are missing, and is still owed what waits in its mailbox', () => {
+    planted.ask('clipboard', 100);
+    for (let i = 0; i < 250; i++) planted.receive('a-0', 200 + i, { name: 'clipboard:cleared' }, `${2_000 + i}-1`);
+    planted.of('a-0').frames.splice(1, 0, { ...clipboard(1), at: 150, id: '1100-1', connection: 1 });
+    planted.receive('a-1', 20_001, ready('expired'), '2249-1');
+    expect(found()).toEqual([]);
+
+    planted.ask('message', 300);
+    expect(found()).toEqual(['late']);
+  });
+});
+
+describe('what befell one part of a store', () => {
+  const shard: Partial<Fault> = { ...LOST_ALL, accounts: ['b'], movedClock: true };
+
+  test('explains no reset of an account elsewhere', () => {
+    planted.fault('primary-wipe', 90, 95, shard);
+    planted.receive('a-1', 101, ready('store_lost'), '1050-1');
+    expect(found()).toEqual(['reset']);
+  });
+
+  test('excuses neither a loss nor a disorder there', () => {
+    planted.ask('message', 100);
+    planted.fault('primary-wipe', 150, 200, shard);
+    planted.receive('a-0', 300, { name: 'clipboard:cleared' }, '1300-1');
+    planted.receive('a-0', 400, { name: 'clipboard:cleared' }, '1250-1');
+    planted.receive('a-1', 500, ready('gap'), '1350-1');
+    planted.quiet(60_000);
+    expect(found()).toEqual(['loss', 'reset', 'order', 'late']);
+  });
+});
+
+describe('resets', () => {
+  test('a loss explains one of a device, also when its position has moved on since', () => {
+    planted.fault('flushall', 90, 95, LOST_ALL);
+    planted.receive('a-1', 101, ready('store_lost'), '1050-1');
+    planted.deliver(150, '1150-1');
+    expect(found()).toEqual([]);
+
+    planted.connect('a-1', 200, '1150-1');
+    planted.receive('a-1', 201, ready('gap'), '1250-1');
+    expect(found()).toEqual(['reset']);
+  });
+
+  test('each loss explains its own, though the first could explain both', () => {
+    planted.fault('flushall', 90, 95, LOST_ALL);
+    planted.fault('redis-wipe', 110, 115, LOST_ALL);
+    planted.receive('a-1', 101, ready('store_lost'), '1050-1');
+    planted.receive('a-1', 120, ready('store_lost'), '1070-1');
+    expect(found()).toEqual([]);
+  });
+
+  test('one that the log holds after quiet is caught, unless an old primary may have told it', () => {
+    planted.fault('redis-lost-tail', 90, 95, { loss: { since: 0, times: 1 } });
+    planted.receive('a-1', 101, ready('gap'), '1050-1');
+    planted.quiet(60_000);
+    expect(found()).toEqual([]);
+
+    planted.history.checkpoints[0]?.stillHeld.push({ device: 'a-1', position: '1000-1' });
+    expect(found()).toEqual(['reset']);
+    planted.fault('primary-pause', 80, 100);
+    expect(found()).toEqual([]);
+  });
+
+  test('a client that forgets its position is no new one', () => {
+    planted.connect('a-1', 100);
+    planted.receive('a-1', 101, ready('new'), '1050-1');
+    expect(found()).toEqual(['reset']);
+  });
+});
+
+describe('presence', () => {
+  const offline = { name: 'presence' as const, snapshot: { version: 2, online: ['a-0'], offline: ['a-1'] } };
+
+  test('a replica that stood still hides its own devices and no others', () => {
+    planted.receive('a-0', 30_000, offline);
+    planted.fault('pause-long', 20_000, 29_000, { hidesDevices: true, replica: 'r2' });
+    expect(found()).toEqual(['false offline']);
+
+    planted.fault('pause-long', 20_000, 29_000, { hidesDevices: true, replica: 'r1' });
+    expect(found()).toEqual([]);
+  });
+});
+
+describe('doubles', () => {
+  test('an event that comes again behind a ready that gave nothing up is caught', () => {
+    const { number } = planted.deliver(100, '1100-1');
+    planted.receive('a-1', 200, ready(null));
+    planted.receive('a-1', 201, message(number), '1100-1');
+    expect(found()).toEqual(['double']);
+  });
+});
+
+describe('the run itself', () => {
+  test('what nobody asked for is caught', () => {
+    planted.receive('a-1', 100, { name: 'other', what: 'device:removed' });
+    expect(found()).toEqual(['unasked']);
+  });
+
+  test('a full one in which too little happened is caught, a short one is not held to that', () => {
+    planted.deliver(100, '1100-1');
+    planted.history.plan = { minutes: 1, kinds: ['kill'] };
+    expect(found()).toEqual([]);
+    planted.history.plan = { minutes: 30, kinds: ['kill'] };
+    expect(found()).toEqual(['size']);
+  });
+
+  test('one in which nothing happened at all is caught', () => {
+    planted.history.devices = [];
+    planted.history.plan = { minutes: 1, kinds: [] };
+    expect(found()).toEqual(['size']);
+  });
+});

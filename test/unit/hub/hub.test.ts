@@ -1,0 +1,108 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Hub } from '../../../services/sync/hub/hub.ts';
+import type { LeaseStore } from '../../../services/sync/hub/lease-store.ts';
+import type { Replica } from '../../../services/sync/hub/replica.ts';
+import type { Attached, HubStore } from '../../../services/sync/hub/store.ts';
+import type { Caller } from '../../../services/sync/identity/caller.ts';
+import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+
+const { jest } = import.meta;
+
+const CALLER = { account: 'ann', deviceId: null } as unknown as Caller;
+
+const ATTACHED: Attached = {
+  ...{ outcome: 'attached', top: '1-1', presenceVersion: 1, nextDueInMs: null },
+  presence: { devices: [], states: [] },
+  transitions: { online: 0, offline: 0 },
+  opened: null,
+};
+
+const opened = (lostReason: 'gap' | 'new'): Attached => ({
+  ...ATTACHED,
+  opened: {
+    ...{ lostReason, clipboard: null, pendingMessages: 0, pendingTransfers: 0 },
+    page: { entries: [], ended: true },
+  },
+});
+
+/** What a client reads. */
+class Client extends EventEmitter {
+  text = '';
+  writableLength = 0;
+  headersSent = false;
+  destroyed = false;
+  writeHead(): void {
+    this.headersSent = true;
+  }
+  write(chunk: Buffer): boolean {
+    this.text += String(chunk);
+    return true;
+  }
+  end(chunk: Buffer): void {
+    this.write(chunk);
+    this.emit('close');
+  }
+}
+
+/** A hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
+function setUp(answers: Attached[]) {
+  const attach = jest.fn(() => Promise.resolve(answers.length > 1 ? answers.shift() : answers[0]));
+  const detach = jest.fn(() => Promise.resolve());
+  const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
+  const hub = new Hub({
+    store,
+    leases: { addAccount: () => Promise.resolve() } as unknown as LeaseStore,
+    replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
+    rooms: {
+      readPresence: () => Promise.resolve({ version: 1, devices: [] }),
+      async *owed() {},
+      restoreRow: () => Promise.resolve(false),
+      isRevoked: () => false,
+      noteDue: () => Promise.resolve(),
+    },
+    metrics: makeMetrics({ version: 'test' }),
+    timing: { sweepMs: 3_600_000, rotateMs: 3_600_000, graceMs: 1_000, heartbeatMs: 15_000 },
+    maxStreams: 10,
+    isUp: () => true,
+    onFailure: () => undefined,
+  });
+  hub.start();
+  const client = new Client();
+  const open = () =>
+    hub.open({ res: client as unknown as ServerResponse, caller: CALLER, device: '~Tab', lastEventId: null });
+  return { hub, client, attach, detach, open };
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const missedOne = { account: 'ann', name: 'message', to: '', prev: '8-8', id: '9-9', data: '{}', appendedAtMs: 9 };
+
+test('a stream that is greeted anew while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
+  const { hub, client, attach, open } = setUp([
+    opened('new'),
+    // It lost its position, and between this attach and its answer another one came first.
+    { ...ATTACHED, outcome: 'old' },
+    ATTACHED,
+    opened('gap'),
+  ]);
+  await open();
+  hub.event(missedOne);
+  await jest.advanceTimersByTimeAsync(5_000);
+
+  expect(client.text).not.toContain('event: reconnect');
+  expect(attach).toHaveBeenCalledTimes(4);
+  expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  hub.stop();
+});
+
+test('one whose row was closed by a newer stream of the device is ended as superseded', async () => {
+  const { hub, client, open } = setUp([opened('new'), { ...ATTACHED, outcome: 'gone' }]);
+  await open();
+  hub.event(missedOne);
+  await jest.advanceTimersByTimeAsync(5_000);
+
+  expect(client.text).toMatch(/event: reconnect\ndata: \{"reason":"superseded"/);
+  hub.stop();
+});
