@@ -74,6 +74,12 @@ test('when the primary of a replica’s channel is killed, everything accepted a
   const refusedUsers = traffic.pairs.filter(({ refused }) => refused.length > 0).map(({ user }) => user);
   expect(refusedUsers.filter((user) => elsewhere.has(user))).toEqual([]);
   expect(traffic.refused.length).toBeGreaterThan(0);
+  // Nobody was told to give up a position that its successor has.
+  const held = traffic.givenUp().map(async ({ user, position }) => {
+    const key = accountKey({ user });
+    return (await cluster.primaryOf(key)).cli('xrange', key, position, position);
+  });
+  expect((await Promise.all(held)).filter((entry) => entry !== '')).toEqual([]);
 });
 
 test('a failover in good order, and then a silent primary, leave no stream deaf', async () => {

@@ -8,14 +8,15 @@ import { installPackages, requireNode, requireRedisServer } from '../../deploy/l
 import { ROOT } from '../../deploy/local/tree.mjs';
 
 /*
- * `npm run test:integration -- --mode sentinel|cluster`: everything that is tested on the Redis that all test files
- * share, on another kind of it. The replicas are the least-privileged user that deploy/redis ships; the tests look at
- * what is stored as somebody who may. Further arguments, behind `--`, go to jest.
+ * `npm run test:integration -- --mode sentinel|cluster`: what is tested on the Redis that all test files share, on
+ * another kind of it. The replicas are the least-privileged user that deploy/redis ships; the tests look at what is stored
+ * as somebody who may. Not here: what puts a proxy between a replica and its one Redis, or harms a Redis of its own. The
+ * faults of these kinds are in the files beside this one, and in test/chaos. Further arguments, behind `--`, go to jest.
  */
 const SUITES = [
   'test/(rooms|wire|transfers|sessions|signin|push)/',
-  'test/streets/(main-job|leaving|resume|storm)',
-  'test/relay/(rules|both-ways|replaced)',
+  'test/streets/(main-job|leaving|resume|storm|endings|lost-tail|crowd)',
+  'test/relay/(rules|both-ways|replaced|slow|timers)',
 ];
 
 const USER = 'baton';

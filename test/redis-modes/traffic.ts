@@ -37,6 +37,8 @@ export interface Traffic {
   slowestMs(): number;
   /** Reasons with which streams were reset. */
   resets(): string[];
+  /** Positions that phones were told to give up, of which account. */
+  givenUp(): { user: string; position: string }[];
   close(): Promise<void>;
 }
 
@@ -153,6 +155,14 @@ export async function startTraffic(
       pairs
         .flatMap(({ onPhone }) => onPhone.events.filter(({ name }) => name === 'ready').slice(1))
         .map(({ data }) => (data as { reason?: string }).reason ?? 'resumed'),
+    givenUp: () =>
+      pairs.flatMap(({ user, onPhone: { events } }) =>
+        events.flatMap(({ name, data }, index) => {
+          if (name !== 'ready' || (data as { resumed: boolean }).resumed) return [];
+          const position = events.slice(0, index).findLast(({ id }) => id !== null)?.id ?? null;
+          return position === null ? [] : [{ user, position }];
+        }),
+      ),
     async close() {
       isOver = true;
       await Promise.allSettled([...sending, ...pairs.map(({ onPhone }) => onPhone.stop())]);

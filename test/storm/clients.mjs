@@ -11,6 +11,9 @@ const LONGEST_BACKOFF_MS = 30_000;
 const OPENING_AT_ONCE = 100;
 const PROBES_AT_ONCE = 10;
 
+/** Longer than this nothing here takes, however busy the machine. */
+const PATIENCE_MS = 120_000;
+
 /** Where a stream that lost its replica goes; set by the parent when it kills one. */
 let refuge = null;
 const streams = [];
@@ -107,6 +110,19 @@ class Stream {
   }
 }
 
+/** Sends a message to the stream's device by the other device of its account; resolves when it has arrived. */
+async function sendTo(stream, content, url) {
+  const sender = streams[streams.indexOf(stream) ^ 1] ?? stream;
+  const arrived = stream.receives(content);
+  const response = await fetch(`${url}/api/message`, {
+    method: 'POST',
+    headers: { ...headersOf(sender), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ to_device_id: stream.device, content }),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  await arrived;
+}
+
 const TASKS = {
   /** Two devices each account, one on each replica. */
   async open({ count, urls, prefix }) {
@@ -123,14 +139,29 @@ const TASKS = {
   },
 
   /**
-   * Resolves when so many were lost, which this process may hear late, and all are open: when that was (Unix ms), and of
-   * those that were lost how long each took.
+   * Sends so many messages to streams that have just lost their replica. Resolves when so many were lost, which this
+   * process may hear late, and all are open and have what was sent to them: when they were open (Unix ms), and of those
+   * that were lost how long each took.
    */
-  async untilAllReady({ losses }) {
+  async untilAllReady({ losses, messages, url }) {
+    const deadline = Date.now() + PATIENCE_MS;
+    // The second device of each account was on the replica that is gone.
+    const awaited = Promise.all(
+      Array.from({ length: messages }, (_, i) => {
+        const account = Math.floor((i * losses) / messages);
+        return sendTo(streams[2 * account + 1], `missed ${i}`, url);
+      }),
+    );
     const lostOnes = () => streams.filter(({ lostAt }) => lostAt !== null);
-    while (lostOnes().length < losses || !streams.every(({ readyAt }) => readyAt !== null)) await pause(5);
+    while (lostOnes().length < losses || !streams.every(({ readyAt }) => readyAt !== null)) {
+      if (Date.now() > deadline) throw new Error('some streams did not come back');
+      await pause(5);
+    }
+    const late = pause(deadline - Date.now()).then(() => Promise.reject(new Error('some messages did not arrive')));
+    await Promise.race([awaited, late]);
     const lost = lostOnes();
     return {
+      missed: messages,
       allReadyAt: Math.max(...streams.map(({ readyAt }) => readyAt)),
       backAfterMs: lost.map(({ readyAt, lostAt }) => readyAt - lostAt),
       resets: lost.reduce((sum, { resets }) => sum + resets, 0),
@@ -142,17 +173,8 @@ const TASKS = {
     const took = [];
     await overlapped(Math.min(count, streams.length), PROBES_AT_ONCE, async (i) => {
       const stream = streams[Math.floor((i * streams.length) / count)];
-      const sender = streams[streams.indexOf(stream) ^ 1] ?? stream;
-      const content = `probe ${i}`;
       const startedAt = performance.now();
-      const arrived = stream.receives(content);
-      const response = await fetch(`${url}/api/message`, {
-        method: 'POST',
-        headers: { ...headersOf(sender), 'Content-Type': 'application/json' },
-        body: JSON.stringify({ to_device_id: stream.device, content }),
-      });
-      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-      await arrived;
+      await sendTo(stream, `probe ${i}`, url);
       took.push(performance.now() - startedAt);
     });
     return { arrived: took.length, slowestMs: Math.max(...took) };

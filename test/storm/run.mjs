@@ -6,7 +6,7 @@ import { installPackages, requireNode, requireRedisServer } from '../../deploy/l
 
 /*
  * `npm run test:storm`: ten thousand streams over two replicas, one of which is killed. Prints how soon all are open on
- * the other, and what that cost it. `--streams n`, `--processes n`, `--profile folder` (of the replicas, by Node).
+ * the other, and what that cost it, and fails when that is later than 10 s, or something was lost or dear. `--streams n`, `--processes n`, `--profile folder` (of the replicas, by Node).
  */
 
 const { values } = parseArgs({
@@ -24,7 +24,7 @@ process.on('exit', () => redis.kill());
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 await buildOrExit();
 register('../chaos/typescript-hooks.mjs', import.meta.url);
-const { runStorm } = await import('./storm.ts');
+const { runStorm, shortcomingsOf } = await import('./storm.ts');
 const { stopReplicas } = await import('../support/replicas.ts');
 const figures = await runStorm({
   streams: Number(values.streams),
@@ -36,3 +36,8 @@ const figures = await runStorm({
 await stopReplicas();
 await redis.stop();
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+const shortcomings = shortcomingsOf(figures);
+process.stdout.write(
+  [...shortcomings, `${shortcomings.length === 0 ? 1 : 0} passed, ${shortcomings.length} failed\n`].join('\n'),
+);
+process.exitCode = shortcomings.length === 0 ? 0 : 1;

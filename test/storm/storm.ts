@@ -8,6 +8,9 @@ const CLIENTS = fileURLToPath(new URL('./clients.mjs', import.meta.url));
 const LOOK_EVERY_MS = 100;
 const PROBES = 200;
 
+/** Sent to streams that are away: they come back to something that they have missed. */
+const MISSED = 200;
+
 interface StormParts {
   streams: number;
   /** Each process may hold so many files open: 20,000 here. */
@@ -26,6 +29,8 @@ export interface StormFigures {
   allReadyMs: number;
   /** Each client's own: from its loss, its backoff included. */
   medianBackMs: number;
+  /** Messages that were sent while their receivers were away, and arrived. */
+  missed: number;
   /** Streams that were told that they missed something. */
   resets: number;
   liveness: { looks: number; worstMs: number; medianMs: number };
@@ -84,6 +89,7 @@ function watch(replica: ReplicaProcess) {
 }
 
 interface Back {
+  missed: number;
   allReadyAt: number;
   backAfterMs: number[];
   resets: number;
@@ -106,7 +112,8 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
     const stopWatching = watch(survivor);
     const killedAt = Date.now();
     await victim.kill();
-    const backs = await all<Back>('untilAllReady', () => ({ losses: count / 2 }));
+    const messages = Math.ceil(MISSED / processes);
+    const backs = await all<Back>('untilAllReady', () => ({ losses: count / 2, messages, url: survivor.url }));
     const { liveness, highest } = await stopWatching();
     const probed = await all<{ arrived: number; slowestMs: number }>('probe', () => ({
       count: Math.ceil(PROBES / processes),
@@ -118,6 +125,7 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
       lost: backAfterMs.length,
       allReadyMs: Math.max(...backs.map(({ allReadyAt }) => allReadyAt)) - killedAt,
       medianBackMs: middle(backAfterMs),
+      missed: backs.reduce((sum, { missed }) => sum + missed, 0),
       resets: backs.reduce((sum, { resets }) => sum + resets, 0),
       liveness,
       rssMib: { before, highest, after: rssMib(survivor) },
@@ -136,4 +144,17 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
       }),
     );
   }
+}
+
+/** What must hold of a storm, and what does not: nothing, if all is well. */
+export function shortcomingsOf({ lost, allReadyMs, resets, liveness, rssMib: rss, probes }: StormFigures): string[] {
+  // A stream holds 64 KiB at most, and what came back needs room to be collected.
+  const mayGrowMib = 100 + lost / 16;
+  return [
+    ...(allReadyMs < 10_000 ? [] : [`all were back after ${allReadyMs} ms, later than 10 s`]),
+    ...(resets === 0 ? [] : [`${resets} streams lost their place`]),
+    ...(liveness.worstMs < 5_000 ? [] : [`/livez took ${Math.round(liveness.worstMs)} ms`]),
+    ...(rss.highest < rss.before + mayGrowMib ? [] : [`memory rose from ${rss.before} to ${rss.highest} MiB`]),
+    ...(probes.arrived === probes.sent ? [] : [`${probes.sent - probes.arrived} probes did not arrive`]),
+  ];
 }

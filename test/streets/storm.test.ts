@@ -1,6 +1,6 @@
 import { stopReplicas } from '../support/replicas.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { runStorm } from '../storm/storm.ts';
+import { runStorm, shortcomingsOf } from '../storm/storm.ts';
 
 afterEach(stopReplicas);
 
@@ -13,9 +13,6 @@ test('the streams of a killed replica all come back to the other, which stays al
   });
 
   expect(figures.lost).toBe(500);
-  expect(figures.resets).toBe(0);
-  expect(figures.allReadyMs).toBeLessThan(10_000);
-  expect(figures.liveness.worstMs).toBeLessThan(5_000);
-  expect(figures.rssMib.highest).toBeLessThan(figures.rssMib.before + 100);
-  expect(figures.probes.arrived).toBe(figures.probes.sent);
+  expect(figures.missed).toBe(200);
+  expect(shortcomingsOf(figures)).toEqual([]);
 });
