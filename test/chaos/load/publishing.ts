@@ -14,6 +14,9 @@ function outcomeOf(error: unknown): { outcome: Outcome; code: string } {
 
 const ATTEMPTS = 3;
 
+/** In a quiet moment all that is asked is whether it arrives: six seconds of a busy machine are no refusal. */
+const PROBE_ATTEMPTS = 8;
+
 interface PublishingParts {
   history: History;
   random: Random;
@@ -58,7 +61,8 @@ export function makePublishing({ history, random, now }: PublishingParts) {
       const send = () =>
         settle(sender.client.call('sendMessage', { body: { ...target, content }, idempotencyKey, retries: 0 }));
       let { body, ...settled } = await send();
-      for (let attempt = 1; attempt < ATTEMPTS && settled.outcome === 'unknown'; attempt += 1) {
+      const attempts = isProbe ? PROBE_ATTEMPTS : ATTEMPTS;
+      for (let attempt = 1; attempt < attempts && settled.outcome === 'unknown'; attempt += 1) {
         await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
         ({ body, ...settled } = await send());
         // A later attempt that is refused says nothing about the earlier one, which may still be under way.
