@@ -17,7 +17,7 @@ describe('a stream that is open and silent in the middle of a run', () => {
     planted.receive('a-1', 30_000, content, '1100-1');
     expect(found()).toEqual([]);
 
-    planted.of('a-1').frames.at(-1)!.at = 30_200;
+    Object.assign(planted.of('a-1').frames.at(-1) ?? {}, { at: 30_200 });
     expect(found()).toEqual(['late']);
   });
 
