@@ -7,8 +7,12 @@ interface HeartbeatParts {
   isUp: () => boolean;
 }
 
-/** While the store is away nobody is sent away, who could not come back; then they go over such a time. */
+/**
+ * While the store is away nobody is sent away, who could not come back; then they go over such a time. But not for ever:
+ * this replica may be the only one that does not reach it.
+ */
 const ROTATE_AGAIN_MS = 30_000;
+const ROTATE_AT_LAST_MS = 15 * 60_000;
 
 /** When a client that is sent away should come back: at its own moment, so that a crowd does not come as one. */
 export const spreadRetryMs = (fromMs: number, toMs: number): number =>
@@ -46,7 +50,10 @@ export class Heartbeat {
   }
 
   #rotate(stream: Stream, now: number): void {
-    if (this.#parts.isUp() && !stream.isDegraded) stream.end('rotate', spreadRetryMs(100, 1_000));
-    else stream.rotateAtMs = now + ROTATE_AGAIN_MS * (1 + Math.random());
+    stream.overdueSinceMs ??= now;
+    const isAway = !this.#parts.isUp() || stream.isDegraded;
+    if (isAway && now - stream.overdueSinceMs < ROTATE_AT_LAST_MS) {
+      stream.rotateAtMs = now + ROTATE_AGAIN_MS * (1 + Math.random());
+    } else stream.end('rotate', spreadRetryMs(100, 1_000));
   }
 }

@@ -307,9 +307,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   async #compare(stream: Stream, speaksForAccount: boolean): Promise<void> {
     const { store, replica, rooms } = this.#parts;
-    const { position, doubt: source = 'sweep' } = stream;
-    stream.doubt = undefined;
+    const { position } = stream;
     const attached = await store.attach(stream, replica.channel, false, this.streams.idsOf(stream.account));
+    const source = stream.takeDoubt() ?? 'sweep';
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#refused(stream, attached.outcome);
     this.countTransitions(attached.transitions);

@@ -29,11 +29,14 @@ export function makeLooks({ store, leases, streams, replica, sweeper, onTransiti
    */
   async function look(account: string): Promise<number> {
     const nothingHere = !isHere(account);
-    const { againInMs, transitions } = await store.look(account, nothingHere ? replica.channel : '');
-    onTransitions(transitions);
-    // One that came while the store looked may have been taken for such a row.
-    if (nothingHere) for (const stream of streams.find(account)?.streams ?? []) sweeper().attachSoon(stream);
-    return againInMs;
+    try {
+      const { againInMs, transitions } = await store.look(account, nothingHere ? replica.channel : '');
+      onTransitions(transitions);
+      return againInMs;
+    } finally {
+      // One that came while the store looked may have been taken for such a row.
+      if (nothingHere) for (const stream of streams.find(account)?.streams ?? []) sweeper().attachSoon(stream);
+    }
   }
 
   return {

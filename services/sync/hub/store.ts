@@ -4,7 +4,6 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
-import { mayHaveRun } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Reply, ScriptLoader } from '../redis/scripts.ts';
 import type { Stream } from './stream.ts';
@@ -96,9 +95,11 @@ interface HubStoreParts {
   publish: (channel: string, payload: string) => Promise<number>;
 }
 
-/** Without a cause it is a refusal: of a script before it wrote anything, or of what never reached the store. */
-const mayHaveWritten = (error: unknown): boolean =>
-  !(error instanceof BatonError) || (error.cause !== undefined && mayHaveRun(error.cause));
+/**
+ * Without a cause it is a refusal: of a script before it wrote anything, or because the store is known to be away. Any
+ * other failure may be that of the second time that the client library has sent it.
+ */
+const mayHaveWritten = (error: unknown): boolean => !(error instanceof BatonError && error.cause === undefined);
 
 /** Means nothing to who hears it: it is the number of listeners that is asked for. */
 const ANYBODY_THERE = '?';

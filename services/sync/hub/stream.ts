@@ -58,6 +58,8 @@ export class Stream {
   /** It was to be attached again while it was opening, which may have been too early. */
   attachAgain = false;
   rotateAtMs = Number.POSITIVE_INFINITY;
+  /** Since when it should have been rotated, and could not. */
+  overdueSinceMs: number | undefined;
   lastWriteMs = 0;
   closeReason = 'client';
   readonly #res: ServerResponse;
@@ -110,6 +112,13 @@ export class Stream {
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no',
     });
+  }
+
+  /** It has been attached again: why that was to be. */
+  takeDoubt(): string | undefined {
+    const { doubt } = this;
+    this.doubt = undefined;
+    return doubt;
   }
 
   /** Goes on to a new position; the old ones are remembered for announcements that come late. */

@@ -2,10 +2,15 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { hashTag } from './slots.ts';
 
 /**
- * An announcement is repeated so long after the time before: one that was taken and that nobody heard a few times, one
- * that could not be made for as long as a way to its part of the store may be cut.
+ * An announcement is repeated so long after the time before. One of an event that could not be made is tried for as long
+ * as a way to its part of the store may be cut; one of a passing state, which has no place in the log, not for so long
+ * that a newer one could come before it.
  */
-const REPEAT_AFTER_MS = { unheard: [50, 250, 1_000], failed: [50, 250, 1_000, 4_000, 8_000, 16_000] };
+const REPEAT_AFTER_MS = [50, 250, 1_000];
+const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
+
+/** Payloads of events that are not in the log begin so. */
+const UNLOGGED = 'u\n';
 
 /** A ring that could not be done is tried again so long after; then the sweep of each replica makes up for it. */
 const RING_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
@@ -67,7 +72,8 @@ export class Announcer {
   /** Announces again what nobody heard, a few times. */
   repeat(announcement: Announcement, outcome: 'unheard' | 'failed' = 'unheard', attempt = 0): void {
     const { isDeadChannel, metrics } = this.#parts;
-    const delayMs = REPEAT_AFTER_MS[outcome][attempt];
+    const isPatient = outcome === 'failed' && !announcement.payload.startsWith(UNLOGGED);
+    const delayMs = (isPatient ? REPEAT_FAILED_AFTER_MS : REPEAT_AFTER_MS)[attempt];
     if (delayMs === undefined || this.#repeating >= MAX_WAITING || isDeadChannel(announcement.channel)) {
       metrics.announcements_repeated_total.inc({ outcome: 'given_up' });
       return;
@@ -76,7 +82,7 @@ export class Announcer {
     this.#later(delayMs, async () => {
       this.#repeating -= 1;
       const again = await this.#publish(announcement);
-      if (again !== 'heard') return this.repeat(announcement, again, attempt + 1);
+      if (again !== 'heard') return this.repeat(announcement, again, again === outcome ? attempt + 1 : 0);
       metrics.announcements_repeated_total.inc({ outcome: 'heard' });
     });
   }

@@ -41,7 +41,7 @@ const METRICS = {
     'cause',
   ]),
   gap_repairs_total: counter(
-    'Streams found behind and repaired, by what noticed it: gap, sweep, or the cause of a round',
+    'Streams found behind and repaired, by what noticed it: gap, sweep, again, or the cause of a round',
     ['source'],
   ),
 

@@ -59,6 +59,13 @@ test('nor is one whose part of the store is away', async () => {
   heartbeat.stop();
 });
 
+test('one that should have gone a quarter of an hour ago goes: another replica may reach the store', async () => {
+  const { ends, heartbeat } = setUp({ rotateAtMs: 1, isUp: false });
+  await jest.advanceTimersByTimeAsync(17 * MINUTE);
+  expect(ends).toContain('rotate');
+  heartbeat.stop();
+});
+
 test('the slow are ended, and whoever does not take the last frame is cut', async () => {
   const slow = setUp({ isTooSlow: true });
   const lingering = setUp({ isLingering: true });

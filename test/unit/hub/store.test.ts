@@ -56,9 +56,9 @@ describe('whether a route may have been written', () => {
   test.each<[string, () => Promise<unknown>, boolean]>([
     ['the attach was answered', () => Promise.resolve(attached), true],
     ['no answer came', fails(unavailable(new Error('Command timed out'))), true],
-    ['the store refused', fails(unavailable(reply)), false],
+    ['the store refused, maybe what was sent again', fails(unavailable(reply)), true],
     ['nothing was sent, for the store is known to be away', fails(unavailable()), false],
-    ['nothing was sent, for there was no connection', fails(unavailable(new Error('enableOfflineQueue'))), false],
+    ['there was no connection to send it again', fails(unavailable(new Error('enableOfflineQueue'))), true],
     ['the name was taken', fails(new BatonError('name_taken')), false],
   ])('%s', async (_, answer, may) => {
     const scripts = { load: () => answer } as unknown as ScriptLoader;

@@ -64,6 +64,24 @@ test('one that could not be made is tried for as long as a way to the store may 
   expect(counts).toEqual(['published message failed', 'repeated heard']);
 });
 
+test('one of a passing state is not repeated when a newer one may have come', async () => {
+  const { announcer, publish, counts } = setUp({ answers: ['fails'] });
+  announcer.announce({ ...EVENT, payload: 'u\nann\ntransfer:updated' });
+  await jest.advanceTimersByTimeAsync(2 * SECOND);
+
+  expect(publish).toHaveBeenCalledTimes(4);
+  expect(counts).toContain('repeated given_up');
+});
+
+test('one that could be made in the end, but that nobody heard, is repeated from the beginning', async () => {
+  const { announcer, publish, counts } = setUp({ answers: ['fails', 'fails', 'fails', 'fails', 0, 1] });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(60 * SECOND);
+
+  expect(publish).toHaveBeenCalledTimes(6);
+  expect(counts.at(-1)).toBe('repeated heard');
+});
+
 test('to a replica that is dead nothing is repeated', async () => {
   const { announcer, publish, counts } = setUp({ answers: [0], isDeadChannel: () => true });
   announcer.announce(EVENT);

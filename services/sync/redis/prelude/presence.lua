@@ -23,7 +23,12 @@ local function sort_routes(key, rows, now, dead)
   end
   if #kept > CLOSED_KEPT then
     table.sort(kept, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
-    for i = CLOSED_KEPT + 1, #kept do redis.call('HDEL', key, kept[i].id) end
+    -- The latest of each device says until when it has its grace.
+    local graced = {}
+    for i, row in ipairs(kept) do
+      if i > CLOSED_KEPT and graced[row.device] then redis.call('HDEL', key, row.id) end
+      graced[row.device] = true
+    end
   end
   return live, seen, closed
 end
