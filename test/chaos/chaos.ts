@@ -107,7 +107,7 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   const takeovers = new Takeovers({ replicated: store.replicated, faults: history.faults, now, say });
   await takeovers.start();
   const fault = makeFaults({ fleet, store, takeovers, now, say });
-  const take = makeCheckpoints({ load, fleet, now, say, peek: store.peek, held: store.held });
+  const take = makeCheckpoints({ load, fleet, now, say, peek: store.peek });
   const checkpoints = { take, takeovers, history };
   const stopWatching = watchStalls({ stalls: history.stalls, now });
   await load.begin();

@@ -1,6 +1,5 @@
 import type { Checkpoint } from './history.ts';
 import type { Fleet } from './fleet.ts';
-import type { ChaosDevice } from './load/chaos-device.ts';
 import type { Load } from './load/load.ts';
 import { snapshotOf } from './load/frames.ts';
 
@@ -16,8 +15,6 @@ const ASK_EVERY_MS = 250;
 interface CheckpointParts {
   load: Load;
   fleet: Fleet;
-  /** Those of the positions that the log of the account holds. */
-  held: (account: string, positions: readonly string[]) => Promise<string[]>;
   now: () => number;
   /** What the store holds of an account. */
   peek: (account: string) => Promise<string>;
@@ -40,7 +37,7 @@ async function eventually(withinMs: number, isSo: () => boolean | Promise<boolea
  * A quiet moment, and what is true in it: who has no stream though it wants one, what replicas and devices say about
  * presence, and whether a message reaches each open stream. What the checker thinks of it is another matter.
  */
-export function makeCheckpoints({ load, fleet, now, peek, held, say }: CheckpointParts) {
+export function makeCheckpoints({ load, fleet, now, peek, say }: CheckpointParts) {
   const wantedOf = (account: string): string[] =>
     (load.accounts.get(account) ?? []).filter((device) => device.isWanted).map(({ id }) => id);
 
@@ -71,16 +68,6 @@ export function makeCheckpoints({ load, fleet, now, peek, held, say }: Checkpoin
     );
     return probes.filter((number) => number !== null);
   }
-
-  /** Of what a device has given up since then, what need not have been given up. */
-  async function stillHeldBy(device: ChaosDevice, since: number): Promise<Checkpoint['stillHeld']> {
-    const positions = device.givenUp.filter(({ at }) => at >= since).map(({ position }) => position);
-    if (positions.length === 0) return [];
-    const found = await held(device.account, positions).catch(() => []);
-    return found.map((position) => ({ device: device.id, position }));
-  }
-
-  let lookedAt = 0;
 
   return async function takeCheckpoint(number: number): Promise<Checkpoint> {
     load.freezeAbsence();
@@ -113,13 +100,11 @@ export function makeCheckpoints({ load, fleet, now, peek, held, say }: Checkpoin
         stored: settled.has(account) ? null : await peek(account),
       })),
     );
-    const stillHeld = (await Promise.all(load.devices.map((device) => stillHeldBy(device, lookedAt)))).flat();
     fleet.isCalm = false;
     const at = now();
-    lookedAt = at;
     say(
       `checkpoint ${number}: ${probes.length} probes, ${settled.size}/${accounts.length} accounts right, ${notOpen.length} not open`,
     );
-    return { number, at, notOpen, presence, stillHeld, probes, probesDueAt };
+    return { number, at, notOpen, presence, probes, probesDueAt };
   };
 }

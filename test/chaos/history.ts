@@ -134,10 +134,6 @@ export interface Fault {
   broken: string | null;
 }
 
-/** A primary may be replaced and live: for a while it goes on answering, without what its heir has. */
-export const mayAnswerLate = ({ kind }: Fault): boolean =>
-  kind === UNPLANNED || kind === 'failover' || kind.startsWith('primary-');
-
 /** A quiet moment, in which everything must be right. */
 export interface Checkpoint {
   number: number;
@@ -152,8 +148,6 @@ export interface Checkpoint {
     /** What the store holds, where something was wrong. */
     stored: string | null;
   }[];
-  /** Positions that a device had given up since the quiet moment before, and that the log holds all the same. */
-  stillHeld: { device: string; position: string }[];
   /** Numbers of the probes that were sent. */
   probes: number[];
   /** When the probes had to be there. */

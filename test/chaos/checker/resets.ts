@@ -6,7 +6,6 @@ import {
   faultsOf,
   type Frame,
   type History,
-  mayAnswerLate,
 } from '../history.ts';
 import { compareIds, LATE_MS } from './positions.ts';
 import type { Violation } from './violation.ts';
@@ -103,32 +102,11 @@ export function findResets(history: History): Map<string, Reset[]> {
 }
 
 /**
- * A position that the log holds after quiet was never lost, and its reset had no cause; but for one that was told by a
- * primary that did not know yet that it had been replaced, and so was behind.
- */
-function checkHeld({ checkpoints, devices, faults }: History, resets: Map<string, Reset[]>): Violation[] {
-  const accounts = new Map(devices.map(({ device, account }) => [device, account]));
-  const isStale = ({ frame: { at } }: Reset) =>
-    faults.some((one) => mayAnswerLate(one) && one.startedAt <= at && one.endedAt + LATE_MS >= at);
-  return checkpoints.flatMap(({ stillHeld, number }) =>
-    stillHeld.flatMap(({ device, position }) =>
-      (resets.get(device) ?? [])
-        .filter((reset) => reset.position === position && !isStale(reset))
-        .map(({ frame }) => ({
-          check: 'reset' as const,
-          ...{ at: frame.at, account: accounts.get(device) ?? '', device },
-          says: `resumed:false (${frame.reason}) at ${position}, which the log still held in quiet moment ${number}`,
-        })),
-    ),
-  );
-}
-
-/**
  * `resumed: false` needs a cause that really happened: a new client, a store that lost what the position stood on, or
  * more events than a log holds. The death of a replica, a drain and a cut subscriber are none.
  */
-export function checkResets(history: History, resets: Map<string, Reset[]>): Violation[] {
-  const causeless = history.devices.flatMap(({ account, device }) =>
+export function checkResets({ devices }: History, resets: Map<string, Reset[]>): Violation[] {
+  return devices.flatMap(({ account, device }) =>
     (resets.get(device) ?? [])
       .filter(({ isJustified }) => !isJustified)
       .map(({ frame, position }) => ({
@@ -137,5 +115,4 @@ export function checkResets(history: History, resets: Map<string, Reset[]>): Vio
         says: `resumed:false (${frame.reason}) on connection ${frame.connection}, which stood at ${position}, without a cause`,
       })),
   );
-  return [...causeless, ...checkHeld(history, resets)];
 }

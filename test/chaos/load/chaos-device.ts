@@ -32,11 +32,8 @@ export class ChaosDevice {
   readonly client: Client;
   readonly #parts: DeviceParts;
   readonly #stream: Stream;
-  /** Positions that it was told to give up. */
-  readonly givenUp: { at: number; position: string }[] = [];
   /** Who is online, as it was last told. */
   believedOnline: readonly string[] = [];
-  #position: string | null = null;
   /** Operations of the messages that came: the history is too long to be searched again and again. */
   readonly #messages = new Set<number | null>();
   #connection: Connection | null = null;
@@ -111,10 +108,6 @@ export class ChaosDevice {
 
   #record(frame: Frame): void {
     this.history.frames.push(frame);
-    if (frame.name === 'ready' && !frame.resumed && this.#position !== null) {
-      this.givenUp.push({ at: frame.at, position: this.#position });
-    }
-    if (frame.id !== null) this.#position = frame.id;
     if (frame.name === 'ready' || frame.name === 'presence') this.believedOnline = frame.snapshot.online;
     if (frame.name === 'message') this.#messages.add(frame.operation);
     if (frame.name === 'message') this.#parts.onMessage(this, frame.messageId);

@@ -31,17 +31,6 @@ async function onPrimary<T>(nodes: readonly Redis[], read: (node: Redis) => Prom
   return await Promise.any(nodes.map(readThere));
 }
 
-/** Those of the positions that the log of the account holds. */
-export async function heldIn(
-  nodes: readonly Redis[],
-  account: string,
-  positions: readonly string[],
-): Promise<string[]> {
-  const log = `chaos:{${account}}:log`;
-  const found = await onPrimary(nodes, (node) => Promise.all(positions.map((id) => node.xrange(log, id, id))));
-  return found.flat().map(([id]) => id);
-}
-
 /** The routes and the presence of an account, from whichever node holds them, on one line each. */
 export async function peekInto(nodes: readonly Redis[], account: string): Promise<string> {
   const parts = ['routes', 'presence'].map(async (part) => {

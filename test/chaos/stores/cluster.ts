@@ -1,6 +1,6 @@
 import { NODE_TIMEOUT_MS, startRedisCluster } from '../../support/redis-cluster.ts';
 import { type RedisProcess, until } from '../../support/redis-processes.ts';
-import { harmsOfAnyStore, heldIn, lookInto, peekInto } from './any-store.ts';
+import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { DURABLE, harmsOfPrimaries, type Primary, skippedOfPrimaries } from './primaries.ts';
 import type { ChaosStore, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
@@ -85,7 +85,6 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
     }),
     replicated: { looks, deadAfterMs: NODE_TIMEOUT_MS },
     peek: (account) => peekInto(looks, account),
-    held: (account, positions) => heldIn(looks, account, positions),
     skipped: skippedOfPrimaries(),
     async stop() {
       for (const look of looks) look.disconnect();

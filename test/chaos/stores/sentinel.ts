@@ -1,6 +1,6 @@
 import { until } from '../../support/redis-processes.ts';
 import { startRedisSentinel } from '../../support/redis-sentinel.ts';
-import { harmsOfAnyStore, heldIn, lookInto, peekInto } from './any-store.ts';
+import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { DURABLE, harmsOfPrimaries, LAG_MS, type Primary, skippedOfPrimaries, untilFollowing } from './primaries.ts';
 import type { ChaosStore } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
@@ -63,7 +63,6 @@ export async function startSentinel(): Promise<ChaosStore> {
     }),
     replicated: { looks, deadAfterMs: DEAD_AFTER_MS },
     peek: (account) => peekInto(looks, account),
-    held: (account, positions) => heldIn(looks, account, positions),
     skipped: skippedOfPrimaries(),
     async stop() {
       for (const look of looks) look.disconnect();

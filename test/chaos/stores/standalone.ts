@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../deploy/local/redis.mjs';
-import { harmsOfAnyStore, heldIn, lookInto, peekInto } from './any-store.ts';
+import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { ChaosStore, Harm, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
@@ -148,7 +148,6 @@ export async function startStandalone({ redisServer }: StoreOptions): Promise<Ch
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
     replicated: null,
     peek: (account) => peekInto([look], account),
-    held: (account, positions) => heldIn([look], account, positions),
     skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},
     async stop() {
       look.disconnect();

@@ -49,8 +49,6 @@ export interface ChaosStore {
   readonly harms: Readonly<Record<string, Harm>>;
   /** Null for one process, whose place nobody takes. */
   readonly replicated: Replicated | null;
-  /** Those of the positions that the log of the account holds, by the word of whichever node is its primary. */
-  held(account: string, positions: readonly string[]): Promise<string[]>;
   /** What is stored of an account's routes and presence, for people. */
   peek(account: string): Promise<string>;
   /** Kinds that this machine cannot do, with the reason. */

@@ -95,18 +95,6 @@ describe('resets', () => {
     expect(found()).toEqual([]);
   });
 
-  test('one that the log holds after quiet is caught, unless an old primary may have told it', () => {
-    planted.fault('redis-lost-tail', 90, 95, { loss: { since: 0, times: 1 } });
-    planted.receive('a-1', 101, ready('gap'), '1050-1');
-    planted.quiet(60_000);
-    expect(found()).toEqual([]);
-
-    planted.history.checkpoints[0]?.stillHeld.push({ device: 'a-1', position: '1000-1' });
-    expect(found()).toEqual(['reset']);
-    planted.fault('primary-pause', 80, 100);
-    expect(found()).toEqual([]);
-  });
-
   test('a client that forgets its position is no new one', () => {
     planted.connect('a-1', 100);
     planted.receive('a-1', 101, ready('new'), '1050-1');

@@ -131,7 +131,7 @@ export class Planted {
   quiet(at: number, wanted = ['a-0', 'a-1'], online = wanted): void {
     this.history.checkpoints.push({
       number: this.history.checkpoints.length + 1,
-      ...{ at, notOpen: [], stillHeld: [], probes: [], probesDueAt: at },
+      ...{ at, notOpen: [], probes: [], probesDueAt: at },
       presence: [{ account: 'a', online, wanted, stored: null }],
     });
   }
