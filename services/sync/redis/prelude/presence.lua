@@ -24,10 +24,8 @@ local function sort_routes(key, rows, now, dead)
   if #kept > CLOSED_KEPT then
     table.sort(kept, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
     -- The latest of each device says until when it has its grace.
-    local graced = {}
-    for i, row in ipairs(kept) do
-      if i > CLOSED_KEPT and graced[row.device] then redis.call('HDEL', key, row.id) end
-      graced[row.device] = true
+    for i = CLOSED_KEPT + 1, #kept do
+      if closed[kept[i].device] ~= kept[i].closed then redis.call('HDEL', key, kept[i].id) end
     end
   end
   return live, seen, closed
