@@ -82,7 +82,9 @@ export class Announcer {
     this.#later(delayMs, async () => {
       this.#repeating -= 1;
       const again = await this.#publish(announcement);
-      if (again !== 'heard') return this.repeat(announcement, again, again === outcome ? attempt + 1 : 0);
+      // From the first time that it was taken it is repeated as what nobody heard, whatever becomes of it then.
+      const isTaken = outcome === 'failed' && again === 'unheard';
+      if (again !== 'heard') return this.repeat(announcement, isTaken ? again : outcome, isTaken ? 0 : attempt + 1);
       metrics.announcements_repeated_total.inc({ outcome: 'heard' });
     });
   }

@@ -82,6 +82,16 @@ test('one that could be made in the end, but that nobody heard, is repeated from
   expect(counts.at(-1)).toBe('repeated heard');
 });
 
+test('one that is now taken and now not is given up in the end', async () => {
+  const answers = Array.from({ length: 100 }, (_, i): Answer => (i % 2 === 0 ? 'fails' : 0));
+  const { announcer, publish, counts } = setUp({ answers });
+  announcer.announce(EVENT);
+  await jest.advanceTimersByTimeAsync(120 * SECOND);
+
+  expect(publish.mock.calls.length).toBeLessThan(10);
+  expect(counts.at(-1)).toBe('repeated given_up');
+});
+
 test('to a replica that is dead nothing is repeated', async () => {
   const { announcer, publish, counts } = setUp({ answers: [0], isDeadChannel: () => true });
   announcer.announce(EVENT);
