@@ -42,5 +42,6 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
   stream.owed = isOwed ? { from: stream.position, written: new Set() } : null;
   stream.presenceVersion = attached.presenceVersion;
   stream.greeted = true;
+  stream.mustGreet = false;
   stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
 }

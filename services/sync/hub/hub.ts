@@ -229,7 +229,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
-  async #begin(stream: Stream, malformed: boolean, mustGreet = !stream.greeted): Promise<void> {
+  async #begin(stream: Stream, malformed: boolean): Promise<void> {
     const { replica, timing, metrics } = this.#parts;
     stream.state = 'opening';
     stream.attachAgain = false;
@@ -244,7 +244,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
       this.countTransitions(attached.transitions);
-      if (lostReason !== null || mustGreet) {
+      if (lostReason !== null || stream.mustGreet) {
         greet(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
       }
       this.#catchUp(stream, opened.page);
@@ -315,8 +315,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.countTransitions(attached.transitions);
     stream.restore();
     // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.
-    if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion)
-      return this.#begin(stream, false, true);
+    if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion) stream.mustGreet = true;
+    if (stream.mustGreet && stream.state !== 'opening') return this.#begin(stream, false);
     if (lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);

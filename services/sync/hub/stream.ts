@@ -50,6 +50,8 @@ export class Stream {
   catchingUp = false;
   /** `ready` was written; before that nothing else may be. */
   greeted = false;
+  /** It needs a `ready`, the first or another one: only that takes back what the client believes. */
+  mustGreet = true;
   presenceVersion = 0;
   /** Attaches in vain since the last one that succeeded. */
   failedAttaches = 0;

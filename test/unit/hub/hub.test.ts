@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { Hub } from '../../../services/sync/hub/hub.ts';
 import type { LeaseStore } from '../../../services/sync/hub/lease-store.ts';
 import type { Replica } from '../../../services/sync/hub/replica.ts';
@@ -18,7 +19,7 @@ const ATTACHED: Attached = {
   opened: null,
 };
 
-const opened = (lostReason: 'gap' | 'new'): Attached => ({
+const opened = (lostReason: 'gap' | 'new' | null): Attached => ({
   ...ATTACHED,
   opened: {
     ...{ lostReason, clipboard: null, pendingMessages: 0, pendingTransfers: 0 },
@@ -46,8 +47,11 @@ class Client extends EventEmitter {
 }
 
 /** A hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
-function setUp(answers: Attached[]) {
-  const attach = jest.fn(() => Promise.resolve(answers.length > 1 ? answers.shift() : answers[0]));
+function setUp(answers: (Attached | 'fails')[]) {
+  const attach = jest.fn(() => {
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    return answer === 'fails' ? Promise.reject(new BatonError('store_unavailable')) : Promise.resolve(answer);
+  });
   const detach = jest.fn(() => Promise.resolve());
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
   const hub = new Hub({
@@ -93,6 +97,30 @@ test('a stream that is greeted anew while a later comparison overtakes it goes o
 
   expect(client.text).not.toContain('event: reconnect');
   expect(attach).toHaveBeenCalledTimes(4);
+  expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  hub.stop();
+});
+
+test('one to which the store told presence that it has lost since is greeted anew, also when that fails at first', async () => {
+  const { hub, client, attach, open } = setUp([
+    { ...opened('new'), presenceVersion: 5 },
+    ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],
+    ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],
+    { ...ATTACHED, presenceVersion: 2 },
+    { ...opened(null), presenceVersion: 2 },
+    { ...ATTACHED, presenceVersion: 2, presence: null },
+  ]);
+  await open();
+  hub.attachAll('gap');
+  await jest.advanceTimersByTimeAsync(10_000);
+
+  expect(attach).toHaveBeenCalledTimes(7);
+  expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  expect(client.text).not.toContain('event: presence');
+
+  hub.attachAll('gap');
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(attach).toHaveBeenCalledTimes(8);
   expect(client.text.match(/event: ready/g)).toHaveLength(2);
   hub.stop();
 });
