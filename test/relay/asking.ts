@@ -102,8 +102,20 @@ export async function until(isSo: () => Promise<boolean>): Promise<void> {
 export const untilSent = (relayed: Relayed, replica: Target, bytes: number, generation = 0) =>
   until(async () => Number(offsetOf(await head(relayed, replica, generation)).offset) >= bytes);
 
-/** Relay requests under way on a replica. */
-export async function active({ adminUrl }: { adminUrl: string }, direction: 'up' | 'down'): Promise<number> {
+/** A row of a replica's metrics, 0 where there is none. */
+async function rowOf({ adminUrl }: { adminUrl: string }, row: string): Promise<number> {
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  return Number(new RegExp(`^baton_relay_active\\{direction="${direction}"\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0);
+  return Number(
+    metrics
+      .split('\n')
+      .find((line) => line.startsWith(`baton_${row} `))
+      ?.split(' ')[1] ?? 0,
+  );
 }
+
+/** Relay requests under way on a replica. */
+export const active = (replica: { adminUrl: string }, direction: 'up' | 'down'): Promise<number> =>
+  rowOf(replica, `relay_active{direction="${direction}"}`);
+
+/** Bytes of files that the relay requests of a replica hold. */
+export const buffered = (replica: { adminUrl: string }): Promise<number> => rowOf(replica, 'relay_buffered_bytes');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Site, startSite } from '../support/site.ts';
+import { buffered, until } from './asking.ts';
 import { curlDown, curlUp, sha256 } from './curl.ts';
 import { makeFolder, MIB, relayFiles, writeFile } from './relayed.ts';
 
@@ -13,14 +14,16 @@ afterAll(async () => {
   folder.remove();
 });
 
-test('a receiver at 1 MB/s slows a sender at full speed down, and gets every byte', async () => {
+test('a receiver at 1 MB/s slows a sender at full speed down, and gets every byte; what replicas hold is counted', async () => {
   const size = 18 * MIB;
   const file = writeFile(folder.path, 'slow', size);
   const relayed = await relayFiles(site.one, { sizes: [size] });
   const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
   const to = join(folder.path, 'slow.out');
   const down = curlDown(relayed.url(site.two), relayed.receiver.headers, to, ['--limit-rate', '1M']);
+  await until(async () => (await buffered(site.one)) > 0 && (await buffered(site.two)) > 0);
   expect(await down.done).toEqual({ code: 0, out: '' });
   expect(await up.done).toEqual({ code: 0, out: '204' });
   expect(await sha256(to)).toBe(file.sha);
+  expect([await buffered(site.one), await buffered(site.two)]).toEqual([0, 0]);
 });

@@ -71,8 +71,8 @@ export class Deliverer {
   constructor(parts: DelivererParts) {
     this.#parts = parts;
     this.#providers = makeLanes(parts.concurrency);
-    Object.assign(parts.metrics.push_waiting, {
-      collect: () => parts.metrics.push_waiting.set(this.#here.size),
+    Object.assign(parts.metrics.push_queue_depth, {
+      collect: () => parts.metrics.push_queue_depth.set(this.#here.size),
     });
   }
 
@@ -140,6 +140,7 @@ export class Deliverer {
     await this.#turn();
     const answer = judged(await sender.send(registration.target, notice), registration);
     metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
+    if (answer.outcome === 'delivered' && fact.kind === 'message') metrics.messages_unacked_pushed_total.inc();
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
       metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
     }

@@ -88,7 +88,10 @@ export class Relay {
       ring: this.#places.ring,
       onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'up' }, bytes),
     });
-    const running = { asker, file, ring: () => upload.ring(), end: (error: BatonError) => upload.stop(error) };
+    const running = {
+      ...{ asker, file, bufferedBytes: () => upload.bufferedBytes },
+      ...{ ring: () => upload.ring(), end: (error: BatonError) => upload.stop(error) },
+    };
     const unwatch = this.#watch('sender', running, offset < size);
     await this.requests.during('up', running, async () => {
       try {
@@ -136,7 +139,7 @@ export class Relay {
     });
     if (!rewinds) download.begin();
     const end = (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error));
-    const running = { asker, file, ring: () => download.ring(), end };
+    const running = { asker, file, bufferedBytes: () => res.writableLength, ring: () => download.ring(), end };
     const unwatch = this.#watch('receiver', running, false);
     await this.requests.during('down', running, async () => {
       try {

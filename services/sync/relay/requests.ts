@@ -12,6 +12,8 @@ export interface Asker {
 export interface Running {
   asker: Asker;
   file: FileRef;
+  /** What it has read and not passed on yet. */
+  bufferedBytes: () => number;
   /** What it waits for may have happened. */
   ring: () => void;
   /** Ends it, at an offset from which it can go on; says why, where that can still be told. */
@@ -35,6 +37,15 @@ export class Requests {
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
+    Object.assign(metrics.relay_buffered_bytes, {
+      collect: () => metrics.relay_buffered_bytes.set(this.#bufferedBytes),
+    });
+  }
+
+  get #bufferedBytes(): number {
+    let bytes = 0;
+    for (const { bufferedBytes } of this.#running) bytes += bufferedBytes();
+    return bytes;
   }
 
   /** Throws `draining` when this replica takes no new ones. */

@@ -93,6 +93,10 @@ export class Upload {
     return this.#end;
   }
 
+  get bufferedBytes(): number {
+    return this.#pending + Math.max(0, this.#sent - this.#end);
+  }
+
   /** Resolves when the body is in the store; rejects with why it is not, all that can be kept of it being kept. */
   async run(): Promise<void> {
     const { req, store, file } = this.#parts;

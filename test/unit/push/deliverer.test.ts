@@ -55,7 +55,8 @@ function makeScene() {
     deliverer,
     release,
     sent,
-    waiting: async () => (await metrics.push_waiting.get()).values[0]?.value ?? 0,
+    metrics,
+    waiting: async () => (await metrics.push_queue_depth.get()).values[0]?.value ?? 0,
     /** Resolves when the one that answers was sent a push. */
     answered: () => once(news, 'quick.example'),
   };
@@ -83,4 +84,16 @@ describe('a push service that hangs', () => {
     release();
     await deliverer.stop();
   });
+});
+
+test('what was delivered because of a message is counted as such, other pushes are not', async () => {
+  const { deliverer, metrics, answered } = makeScene();
+  for (const fact of [factOf('quick-1'), factOf('quick-2').replace('message', 'transfer')]) {
+    const sent = answered();
+    deliverer.push('ann', fact);
+    await sent;
+  }
+  await deliverer.stop();
+  expect((await metrics.push_sent_total.get()).values).toMatchObject([{ value: 2 }]);
+  expect((await metrics.messages_unacked_pushed_total.get()).values).toMatchObject([{ value: 1 }]);
 });
