@@ -2,6 +2,8 @@ import type { ErrorRequestHandler, Express } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { makeExpress } from './express-app.ts';
+import { requestId } from './request-facts.ts';
+import { apiHeaders } from './response-headers.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -21,7 +23,7 @@ interface AdminDeps {
 /** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
 export function makeAdminApp({ isReady, status, registry, logger }: AdminDeps): Express {
   const app = makeExpress();
-  app.use((_req, res, next) => {
+  app.use(requestId, apiHeaders, (_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
     next();
   });

@@ -48,3 +48,10 @@ test("the metrics are Prometheus text, Node's own included", async () => {
 test('nothing else is served there', async () => {
   await request(admin()).get('/api/me').expect(404);
 });
+
+test.each(['/livez', '/metrics', '/elsewhere'])('%s carries what every answer carries', async (path) => {
+  const answer = await request(admin()).get(path).set('X-Request-Id', 'probe-1');
+  expect(answer.headers).toMatchObject({
+    ...{ 'x-api-version': '1', 'x-request-id': 'probe-1', 'cache-control': 'no-store' },
+  });
+});
