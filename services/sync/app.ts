@@ -169,10 +169,7 @@ export async function startApp(config: Config): Promise<App> {
     db: { redis, scripts, keys },
     broker,
     devices,
-    settings: {
-      ...config.signin,
-      publicUrl: config.http.publicUrl,
-    },
+    settings: { ...config.signin, publicUrl: config.http.publicUrl },
     bus: { channels: () => replica.channels(), publish: store.publish },
     onRevoked(account, deviceId, reason, sessionId) {
       identity.forget(account, deviceId, reason, sessionId);
@@ -181,6 +178,7 @@ export async function startApp(config: Config): Promise<App> {
     },
     onRemoved: [transfers.cancelAllOf, push.dropDevice],
     ...{ eraseTransfers: transfers.eraseAll, onErased: [push.dropAccount] },
+    onShown: (device) => signin.use(device),
     noteDue: dueStore.note,
     onFailure,
   });

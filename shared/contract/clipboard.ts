@@ -25,7 +25,8 @@ export const clipboardRoutes = {
   setClipboard: route({
     method: 'PUT',
     path: '/api/clipboard',
-    summary: 'Replace the clipboard; header X-Device-Name replaces the shown name of the writer',
+    summary: 'Replace the clipboard',
+    headers: { 'X-Device-Name': 'Shown as the name of the writer, instead of its own.' },
     rate: 'clipboard',
     body: Type.Object({
       content: Type.String({ description: 'Plain text, at most 65,536 bytes of UTF-8.' }),

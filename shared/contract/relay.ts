@@ -40,6 +40,10 @@ export const relayRoutes = {
     ...shared,
     method: 'PATCH',
     summary: 'Appends bytes to the upload of a file: a piece, or all that is left of it in one request',
+    headers: {
+      'Upload-Offset': 'Where these bytes begin.',
+      'Upload-Complete': '`?1`: they end with the last byte of the file.',
+    },
     answers: { 204: null },
     bytes: true,
     errors: [
@@ -51,7 +55,8 @@ export const relayRoutes = {
   download: route({
     ...shared,
     method: 'GET',
-    summary: 'The bytes of a file as its sender sends them, for its receiver; resumable by `Range: bytes=N-`',
+    summary: 'The bytes of a file as its sender sends them, for its receiver',
+    headers: { Range: '`bytes=N-`, to go on behind what has come.' },
     answers: { 200: 'application/octet-stream', 206: 'application/octet-stream' },
     bytes: true,
     errors: [...refusals, 'range_not_available', 'draining'],

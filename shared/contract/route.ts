@@ -28,6 +28,8 @@ export interface Route {
   /** Whether `Idempotency-Key` is honoured. */
   idempotent: boolean;
   params: TObject | null;
+  /** Headers that the route looks at beside those of its kind, with what they say. */
+  headers: Readonly<Record<string, string>>;
   query: TObject | null;
   body: TSchema | null;
   /** `form`: as a browser sends one without script (application/x-www-form-urlencoded). */
@@ -53,6 +55,7 @@ const DEFAULTS = {
   rate: null,
   idempotent: false,
   params: null,
+  headers: {},
   query: null,
   body: null,
   bodyKind: 'json',

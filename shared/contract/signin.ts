@@ -60,6 +60,7 @@ export const signinRoutes = {
       'Wait for the approval, with X-Poll-Secret. The first answer after it carries the session, and no later one',
     identity: 'public',
     rate: 'auth',
+    headers: { 'X-Poll-Secret': 'The poll_secret that qr/start answered.' },
     query: Type.Object({
       request_id: Named,
       wait_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.pollMs })),

@@ -109,6 +109,27 @@ describe('when the relay forgets a file', () => {
     expect(await sha256(to)).toBe(file.sha);
   });
 
+  test('a receiver waits half a minute for a sender who does not come, and one that asks again no less', async () => {
+    const bytes = someBytes(1_000);
+    const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
+    await append(relayed, site.one, { offset: 0, body: bytes.subarray(0, 500) });
+    const events = site.listen(relayed.sender, site.two);
+    await events.next('ready');
+    await forget();
+    // Its connection breaks when the next one comes.
+    const first = read(relayed, site.two).catch(() => undefined);
+    expect((await events.next('relay:rewind')).data).toMatchObject({ upload_url: pathOf(relayed, 0, 1), offset: 0 });
+    const again = await read(relayed, site.one);
+    expect([again.answer.status, again.bytes.toString()]).toEqual([
+      416,
+      expect.stringContaining('range_not_available'),
+    ]);
+    await first;
+    const reading = read(relayed, site.two);
+    await append(relayed, site.one, { offset: 0, body: bytes, complete: true, generation: 1 });
+    expect((await reading).bytes.equals(bytes)).toBe(true);
+  });
+
   test('a sender that began anew at the start is told where its receiver is', async () => {
     const size = 20 * MIB;
     const relayed = await relayFiles(site.one, { sizes: [size] });

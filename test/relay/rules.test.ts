@@ -77,6 +77,18 @@ describe('an upload', () => {
     expectMismatch(await append(relayed, site.two, { offset: 1_500, body: bytes.subarray(0, 10) }), 1_000, 1_500);
   });
 
+  test('is told so too where its offset makes it too long, or too short; and that it is late where it is', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [2_000] });
+    expectMismatch(await append(relayed, site.two, { offset: 1_500, body: someBytes(1_000) }), 0, 1_500);
+    await append(relayed, site.one, { offset: 0, body: someBytes(1_000) });
+    const tooLong = await append(relayed, site.two, { offset: 1_500, body: someBytes(1_000) });
+    expectMismatch(tooLong, 1_000, 1_500);
+    expect(tooLong.headers).toMatchObject({ 'upload-offset': '1000', 'upload-draft-interop-version': '8' });
+    const tooShort = { offset: 500, body: someBytes(1_000), complete: true };
+    expectMismatch(await append(relayed, site.two, tooShort), 1_000, 500);
+    expectProblem(await append(relayed, site.two, { ...tooShort, generation: 1 }), 'upload_gone');
+  });
+
   test('of more bytes than were declared is refused, with and without a length', async () => {
     const relayed = await relayFiles(site.one, { sizes: [1_000] });
     expectProblem(await append(relayed, site.one, { offset: 0, body: someBytes(1_001) }), 'upload_length_mismatch');

@@ -121,7 +121,9 @@ describe('the text', () => {
     const [laptop] = await site.enrol('Laptop');
     await put(laptop, 'what was there');
     const before = await picture(site.redis, `${site.prefix}:{${laptop.user}}`);
-    expectProblem(await put(laptop, content), 'clipboard_too_large');
+    const answer = await put(laptop, content);
+    expectProblem(answer, 'clipboard_too_large');
+    expect(answer.body).toMatchObject({ detail: expect.stringContaining('65536') });
     expect(await picture(site.redis, `${site.prefix}:{${laptop.user}}`)).toEqual(before);
   });
 

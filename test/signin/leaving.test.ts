@@ -1,11 +1,13 @@
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { eventually } from '../broker/brokers.ts';
+import { makeDevice, randomUser } from '../support/device.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { startSite } from '../support/site.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, denial, poll } from './parties.ts';
 
-/* A replica that goes while somebody waits there, and one where signing in by a code is switched off. */
+/* A replica that goes while somebody waits there, and some where nobody can be signed in by a code. */
 
 let site: SignInSite;
 beforeAll(async () => {
@@ -76,4 +78,14 @@ describe('switched off', () => {
     // The request is what it was.
     expect((await poll(site.two, asked)).status).toBe(202);
   });
+});
+
+test('without an auth broker nobody is signed in: an approved request says so at each poll', async () => {
+  const alone = await startSite();
+  const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
+  const asked = await ask(alone.one);
+  expect((await request(alone.two, { ...approval(asked), headers: laptop.headers })).status).toBe(200);
+  for (const replica of [alone.one, alone.two, alone.one])
+    expectProblem(await poll(replica, asked), 'broker_unavailable');
+  await alone.stop();
 });

@@ -327,7 +327,9 @@ test('an offer to oneself is refused, and one to nobody finds nothing', async ()
   const { sender } = await makeParties(one);
   const offerTo = (to: string) => sender.on(one).call('initTransfer', { body: { to, files: oneFile } });
 
-  await expect(offerTo('Sender')).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(offerTo('Sender')).rejects.toMatchObject({
+    ...{ code: 'invalid_request', extras: { errors: [{ path: '/body/to', message: 'is the device itself' }] } },
+  });
   await expect(offerTo('Nobody')).rejects.toMatchObject({ code: 'not_found' });
 });
 

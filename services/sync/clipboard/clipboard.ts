@@ -43,7 +43,8 @@ export function makeClipboard({ store, noteDue, onWritten }: ClipboardParts) {
     async set(caller: Caller, { content, contentType, deviceName, operation }: Write): Promise<ClipboardEntry> {
       if (contentType !== 'text/plain')
         throw new BatonError('unsupported_media_type', 'The clipboard holds text/plain');
-      if (Buffer.byteLength(content) > LIMITS.clipboardBytes) throw new BatonError('clipboard_too_large');
+      if (Buffer.byteLength(content) > LIMITS.clipboardBytes)
+        throw new BatonError('clipboard_too_large', `The clipboard holds at most ${LIMITS.clipboardBytes} bytes`);
       const given = deviceName === undefined ? '' : parseDeviceName(deviceName);
       if (given === null) throw new BatonError('invalid_device_name');
       const shownName = given || (caller.deviceId === null ? caller.name : '');

@@ -32,7 +32,8 @@ export function makeAdminApp({ isReady, status, registry, logger }: AdminDeps): 
   });
   app.get('/readyz', (_req, res) => {
     const readiness = isReady();
-    res.status(readiness.ready ? 200 : 503).json(readiness);
+    if (!readiness.ready) res.status(503).setHeader('Retry-After', '1');
+    res.json(readiness);
   });
   app.get('/statusz', async (_req, res) => {
     res.json(await status());

@@ -30,6 +30,7 @@ function parametersOf(route: Route): Json[] {
   return [
     ...fields(route.params, 'path'),
     ...fields(route.query, 'query'),
+    ...Object.entries(route.headers).map(([name, description]) => header(name, description)),
     ...(route.idempotent
       ? [header('Idempotency-Key', 'A repetition within 10 minutes answers the first result.')]
       : []),

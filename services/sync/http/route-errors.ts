@@ -5,7 +5,10 @@ import { isEventStream } from './request-facts.ts';
 /** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */
 const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
   [() => true, ['internal']],
-  [(route) => route.identity === 'caller', ['unauthenticated', 'untrusted_edge', 'invalid_request']],
+  [
+    (route) => route.identity === 'caller',
+    ['unauthenticated', 'untrusted_edge', 'session_revoked', 'account_refused', 'invalid_request'],
+  ],
   // Load and a missing store are told inside the stream: a native EventSource gives up after a non-200 answer.
   [(route) => route.identity === 'caller' && !isEventStream(route), ['store_unavailable', 'broker_unavailable']],
   [({ scope }) => scope !== 'any', ['guest_forbidden']],

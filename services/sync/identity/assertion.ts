@@ -37,16 +37,16 @@ function assertedBy({ sub, scope, meta = '', name, roles }: JWTPayload): Asserte
 export function makeAssertionIdentity({ keySet, issuer, audience }: AssertionParts): Identity {
   const verify = async (assertion: string): Promise<JWTPayload> => {
     try {
-      const { payload } = await jwtVerify(assertion, keySet, {
+      const { payload, protectedHeader } = await jwtVerify(assertion, keySet, {
         algorithms: ALGORITHMS,
-        // What the broker writes. Its access tokens are `at+jwt`, and prove nothing here.
-        typ: 'JWT',
         issuer,
         audience,
         requiredClaims: ['iat', 'exp'],
         maxTokenAge: BROKER_LIMITS.assertionSeconds,
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
+      // The broker's access tokens are `at+jwt`, and prove nothing here. An edge that says nothing says `JWT`.
+      if (!/^(application\/)?jwt$/i.test(protectedHeader.typ ?? 'JWT')) throw new errors.JWTInvalid('another type');
       const { iat = 0, exp = Number.POSITIVE_INFINITY } = payload;
       if (exp - iat > BROKER_LIMITS.assertionSeconds) throw new errors.JWTInvalid('lives too long');
       return payload;

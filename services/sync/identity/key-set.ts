@@ -52,6 +52,7 @@ async function fetchKeys(url: string): Promise<JWTVerifyGetKey> {
  * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched when first needed, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
  * the last good keys in force.
+ * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there never were any keys.
  */
 export function makeKeySet({ url, onFailure, now = () => performance.now() }: KeySetParts): JWTVerifyGetKey {
@@ -78,7 +79,6 @@ export function makeKeySet({ url, onFailure, now = () => performance.now() }: Ke
   };
 
   return async (header, token) => {
-    if (header.kid === undefined) throw new errors.JWKSNoMatchingKey();
     if (find === null) await refresh(FIRST_KEYS_PAUSE_MS);
     if (find === null)
       throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');

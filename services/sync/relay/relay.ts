@@ -31,6 +31,18 @@ const offsetMismatch = (expected: number, provided: number): BatonError =>
     members: { type: MISMATCHING_OFFSET, 'expected-offset': expected, 'provided-offset': provided },
   });
 
+const NOT_BEGUN = { generation: 0, end: 0 };
+
+/** Throws unless an upload of this generation goes on at this offset. */
+function checkGoesOn(
+  { generation: present, end }: Pick<Extent, 'generation' | 'end'>,
+  generation: number,
+  offset: number,
+): void {
+  if (present !== generation) throw new BatonError('upload_gone');
+  if (end !== offset) throw offsetMismatch(end, offset);
+}
+
 const wrongLength = (size: number): BatonError =>
   new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`);
 
@@ -69,15 +81,20 @@ export class Relay {
     const { size } = known;
     const { offset, completes, length } = readAppendHeaders(req);
     const announced = length === null ? null : offset + length;
-    if (announced !== null && (announced > size || (completes && announced < size))) throw wrongLength(size);
+    if (announced !== null && (announced > size || (completes && announced < size))) {
+      // Who begins at the wrong place has not got the length wrong.
+      const isBegun = known.generation !== null;
+      const extent = isBegun ? await this.#places.enter(account, file, known, this.#places.look()) : NOT_BEGUN;
+      checkGoesOn(extent, generation, offset);
+      throw wrongLength(size);
+    }
     // What brings no byte takes no place.
     const isNew = offset < size && (await this.#places.admit(account, file));
     const holder = this.#places.newHolder();
     let extent: Extent;
     try {
       extent = await this.#places.enter(account, file, known, { side: 'w', holder, from: offset, generation });
-      if (extent.generation !== generation) throw new BatonError('upload_gone');
-      if (extent.end !== offset) throw offsetMismatch(extent.end, offset);
+      checkGoesOn(extent, generation, offset);
     } catch (error) {
       if (isNew) await store.release(account, [file]);
       throw error;
@@ -205,7 +222,9 @@ export class Relay {
     if (failed) throw failed.reason;
   }
 
-  /** Where a reader begins; what is not kept any more is asked of the sender again. */
+  /**
+   * Where a reader begins; what is not kept any more is asked of the sender again. `rewinds`: who has to come back first.
+   */
   async #enterToRead(asker: Asker, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
     const { account } = asker;
     const entry = { side: 'r', holder, from: start } as const;
@@ -217,9 +236,11 @@ export class Relay {
       await this.#places.rewind(account, file, extent.generation, start, 'asked');
       extent = await this.#places.enter(account, file, await this.#places.known(asker, file, 'receiver'), entry);
     }
-    if (!rewinds && extent.generation > 0 && extent.end === extent.base)
+    const isAwaited = extent.generation > 0 && extent.end === extent.base;
+    // Where this request has just made the generation, its sender was told.
+    if (isAwaited && !rewinds && extent.generation === known.generation)
       await this.#places.tellAgain(account, file, extent.generation, extent.base);
-    return { generation: extent.generation, rewinds };
+    return { generation: extent.generation, rewinds: rewinds || isAwaited };
   }
 
   /** What an upload that did not get to its end is told. */

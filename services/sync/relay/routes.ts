@@ -16,8 +16,10 @@ const fileOf = ({ transfer_id, index }: { transfer_id: string; index: number }):
   index,
 });
 
+/** Before anything can be refused: refusals say it too. */
+const tellVersion = (res: Response) => res.setHeader('Upload-Draft-Interop-Version', UPLOAD_DRAFT_INTEROP_VERSION);
+
 function tellProgress(res: Response, { end, size }: { end: number; size: number }): void {
-  res.setHeader('Upload-Draft-Interop-Version', UPLOAD_DRAFT_INTEROP_VERSION);
   res.setHeader('Upload-Offset', end);
   res.setHeader('Upload-Complete', end === size ? '?1' : '?0');
 }
@@ -31,6 +33,7 @@ async function append(
     res,
   }: { caller: Caller; params: Parameters<typeof fileOf>[0] & { generation: number }; req: Request; res: Response },
 ) {
+  tellVersion(res);
   try {
     tellProgress(res, await relay.append(askerOf(caller), fileOf(params), params.generation, req));
     return { status: 204 } as const;
@@ -44,6 +47,7 @@ async function append(
 export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> {
   return {
     headUpload: async ({ caller, params, res }) => {
+      tellVersion(res);
       const { end, size } = await relay.look(askerOf(caller), fileOf(params), params.generation);
       tellProgress(res, { end, size });
       res.setHeader('Upload-Length', size);

@@ -10,7 +10,7 @@ import { Revocations } from './revocations.ts';
 import { makeSessionHandlers } from './routes.ts';
 import { type DeviceRows, makeSessionRows } from './rows.ts';
 import { makeSessionCookie } from './session-answer.ts';
-import { makeSessions } from './sessions.ts';
+import { makeSessions, type SessionsParts } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
 
 /** One for what was offered while the account was erased, one to spare. */
@@ -32,6 +32,8 @@ interface SessionsRoomParts {
   eraseTransfers: (account: string) => Promise<void>;
   /** What other rooms do when everything of an account is erased. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
+  /** A device renewed its session. */
+  onShown: SessionsParts['onShown'];
   noteDue: (account: string, delayMs: number) => Promise<void>;
   onFailure: (task: string, error: unknown) => void;
 }
@@ -57,7 +59,7 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     for (const clear of parts.onErased) await clear(account);
   }
   const sessions = makeSessions({
-    ...{ broker, devices, rows, removal, revocations, erase, nowMs: store.nowMs },
+    ...{ broker, devices, rows, removal, revocations, erase, onShown: parts.onShown, nowMs: store.nowMs },
     onlineDevices: devices.online,
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });

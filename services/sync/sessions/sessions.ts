@@ -24,7 +24,7 @@ export interface Issued {
   device: DeviceRef | null;
 }
 
-interface SessionsParts {
+export interface SessionsParts {
   broker: BrokerClient | null;
   devices: DeviceRows;
   rows: SessionRows;
@@ -32,6 +32,8 @@ interface SessionsParts {
   revocations: Revocations;
   onlineDevices: (account: string) => Promise<Set<string>>;
   erase: (account: string) => Promise<void>;
+  /** A device showed its credential: its session has reached it. Must not wait. */
+  onShown: (device: Pick<Caller, 'account' | 'deviceId'>) => void;
   /** Unix ms of the store: by a replica's own clock a session could be made longer where that is behind. */
   nowMs: () => Promise<number>;
   onceSeconds: number;
@@ -46,7 +48,8 @@ export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
 
 /** The sessions of the account's devices: the auth broker holds them, this room asks for them and passes them on. */
 export function makeSessions(parts: SessionsParts) {
-  const { devices, rows, removal, revocations, onlineDevices, erase, nowMs, onceSeconds, persistSeconds } = parts;
+  const { devices, rows, removal, revocations, onlineDevices, erase, onShown, nowMs, onceSeconds, persistSeconds } =
+    parts;
   const broker = (): BrokerClient => {
     if (parts.broker === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
     return parts.broker;
@@ -188,6 +191,7 @@ export function makeSessions(parts: SessionsParts) {
         await removal.remind(account, issued.meta, issued.session_id);
         throw new BatonError('session_revoked');
       }
+      onShown({ account, deviceId: issued.meta });
       return { issued, device: await rows.write(account, issued, 'lost') };
     },
 

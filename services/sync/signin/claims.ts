@@ -34,8 +34,8 @@ export function makeClaims({ owe, settle, noteDue, storeNowMs, hasStream, remove
       await owe(account, factOf(deviceId), (await storeNowMs()) + delayMs);
     },
 
-    /** A device made a request: its session has reached it. */
-    use({ account, deviceId }: Caller): void {
+    /** A device made a request, or renewed its session: it has reached it. */
+    use({ account, deviceId }: Pick<Caller, 'account' | 'deviceId'>): void {
       const key = `${account} ${deviceId}`;
       if (deviceId === null || noted.has(key)) return;
       noted.add(key);

@@ -23,6 +23,6 @@ redis.call('HSET', KEYS[1], 'decision', ARGV[3])
 if ARGV[4] == 'denied' then
   bury(KEYS[1], 'denied')
 else
-  redis.call('HSET', KEYS[1], 'state', 'approved', unpack(ARGV, 5))
+  redis.call('HSET', KEYS[1], 'state', 'approved', 'approved_at', int(now), unpack(ARGV, 5))
 end
 return { 'OK', login.waiter or '' }

@@ -105,7 +105,10 @@ export function makeSignin(parts: SigninParts) {
       for (let isFirst = true; ; isFirst = false) {
         const look = await store.look(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
         if (look.state === 'leased') {
-          if (consume === null) throw new BatonError('broker_unavailable', 'There is no auth broker here');
+          if (consume === null) {
+            await store.finish(id, look.fence, 'approved');
+            throw new BatonError('broker_unavailable', 'There is no auth broker here');
+          }
           const issued = await consume(id, look.fence, look.login);
           if (issued !== null) onOutcome('consumed');
           return issued === null ? { pending: look } : { issued };

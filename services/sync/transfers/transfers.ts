@@ -82,6 +82,13 @@ function checkInit({ files, sealed }: InitTransfer): void {
   if (first) throw new BatonError('invalid_request', `${first.path} ${first.message}`, { errors });
 }
 
+/** What the store has against an offer is its target: the device itself. */
+function namingTarget({ to }: InitTransfer, error: unknown): unknown {
+  if (!(error instanceof BatonError && error.code === 'invalid_request')) return error;
+  const flaw = { path: to === undefined ? '/body/to_device_id' : '/body/to', message: 'is the device itself' };
+  return new BatonError('invalid_request', `${flaw.path} ${flaw.message}`, { errors: [flaw] });
+}
+
 /** Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. */
 export function makeTransfers(parts: TransfersParts) {
   const { store, isDeadChannel, noteDue, owePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
@@ -138,7 +145,9 @@ export function makeTransfers(parts: TransfersParts) {
       };
       const { stored, receiver, routes } = await owePushes(account, (pushes) =>
         store.init(account, deviceId, offer, pushes),
-      );
+      ).catch((error: unknown) => {
+        throw namingTarget(wanted, error);
+      });
       onState('PENDING');
       const online = routes.some(
         (device, i) => i % 2 === 1 && device === receiver && !isDeadChannel(routes[i - 1] as string),

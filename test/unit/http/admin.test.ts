@@ -23,6 +23,7 @@ test('a replica that is not ready says why', async () => {
   await request(admin()).get('/readyz').expect(200);
   await request(admin({ ready: false }))
     .get('/readyz')
+    .expect('Retry-After', '1')
     .expect(503, { ready: false, reasons: ['draining'] });
 });
 

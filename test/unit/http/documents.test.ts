@@ -52,6 +52,9 @@ describe('the OpenAPI document', () => {
       'Last-Event-ID',
     ]);
     expect(operation(ROUTES.sendMessage)?.parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header' }]);
+    expect(operation(ROUTES.pollLogin)?.parameters.map(({ name }) => name)).toEqual([
+      ...['request_id', 'wait_ms', 'X-Poll-Secret'],
+    ]);
   });
 
   test('never lets a stream answer that the store or the replica is busy', () => {

@@ -107,12 +107,13 @@ test('without any keys nobody is let in, and their place is asked once a second'
   expect(server.fetches()).toBe(2);
 });
 
-test('a token that names no key is not tried against all of them', async () => {
-  const { check } = keySet();
+test('a token that names no key is checked with the only one that fits, and not tried against several', async () => {
   const nameless = {
     ...(first as Signer),
     sign: (claims: object) => (first as Signer).sign({ ...claims }, { kid: undefined }),
   };
-  expect(await check(nameless)).toBe(UNKNOWN);
-  expect(server.fetches()).toBe(0);
+  server.keys.push((second as Signer).jwk);
+  expect(await keySet().check(nameless)).toBe('none');
+  server.keys.push((await makeSigner('third')).jwk);
+  expect(await keySet().check(nameless)).toBe('ERR_JWKS_MULTIPLE_MATCHING_KEYS');
 });
