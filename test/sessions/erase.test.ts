@@ -87,6 +87,18 @@ test('files on their way go from the relay, whoever sends them is stopped, and t
   expect(await keysUnder(redis, site.prefix, `:relay:{${id}}*`)).toEqual([]);
 });
 
+test('who is signed in stays the kind of device that it is', async () => {
+  const laptop = await site.signIn(undefined, { device_type: 'linux' });
+  await site.signIn(laptop.user, { device_name: 'Phone', device_type: 'ios' });
+  expect((await laptop.ask(site.one, ERASE)).status).toBe(204);
+  const { body } = await laptop.ask(site.two, { path: '/api/devices' });
+  const kinds = (body as { devices: { name: string; type: string }[] }).devices.map(({ name, type }) => [name, type]);
+  expect(kinds.sort()).toEqual([
+    ['Laptop', 'linux'],
+    ['Phone', 'ios'],
+  ]);
+});
+
 test('ended transfers go too, with what a replica that died left of them in the relay', async () => {
   const { laptop, phone } = await pair();
   const id = await offer(laptop, 'private-one.txt', 3);

@@ -39,6 +39,15 @@ test('a lost row is put back from the broker’s listing before a device route r
   expect(namesOf(await laptop.ask(site.one, { path: '/api/devices' }))).toEqual(['Laptop']);
 });
 
+test('the listing that puts a row back tells of the device as it is from then on', async () => {
+  const laptop = await site.signIn();
+  await redis.del(rowsKey(laptop.user));
+  const listing = async () => (await laptop.ask(site.two, { path: '/api/auth/sessions' })).body;
+  const asBrowser = { sessions: [{ name: 'Laptop', type: 'browser' }] };
+  expect(await listing()).toMatchObject(asBrowser);
+  expect(await listing()).toMatchObject(asBrowser);
+});
+
 test('behind an edge too, and the stream of the device is counted online', async () => {
   const laptop = await site.signIn();
   await redis.del(rowsKey(laptop.user));

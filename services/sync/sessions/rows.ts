@@ -62,13 +62,13 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
   }
 
   /** False where the device may have no row: it was signed out, or there are too many. */
-  async function putBack(account: string, session: BrokerSession): Promise<boolean> {
+  async function putBack(account: string, session: BrokerSession, type?: DeviceType): Promise<boolean> {
     if (await revocations.isBuried(account, session.meta)) {
       await removal.remind(account, session.meta, session.session_id);
       return false;
     }
     try {
-      await write(account, session, 'lost');
+      await write(account, session, 'lost', type);
       return true;
     } catch (error) {
       if (error instanceof BatonError && error.status < 500) return false;
@@ -82,17 +82,27 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     if (now && formatRow(now) === formatRow(row)) await removal.expire(account, row.deviceId, row);
   }
 
-  /** Puts back what is missing, and removes what has no session any more. */
-  async function reconcile(account: string, listed: BrokerSession[], rows: DeviceRow[]): Promise<void> {
+  /**
+   * Puts back what is missing, and removes what has no session any more. `types`: what devices are known to have been.
+   * Resolves to whether any was put back.
+   */
+  async function reconcile(
+    account: string,
+    listed: BrokerSession[],
+    rows: DeviceRow[],
+    types: ReadonlyMap<string, DeviceType> = new Map(),
+  ): Promise<boolean> {
     const known = new Set(rows.map(({ deviceId }) => deviceId));
+    let anyIsBack = false;
     for (const session of listed) {
       if (session.meta === '' || known.has(session.meta)) continue;
-      await putBack(account, session);
+      anyIsBack = (await putBack(account, session, types.get(session.meta))) || anyIsBack;
     }
     const alive = new Set(listed.map(({ meta }) => meta));
     const youngMs = (await nowMs()) - YOUNG_MS;
     const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < youngMs);
     for (const row of over) await drop(account, row);
+    return anyIsBack;
   }
 
   return {

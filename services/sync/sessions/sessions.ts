@@ -205,13 +205,15 @@ export function makeSessions(parts: SessionsParts) {
 
     /** `stale`: the broker could not be asked, and the rows answered. */
     async list(caller: Caller): Promise<{ sessions: DeviceSession[]; stale: boolean }> {
-      const there = await devices.rows(caller.account);
+      let there = await devices.rows(caller.account);
       const asked = parts.broker === null ? Promise.resolve(null) : parts.broker.list(caller.userId);
       const listed = await asked.catch((error: unknown) => {
         if (isBrokerFault(error)) return null;
         throw error;
       });
-      if (listed !== null) await rows.reconcile(caller.account, listed, there);
+      if (listed !== null && (await rows.reconcile(caller.account, listed, there))) {
+        there = await devices.rows(caller.account);
+      }
       return { sessions: await describe(caller, listed, there), stale: listed === null };
     },
 
@@ -243,9 +245,10 @@ export function makeSessions(parts: SessionsParts) {
 
     /** Removes everything that is kept of the account, and puts the rows of its sessions back. */
     async erase({ account, userId }: Caller): Promise<void> {
+      const types = new Map((await devices.rows(account)).map(({ deviceId, type }) => [deviceId, type]));
       await erase(account);
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch(() => []);
-      if (listed.length > 0) await rows.reconcile(account, listed, []);
+      if (listed.length > 0) await rows.reconcile(account, listed, [], types);
     },
   };
 }

@@ -26,7 +26,7 @@ test.each(['a request here', 'an open stream'])(
   'one that was used by %s is not, where the store forgot that',
   async (by) => {
     const { claims, removed, settled } = makeScene(by === 'an open stream' ? ['phone'] : []);
-    if (by === 'a request here') claims.use({ account: 'ann', deviceId: 'phone' } as Caller);
+    if (by === 'a request here') claims.use({ account: 'ann', deviceId: 'phone' });
     await claims.check('ann', 'claim:phone');
     expect(removed).toEqual([]);
     expect(settled.at(-1)).toBe('claim:phone');
