@@ -39,7 +39,7 @@ export function makeHealth(parts: HealthParts): Express {
   bindGauges(metrics, {
     streams: () => hub.streams.size,
     streamsLimit: config.hub.maxStreams,
-    bufferedBytes: () => hub.bufferedBytes,
+    bufferedBytes: () => hub.streams.bufferedBytes,
     busSilentForMs: () => bus.silentForMs,
     liveReplicas: () => replica.live,
     isDraining,

@@ -121,13 +121,6 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     });
   }
 
-  /** Bytes that clients have not taken yet. */
-  get bufferedBytes(): number {
-    let bytes = 0;
-    for (const stream of this.streams.all.values()) bytes += stream.bufferedBytes;
-    return bytes;
-  }
-
   start(): void {
     this.sweeper.start();
     this.#heartbeat.start();
@@ -220,6 +213,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   attachAll(cause: string): void {
     this.#parts.metrics.attach_rounds_total.inc({ cause });
     this.sweeper.attachAll(cause);
+    this.#looks.recentlyLeft();
   }
 
   /** Ends all streams in random order, evenly over `spreadMs`, and refuses new ones. Resolves when the store knows. */
@@ -243,7 +237,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
-      this.countTransitions(attached.transitions);
+      this.#note(stream, attached);
       if (lostReason !== null || stream.mustGreet) {
         greet(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
       }
@@ -265,6 +259,11 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const attached = await attach();
     const restored = attached && lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
     return restored ? attach() : attached;
+  }
+
+  #note(stream: Stream, { transitions, strayInMs }: Attached): void {
+    this.countTransitions(transitions);
+    if (strayInMs > 0) this.sweeper.attachSoon(stream, 'stray', strayInMs);
   }
 
   #refused(stream: Stream, outcome: Attached['outcome']): void {
@@ -312,7 +311,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const source = stream.takeDoubt() ?? 'sweep';
     if (stream.isOver || attached.outcome === 'old') return;
     if (attached.outcome !== 'attached') return this.#refused(stream, attached.outcome);
-    this.countTransitions(attached.transitions);
+    this.#note(stream, attached);
     stream.restore();
     // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.
     if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion) stream.mustGreet = true;

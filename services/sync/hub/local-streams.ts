@@ -22,6 +22,13 @@ export class LocalStreams {
     return this.all.size;
   }
 
+  /** Bytes that clients have not taken yet. */
+  get bufferedBytes(): number {
+    let bytes = 0;
+    for (const stream of this.all.values()) bytes += stream.bufferedBytes;
+    return bytes;
+  }
+
   find(account: string): AccountStreams | undefined {
     return this.#accounts.get(account);
   }

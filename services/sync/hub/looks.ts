@@ -5,6 +5,9 @@ import type { Replica } from './replica.ts';
 import type { HubStore } from './store.ts';
 import type { Transitions } from './transitions.ts';
 
+/** Whatever the store loses is not older than this: what it had not passed on, or not yet written, when it went. */
+const LOSABLE_MS = 60_000;
+
 interface LooksParts {
   store: HubStore;
   leases: LeaseStore;
@@ -19,6 +22,17 @@ interface LooksParts {
 /** Compares what was announced of accounts with what is routed, where no attach does it. */
 export function makeLooks({ store, leases, streams, replica, sweeper, onTransitions, onFailure }: LooksParts) {
   const looking = new Set<string>();
+  /** Accounts of which nothing is here any more, the latest last, and since when the store knows. */
+  const left = new Map<string, number>();
+
+  function noteLeft(account: string): void {
+    left.delete(account);
+    left.set(account, performance.now());
+    for (const [earliest, atMs] of left) {
+      if (performance.now() - atMs <= LOSABLE_MS) break;
+      left.delete(earliest);
+    }
+  }
 
   /** A stream of it is here, or was until just now and the store may not know yet. */
   const isHere = (account: string): boolean => streams.find(account) !== undefined || streams.isLeaving(account);
@@ -43,8 +57,16 @@ export function makeLooks({ store, leases, streams, replica, sweeper, onTransiti
     /** Once the grace of a stream that closed is over. Resolves to the ms after which to look again, 0 when settled. */
     async afterGrace(account: string): Promise<number> {
       const againInMs = await look(account);
-      if (againInMs === 0 && !isHere(account)) await leases.dropAccount(replica.id, account);
+      if (againInMs === 0 && !isHere(account)) {
+        await leases.dropAccount(replica.id, account);
+        noteLeft(account);
+      }
       return againInMs;
+    },
+
+    /** The store may have lost a tail: the ends of these accounts' streams, of which nothing here would remind it. */
+    recentlyLeft(): void {
+      for (const account of left.keys()) sweeper().lookLater(account, 0);
     },
 
     /** This replica was rung for the account, of which no stream is here. */

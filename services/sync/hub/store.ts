@@ -36,6 +36,8 @@ export interface Attached {
   /** Ms until the next thing of the account is due, null when nothing is. */
   nextDueInMs: number | null;
   transitions: Transitions;
+  /** Ms until a row of this replica's that it does not hold can be told from that of a new stream; 0: there is none. */
+  strayInMs: number;
   opened: Opened | null;
 }
 
@@ -74,14 +76,14 @@ function transitionsOf(counts: string): Transitions {
 }
 
 function openedOf(reply: Reply): Opened | null {
-  if (reply.length < 13) return null;
-  const [updated, expires] = text(reply, 8).split('\n');
+  if (reply.length < 14) return null;
+  const [updated, expires] = text(reply, 9).split('\n');
   return {
-    lostReason: (text(reply, 7) || null) as ResetReason | null,
+    lostReason: (text(reply, 8) || null) as ResetReason | null,
     clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
-    pendingMessages: Number(reply[9]),
-    pendingTransfers: Number(reply[12]),
-    page: pageOf(list(reply, 10), text(reply, 11)),
+    pendingMessages: Number(reply[10]),
+    pendingTransfers: Number(reply[13]),
+    page: pageOf(list(reply, 11), text(reply, 12)),
   };
 }
 
@@ -167,6 +169,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: 
         presence: presenceVersion > known ? { devices: list(reply, 3), states: list(reply, 4) } : null,
         nextDueInMs: reply[5] ? Number(reply[5]) : null,
         transitions: transitionsOf((reply[6] ?? '') as string),
+        strayInMs: Number(reply[7] ?? 0),
         opened: openedOf(reply),
       };
     },

@@ -27,10 +27,12 @@
 -- ARGV[15] streams of the account that the replica holds, joined by line ends
 -- ARGV[16] channels to which nobody listens, joined by line ends; '' when that was not asked
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
---         devices, presence, ms until the next thing is due or '', online + offline transitions,
+--         devices, presence, ms until the next thing is due or '', online + offline transitions, ms until a row that
+--         the replica does not hold can be told from that of a new stream (0: there is none),
 --         [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
 --         or OK, full, channels of the account's other streams: a limit is reached, and it was not asked whether some
 --         of them are those of a replica that has just died
+local NEW_MS = 10000
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local opening, now, dead, held, ghostly = ARGV[7] == '1', now_ms(), {}, {}, {}
@@ -38,11 +40,14 @@ for name in string.gmatch(ARGV[13], '[^\n]+') do dead[name] = true end
 for name in string.gmatch(ARGV[16], '[^\n]+') do ghostly[name] = true end
 for id in string.gmatch(ARGV[15], '[^\n]+') do held[id] = true end
 
-local devices, rows, mine = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now), nil
+local devices, rows, mine, stray = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now), nil, 0
 for _, row in ipairs(rows) do
   if row.id == stream then mine = row end
   -- Its end was in a tail that was lost. A row of a moment ago may be that of a stream that came after this was sent.
-  if row.channel == channel and not held[row.id] and math.abs(now - row.seen) > 10000 then row.open = false end
+  if row.open and row.channel == channel and not held[row.id] then
+    row.open = math.abs(now - row.seen) <= NEW_MS
+    if row.open then stray = math.max(stray, NEW_MS - math.abs(now - row.seen) + 1) end
+  end
 end
 if mine and mine.closed > 0 then return answer({ 'OK', 'gone' }) end
 if mine and mine.generation > generation then return answer({ 'OK', 'old' }) end
@@ -79,14 +84,14 @@ local newer = version > tonumber(ARGV[8])
 local due = redis.call('ZRANGE', KEYS[8], 0, 0, 'WITHSCORES')[2]
 local reply = {
   'OK', 'attached', top, int(version), newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
-  due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off),
+  due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off), int(stray),
 }
 if opening then
   purge_mail(keys, device, now, tonumber(ARGV[14]))
-  reply[9], reply[10] = reason or '', redis.call('GETRANGE', KEYS[7], 0, 31)
-  reply[11] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
-  reply[14] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
-  reply[12], reply[13] = {}, '1'
-  if not reason then reply[12], reply[13] = read_page(keys, ARGV[6], device, tonumber(ARGV[10])) end
+  reply[10], reply[11] = reason or '', redis.call('GETRANGE', KEYS[7], 0, 31)
+  reply[12] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
+  reply[15] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
+  reply[13], reply[14] = {}, '1'
+  if not reason then reply[13], reply[14] = read_page(keys, ARGV[6], device, tonumber(ARGV[10])) end
 end
 return answer(reply)

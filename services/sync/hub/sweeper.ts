@@ -85,10 +85,11 @@ export class Sweeper {
     this.#timer = null;
   }
 
-  /** `cause`: for the counters, should it turn out to be behind. */
-  attachSoon(stream: Stream, cause = 'again'): void {
+  /** `cause`: for the counters, should it turn out to be behind. `inMs`: not before, unless there is another cause. */
+  attachSoon(stream: Stream, cause = 'again', inMs = 0): void {
     stream.doubt ??= cause;
-    this.#urgent.set(stream, 0);
+    const atMs = inMs === 0 ? 0 : performance.now() + inMs;
+    this.#urgent.set(stream, Math.min(this.#urgent.get(stream) ?? Infinity, atMs));
   }
 
   attachAll(cause: string): void {
@@ -182,7 +183,7 @@ export class Sweeper {
 
   #settle(stream: Stream): void {
     // One that was under way when all were asked for may have been too early.
-    if (this.#urgent.has(stream)) return;
+    if (this.#urgent.get(stream) === 0) return;
     for (const round of this.#rounds) {
       round.left.delete(stream);
       if (round.left.size > 0) continue;

@@ -16,6 +16,7 @@ const ATTACHED: Attached = {
   ...{ outcome: 'attached', top: '1-1', presenceVersion: 1, nextDueInMs: null },
   presence: { devices: [], states: [] },
   transitions: { online: 0, offline: 0 },
+  strayInMs: 0,
   opened: null,
 };
 
