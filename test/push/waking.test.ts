@@ -90,6 +90,25 @@ describe('a device without a stream', () => {
     const holding = await keysHolding(site.redis, site.prefix, 'the secret text');
     expect(holding.filter((key) => !key.endsWith(':mail'))).toEqual([]);
   });
+
+  test.each(['none', 'sender', 'full'] as const)(
+    'reads who offers files, or has joined, where it asked: %s',
+    async (preview) => {
+      const { site, service } = push;
+      const [laptop, phone] = await site.enrol('Laptop "A\\B/"', 'Phone');
+      const subscription = await push.subscribe(phone, { preview });
+      const body = { to: 'Phone', files: [{ name: 'a.txt', size: 1 }] };
+      const { transfer } = (await laptop.on(site.two).call('initTransfer', { body })).body;
+      await service.received(1, subscription);
+      const tablet = makeDevice({ user: laptop.user, name: 'Tablet' });
+      await tablet.on(site.two).call('getMe');
+      const [offered, joined] = await service.received(2, subscription);
+      const from = (name: string) => (preview === 'none' ? {} : { from: name });
+      const offer = { v: 1, type: 'transfer', count: 1, id: transfer.transfer_id };
+      expect(offered?.payload).toEqual({ ...offer, ...from('Laptop "A\\B/"') });
+      expect(joined?.payload).toEqual({ v: 1, type: 'device', count: 1, id: tablet.id, ...from('Tablet') });
+    },
+  );
 });
 
 describe('a device with a live stream', () => {

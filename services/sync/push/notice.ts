@@ -12,11 +12,11 @@ interface NoticeParts {
   transferSeconds: number;
 }
 
-/** The message as its sender's stream would carry it. */
+/** The newest message as a stream would carry it; of an offer, or a new device, whom it comes from. */
 function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
   if (message === '' || preview === 'none') return null;
-  const { from_name: from, content: text } = JSON.parse(`${message}}`) as { from_name: string; content: string };
-  return preview === 'full' ? { from, text } : { from };
+  const { from_name: from, content: text } = JSON.parse(`${message}}`) as { from_name: string; content?: string };
+  return preview === 'full' && text !== undefined ? { from, text } : { from };
 }
 
 /** What a push says, and for how long it is worth saying. */

@@ -18,7 +18,7 @@
 -- ARGV[8] ms after which a message is pushed, and an offer dropped, although a stream is live
 -- ARGV[9] most that is counted
 -- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
---         newest item, since, attempts, now, when it was due, count, id, newest message as JSON without its end or '']
+--         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who offers or has joined, as JSON without its end; or '']
 local keys = { routes = KEYS[2], due = KEYS[3], push = KEYS[4], inbox = KEYS[5], mail = KEYS[6] }
 local now, fact, kind, device, peer = now_ms(), ARGV[1], ARGV[3], ARGV[4], ARGV[5]
 local at = redis.call('ZSCORE', keys.due, fact)
@@ -31,7 +31,9 @@ if r and is_suspended(r, now) then why = 'suspended' end
 local count, id, oldest, text = 1, newest or '', 0, ''
 if kind == 'message' then count, id, oldest, text = waiting_messages(keys, device, peer, tonumber(ARGV[9])) end
 if kind == 'transfer' then count, id = waiting_offers(keys, device, peer, tonumber(ARGV[9])) end
-if kind == 'device' then count = redis.call('HEXISTS', KEYS[1], peer) end
+local row = kind ~= 'message' and redis.call('HGET', KEYS[1], peer)
+if kind == 'device' then count = row and 1 or 0 end
+if row then text = '{"from_name":' .. cjson.encode(string.match(row, '^[^\n]*')) end
 if count == 0 then why = why or 'settled' end
 local live = (kind == 'message' or kind == 'transfer') and has_live_stream(read_routes(keys.routes, now), ARGV[7], device)
 if kind == 'transfer' then oldest = tonumber(since or '0') end

@@ -41,7 +41,7 @@ export interface Taken {
   readonly dueAtMs: number;
   readonly count: number;
   readonly id: string;
-  /** JSON without its end, or '': the newest message, where the device asked for a preview. */
+  /** For a preview, where the device asked for one: the newest message, or who offers or has joined, as JSON without its end. */
   readonly message: string;
 }
 
