@@ -89,18 +89,6 @@ describe('an upload', () => {
     expectProblem(await append(relayed, site.two, { ...tooShort, generation: 1 }), 'upload_gone');
   });
 
-  test('is shown to its sender as far as it got, wherever the transfer is read', async () => {
-    const relayed = await relayFiles(site.one, { sizes: [2_000] });
-    await append(relayed, site.one, { offset: 0, body: someBytes(1_000) });
-    const [client, params] = [relayed.sender.on(site.two), { transfer_id: relayed.id }];
-    const body = { phase: 'relay_uploading' as const };
-    const told = (await client.call('phaseTransfer', { params, body })).body.transfer;
-    const [listed] = (await client.call('listTransfers')).body.transfers;
-    const got = (await client.call('getTransfer', { params })).body.transfer;
-    const uploads = [{ index: 0, upload_url: pathOf(relayed), offset: 1_000 }];
-    expect([told.uploads, listed?.uploads, got.uploads]).toEqual([uploads, uploads, uploads]);
-  });
-
   test('of more bytes than were declared is refused, with and without a length', async () => {
     const relayed = await relayFiles(site.one, { sizes: [1_000] });
     expectProblem(await append(relayed, site.one, { offset: 0, body: someBytes(1_001) }), 'upload_length_mismatch');

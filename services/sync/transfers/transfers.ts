@@ -179,7 +179,7 @@ export function makeTransfers(parts: TransfersParts) {
     async tell(actor: Actor, transferId: string, report: PhaseReport): Promise<Transfer> {
       const { stored, waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
       if (waitMs > 0) forwardLater(actor, transferId, waitMs);
-      return shownTo(actor.deviceId, transferId, stored);
+      return viewFor(actor.deviceId, stored);
     },
 
     /** The receiver has stored a file of the relay up to here: progress, told as a phase is. */
@@ -307,9 +307,8 @@ export function makeTransfers(parts: TransfersParts) {
 
   /** Null when it expired between the list and the read. */
   async function readListed({ account, deviceId }: Actor, entry: string): Promise<Transfer | null> {
-    const transferId = entry.slice(entry.indexOf('-') + 1);
     try {
-      return await shownTo(deviceId, transferId, await store.read(account, deviceId, transferId));
+      return viewFor(deviceId, await store.read(account, deviceId, entry.slice(entry.indexOf('-') + 1)));
     } catch (error) {
       if (error instanceof BatonError && error.code === 'not_found') return null;
       throw error;
