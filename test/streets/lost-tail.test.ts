@@ -60,6 +60,7 @@ test('and soon, where its row is as new as that of a stream that has just come, 
   ];
   const isPhone = (isOnline: boolean) => (presence: Recorded<'presence'>) =>
     presence.data.devices.some(({ name, online }) => name === 'Phone' && online === isOnline);
+  await onLaptop.next('presence', isPhone(true));
   await onPhone.stop();
   await onLaptop.next('presence', isPhone(false));
 

@@ -99,7 +99,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       metrics,
       owed: rooms.owed,
       onLost: (stream) => this.#begin(stream, false),
-      onLive: (stream) => this.#tellPresence(stream.account),
+      onLive: (stream) => (stream.mustGreet ? this.sweeper.attachSoon(stream) : this.#tellPresence(stream.account)),
       onFailure: (stream, error) => {
         onFailure('catch-up', error);
         this.sweeper.attachSoon(stream);
@@ -113,6 +113,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       detach: async (stream) => {
         await store.detach(stream, replica.channel);
         this.#forget(stream);
+        this.#looks.noteEnd(stream.account);
       },
       look: (account) => this.#looks.afterGrace(account),
       liveReplicas: () => replica.live,
@@ -263,7 +264,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   #note(stream: Stream, { transitions, strayInMs }: Attached): void {
     this.countTransitions(transitions);
-    if (strayInMs > 0) this.sweeper.attachSoon(stream, 'stray', strayInMs);
+    if (strayInMs > 0) this.sweeper.attachLater(stream, strayInMs);
   }
 
   #refused(stream: Stream, outcome: Attached['outcome']): void {
@@ -315,7 +316,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     stream.restore();
     // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.
     if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion) stream.mustGreet = true;
-    if (stream.mustGreet && stream.state !== 'opening') return this.#begin(stream, false);
+    if (stream.mustGreet && stream.state !== 'opening' && !stream.catchingUp) return this.#begin(stream, false);
     if (lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);

@@ -22,17 +22,8 @@ interface LooksParts {
 /** Compares what was announced of accounts with what is routed, where no attach does it. */
 export function makeLooks({ store, leases, streams, replica, sweeper, onTransitions, onFailure }: LooksParts) {
   const looking = new Set<string>();
-  /** Accounts of which nothing is here any more, the latest last, and since when the store knows. */
-  const left = new Map<string, number>();
-
-  function noteLeft(account: string): void {
-    left.delete(account);
-    left.set(account, performance.now());
-    for (const [earliest, atMs] of left) {
-      if (performance.now() - atMs <= LOSABLE_MS) break;
-      left.delete(earliest);
-    }
-  }
+  /** Accounts of which nothing was here any more, the latest last: since when the store knows, and as whose. */
+  const left = new Map<string, { atMs: number; channel: string }>();
 
   /** A stream of it is here, or was until just now and the store may not know yet. */
   const isHere = (account: string): boolean => streams.find(account) !== undefined || streams.isLeaving(account);
@@ -43,8 +34,9 @@ export function makeLooks({ store, leases, streams, replica, sweeper, onTransiti
    */
   async function look(account: string): Promise<number> {
     const nothingHere = !isHere(account);
+    const ours = nothingHere ? [replica.channel, left.get(account)?.channel ?? ''] : [];
     try {
-      const { againInMs, transitions } = await store.look(account, nothingHere ? replica.channel : '');
+      const { againInMs, transitions } = await store.look(account, ours);
       onTransitions(transitions);
       return againInMs;
     } finally {
@@ -57,16 +49,24 @@ export function makeLooks({ store, leases, streams, replica, sweeper, onTransiti
     /** Once the grace of a stream that closed is over. Resolves to the ms after which to look again, 0 when settled. */
     async afterGrace(account: string): Promise<number> {
       const againInMs = await look(account);
-      if (againInMs === 0 && !isHere(account)) {
-        await leases.dropAccount(replica.id, account);
-        noteLeft(account);
-      }
+      if (againInMs === 0 && !isHere(account)) await leases.dropAccount(replica.id, account);
       return againInMs;
+    },
+
+    /** The store knows of the end of a stream of it. */
+    noteEnd(account: string): void {
+      left.delete(account);
+      if (!isHere(account)) left.set(account, { atMs: performance.now(), channel: replica.channel });
+      // Here, and not by a clock: while the store is away nothing is noted, and nothing forgotten.
+      for (const [earliest, { atMs }] of left) {
+        if (performance.now() - atMs <= LOSABLE_MS) break;
+        left.delete(earliest);
+      }
     },
 
     /** The store may have lost a tail: the ends of these accounts' streams, of which nothing here would remind it. */
     recentlyLeft(): void {
-      for (const account of left.keys()) sweeper().lookLater(account, 0);
+      for (const account of left.keys()) if (!isHere(account)) sweeper().lookLater(account, 0);
     },
 
     /** This replica was rung for the account, of which no stream is here. */

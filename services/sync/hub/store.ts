@@ -193,10 +193,13 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: 
 
     /**
      * Compares what was announced with what is routed. Resolves to the ms after which a grace ends that is still
-     * running, 0 when all is settled. `alsoDead`: the replica's own channel, when it holds no stream of the account.
+     * running, 0 when all is settled. `alsoDead`: the replica's own channels, when it holds no stream of the account.
      */
-    async look(account: string, alsoDead = ''): Promise<{ againInMs: number; transitions: Transitions }> {
-      const dead = [deadChannels(), alsoDead].filter(Boolean).join('\n');
+    async look(
+      account: string,
+      alsoDead: readonly string[] = [],
+    ): Promise<{ againInMs: number; transitions: Transitions }> {
+      const dead = [deadChannels(), ...alsoDead].filter(Boolean).join('\n');
       const reply = await lookScript(
         [keys.routes(account), keys.presence(account), keys.devices(account)],
         [graceMs, dead],

@@ -63,6 +63,8 @@ export class Sweeper {
   readonly #parts: SweeperParts;
   /** Streams to attach and to detach, and accounts to look at, each with the time before which it is not tried. */
   readonly #urgent = new Map<Stream, number>();
+  /** Streams that are to be among the urgent ones when their time comes. */
+  readonly #later = new Map<Stream, number>();
   readonly #closed = new Map<Stream, number>();
   readonly #looks = new Map<string, number>();
   readonly #rounds = new Set<Round>();
@@ -85,11 +87,15 @@ export class Sweeper {
     this.#timer = null;
   }
 
-  /** `cause`: for the counters, should it turn out to be behind. `inMs`: not before, unless there is another cause. */
-  attachSoon(stream: Stream, cause = 'again', inMs = 0): void {
+  /** `cause`: for the counters, should it turn out to be behind. */
+  attachSoon(stream: Stream, cause = 'again'): void {
     stream.doubt ??= cause;
-    const atMs = inMs === 0 ? 0 : performance.now() + inMs;
-    this.#urgent.set(stream, Math.min(this.#urgent.get(stream) ?? Infinity, atMs));
+    this.#urgent.set(stream, 0);
+  }
+
+  /** Attaches it when this time is over, and not before it for this alone. */
+  attachLater(stream: Stream, inMs: number): void {
+    this.#later.set(stream, performance.now() + inMs);
   }
 
   attachAll(cause: string): void {
@@ -143,6 +149,10 @@ export class Sweeper {
     }
     budget -= serve(this.#closed, budget / 3, (stream) => this.#detach(stream));
     budget -= serve(this.#looks, budget / 3, (account) => this.#look(account));
+    serve(this.#later, budget, (stream) => {
+      this.#later.delete(stream);
+      if (streams.has(stream.id)) this.attachSoon(stream, 'stray');
+    });
     serve(this.#urgent, budget, (stream) => this.#attach('attach', stream));
   }
 
@@ -183,7 +193,7 @@ export class Sweeper {
 
   #settle(stream: Stream): void {
     // One that was under way when all were asked for may have been too early.
-    if (this.#urgent.get(stream) === 0) return;
+    if (this.#urgent.has(stream)) return;
     for (const round of this.#rounds) {
       round.left.delete(stream);
       if (round.left.size > 0) continue;
