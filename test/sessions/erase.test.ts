@@ -89,7 +89,10 @@ test('files on their way go from the relay, whoever sends them is stopped, and t
 
 test('who is signed in stays the kind of device that it is', async () => {
   const laptop = await site.signIn(undefined, { device_type: 'linux' });
-  await site.signIn(laptop.user, { device_name: 'Phone', device_type: 'ios' });
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone', device_type: 'ios' });
+  // Streams put their rows back too, and know of no type.
+  const streams = [laptop.listen(site.two), phone.listen(site.one)];
+  for (const stream of streams) await stream.next('ready');
   expect((await laptop.ask(site.one, ERASE)).status).toBe(204);
   const { body } = await laptop.ask(site.two, { path: '/api/devices' });
   const kinds = (body as { devices: { name: string; type: string }[] }).devices.map(({ name, type }) => [name, type]);
@@ -97,6 +100,7 @@ test('who is signed in stays the kind of device that it is', async () => {
     ['Laptop', 'linux'],
     ['Phone', 'ios'],
   ]);
+  for (const stream of streams) await stream.stop();
 });
 
 test('ended transfers go too, with what a replica that died left of them in the relay', async () => {

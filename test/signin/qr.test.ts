@@ -1,4 +1,5 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import { eventually } from '../broker/brokers.ts';
 import { serviceOf } from '../broker/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
@@ -267,10 +268,11 @@ test('a session that nobody uses within two minutes ends; one that is used, or r
   const redis = connectTo(sharedRedisUrl());
   const account = encodeURIComponent(laptop.user);
   const due = `${site.prefix}:{${account}}:due`;
-  const claims = async () => (await redis.zrange(due, '0', '-1')).filter((fact) => fact.startsWith('claim:'));
   // Those of the others have gone with their first request, or go now.
-  while ((await claims()).length > 1) await new Promise((resolve) => setTimeout(resolve, 20));
-  const facts = await claims();
+  const facts = await eventually('the claims of those that were used to be settled', async () => {
+    const claims = (await redis.zrange(due, '0', '-1')).filter((fact) => fact.startsWith('claim:'));
+    return claims.length === 1 ? claims : null;
+  });
   const stream = laptop.listen(site.one);
   await stream.next('ready');
   for (const fact of facts) await redis.zadd(due, 1, fact);

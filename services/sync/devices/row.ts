@@ -22,7 +22,7 @@ export interface NewDevice {
    * back, of which nobody is told; an existing one takes the session. `minted`: as `new`, but an existing one takes the
    * name, type and session.
    */
-  mode: 'new' | 'lost' | 'minted';
+  mode: 'new' | 'lost' | 'kept' | 'minted';
   /** Its session at the broker, where it is known. */
   session: { id: string; endsAtMs: number } | null;
 }

@@ -68,7 +68,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
       return false;
     }
     try {
-      await write(account, session, 'lost', type);
+      await write(account, session, type ? 'kept' : 'lost', type);
       return true;
     } catch (error) {
       if (error instanceof BatonError && error.status < 500) return false;

@@ -1,5 +1,4 @@
 import { makeClaims } from '../../../services/sync/signin/claims.ts';
-import type { Caller } from '../../../services/sync/identity/caller.ts';
 
 function makeScene(streams: string[] = []) {
   const removed: string[] = [];
