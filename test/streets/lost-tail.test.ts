@@ -4,7 +4,6 @@ import { sharedRedisUrl } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
 import { startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { Recorded } from '../support/stream-recorder.ts';
 
 /*
@@ -72,45 +71,6 @@ test('and soon, where its row is as new as that of a stream that has just come, 
   const { data } = await onLaptop.next('presence', isPhone(false), 20_000);
   expect(data.devices).toHaveLength(2);
   await replica.stop();
-});
-
-test('and where nothing of its account is left there, though nobody rings', async () => {
-  const proxy = await startTcpProxy(sharedRedisUrl());
-  const env = { APP_HUB_OFFLINE_GRACE_MS: '300' };
-  const replica = await startReplica({ redisUrl: proxy.url, keyPrefix: site.prefix, env });
-  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
-  const [routes, presence] = ['routes', 'presence'].map((name) =>
-    keyOf(laptop.headers['X-Dev-User'] as string, name),
-  ) as [...[string, string]];
-  const onLaptop = site.listen(laptop, site.one);
-  await onLaptop.next('ready');
-  const onPhone = site.listen(phone, replica);
-  const { data } = await onPhone.next('ready');
-  const [id, row] = Object.entries(await redis.hgetall(routes)).find(([, text]) => text.includes(phone.id)) as [
-    ...[string, string],
-  ];
-  await onPhone.stop();
-  await onLaptop.next('presence', ({ data: { devices } }) => devices.some(({ online }) => !online));
-  const accounts = `${site.prefix}:replica:{${data.server_id}}:accounts`;
-  await until(
-    () => redis.scard(accounts),
-    (count) => count === 0,
-    'the account to be dropped',
-  );
-
-  // The store as it was before, and nothing happens in the account.
-  await redis.hset(routes, id, row);
-  await redis.hset(presence, phone.id, `1${Date.now()}`);
-  proxy.cut('baton:commands');
-  const gone = await onLaptop.next(
-    'presence',
-    ({ data: { devices } }) => devices.some(({ online }) => !online),
-    20_000,
-  );
-  expect(gone.data.devices).toHaveLength(2);
-  expect(await redis.hexists(routes, id)).toBe(0);
-  await replica.stop();
-  await proxy.stop();
 });
 
 test('presence that the store has lost is taken back, though no version of it is higher', async () => {

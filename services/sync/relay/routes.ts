@@ -55,6 +55,7 @@ export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> 
     },
     appendUpload: (call) => append(relay, call),
     download: async ({ caller, params, req, res }) => {
+      tellVersion(res);
       const [asker, file] = [askerOf(caller), fileOf(params)];
       const known = await relay.readable(asker, file);
       const range = readRange(req, known.size);
