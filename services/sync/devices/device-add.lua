@@ -13,7 +13,8 @@
 -- ARGV[4] 32 random bits
 -- ARGV[5] devices per account
 -- ARGV[6] new: a missing device is added and told of | lost: its row is put back, nobody is told of an addition
---         | kept: as lost, and its type is known; an existing device takes it | minted: as new, and an existing device takes the name, type and session
+--         | kept: as lost, and its type is known: an existing device takes it
+--         | minted: as new, and an existing device takes the name, type and session
 -- ARGV[7] session id, '' when it is not known
 -- ARGV[8] session end in ms, 0 when it is not known
 -- ARGV[9] pushes to the others: noted (in the index of due things) | ask | off

@@ -18,7 +18,8 @@
 -- ARGV[8] ms after which a message is pushed, and an offer dropped, although a stream is live
 -- ARGV[9] most that is counted
 -- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
---         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who offers or has joined, as JSON without its end; or '']
+--         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who
+--         offers or has joined, as JSON without its end; or '']
 local keys = { routes = KEYS[2], due = KEYS[3], push = KEYS[4], inbox = KEYS[5], mail = KEYS[6] }
 local now, fact, kind, device, peer = now_ms(), ARGV[1], ARGV[3], ARGV[4], ARGV[5]
 local at = redis.call('ZSCORE', keys.due, fact)
