@@ -91,7 +91,7 @@ test('keys take turns: the next is published before it signs, the last stays pub
 });
 
 test('a session outlives the key under which it was made', async () => {
-  const broker = await startBroker({ env: { BROKER_KEY_SECONDS: '1', BROKER_KEY_OVERLAP_SECONDS: '1' } });
+  const broker = await startBroker({ env: { BROKER_KEY_SECONDS: '1', BROKER_KEY_OVERLAP_SECONDS: '4' } });
   const service = serviceOf(broker);
   const session = await service.mint();
   const first = decodeProtectedHeader(session.access_token).kid;

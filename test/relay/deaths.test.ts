@@ -89,7 +89,8 @@ test.each(runs)(
       replica: () => pair[which] as ReplicaProcess,
     });
     const up = keepSending({ ...side(file.path, 0), device: relayed.sender });
-    const down = keepReceiving({ ...side(to, 1), device: relayed.receiver });
+    // Not so fast that it is over before it can be struck.
+    const down = keepReceiving({ ...side(to, 1), device: relayed.receiver, more: ['--limit-rate', '30M'] });
     for (const victim of victims) {
       const at = Math.floor(random.between(0, 0.9) * size);
       await until(() => sizeOf(to) >= at);

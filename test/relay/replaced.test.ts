@@ -39,6 +39,7 @@ describe('a newer download', () => {
     // Nobody reads: sender, window and sockets are full; of the window the part of a chunk may be left.
     await untilSent(relayed, site.one, 7 * MIB);
     const to = join(folder.path, 'unread.out');
+    await until(async () => (await active(site.two, 'down')) === 1);
     const newer = curlDown(relayed.url(site.one), relayed.receiver.headers, to);
     await until(async () => (await active(site.two, 'down')) === 0);
     expect(await newer.done).toEqual({ code: 0, out: '' });

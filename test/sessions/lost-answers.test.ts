@@ -3,6 +3,7 @@ import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectTo, keysUnder } from '../support/redis.ts';
+import { untilBeat } from '../support/replicas.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { keysHolding } from '../support/stored.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -39,6 +40,7 @@ test('a sign-in by a code that was ended in the store reaches the device all the
   // The scripts are known to the store from then on, and take effect at the first try.
   expect((await poll(site.two, (await approved()).asked)).status).toBe(200);
   const { laptop, asked } = await approved();
+  await untilBeat(site.two, redis, site.prefix);
   const wasCut = proxy.cutBeforeAnswerTo('$8\r\nconsumed\r\n');
   const [answer] = await Promise.all([poll(site.two, asked), wasCut]);
 
@@ -49,11 +51,14 @@ test('a sign-in by a code that was ended in the store reaches the device all the
 });
 
 test('an account that was erased in the store leaves no transfers behind', async () => {
-  expect((await (await site.signIn()).ask(site.two, ERASE)).status).toBe(204);
+  const other = await site.signIn();
+  await untilBeat(site.two, redis, site.prefix);
+  expect((await other.ask(site.two, ERASE)).status).toBe(204);
   const laptop = await site.signIn();
   await site.signIn(laptop.user, { device_name: 'Phone' });
   const files = [{ name: 'private.txt', size: 3 }];
   await laptop.ask(site.one, { method: 'POST', path: '/api/transfer/init', body: { to: 'Phone', files } });
+  await untilBeat(site.two, redis, site.prefix);
   // The one key that nothing else of this request touches.
   const wasCut = proxy.cutBeforeAnswerTo(`{${laptop.user}}:clipboard`);
   const [answer] = await Promise.all([laptop.ask(site.two, ERASE), wasCut]);

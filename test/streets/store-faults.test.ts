@@ -3,7 +3,7 @@ import { makeDevice, randomUser } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectTo } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
@@ -169,9 +169,11 @@ test('a message whose answer from the store was cut off is accepted once', async
   const proxy = await startTcpProxy(redis.url);
   const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });
   const { laptop, phone, onLaptop, onPhone, send } = await startPair();
+  const toRedis = connectTo(redis.url);
 
   for (let round = 0; round < 5; round++) {
     const content = `only once ${round}`;
+    await untilBeat(behindProxy, toRedis, 'baton');
     const cut = proxy.cutBeforeAnswerTo(content);
     const { status } = await laptop.on(behindProxy).call('sendMessage', { body: { to: 'Phone', content }, retries: 0 });
     await cut;
@@ -187,5 +189,6 @@ test('a message whose answer from the store was cut off is accepted once', async
   ]);
   expect(onPhone.events.filter(({ name }) => name === 'message')).toHaveLength(6);
   await Promise.all([onLaptop.stop(), onPhone.stop(), behindProxy.stop()]);
+  toRedis.disconnect();
   await proxy.stop();
 });

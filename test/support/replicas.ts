@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Redis } from 'ioredis';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { sharedRedisEnv } from './redis.ts';
+import { until } from './redis-processes.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 const READY_WITHIN_MS = 30_000;
@@ -98,6 +100,17 @@ export async function startReplica({
   started.add(replica);
   await waitUntilReady(replica);
   return replica;
+}
+
+/**
+ * Resolves when the replica has just renewed its lease. It refuses to use the store from a renewal that failed to the
+ * next one: whoever cuts its connection, and wants no more than that, does it now.
+ */
+export async function untilBeat({ adminUrl }: ReplicaProcess, redis: Redis, keyPrefix: string): Promise<void> {
+  const { replica } = (await (await fetch(`${adminUrl}/statusz`)).json()) as { replica: { id: string } };
+  const counter = () => redis.hget(`${keyPrefix}:{sys}:replicas`, replica.id);
+  const before = await counter();
+  await until(counter, (now) => now !== before, 'the next renewal of a lease');
 }
 
 /** Ends whatever replicas the file still has; for `afterAll`. */

@@ -46,7 +46,7 @@ test('streams whose part of the store refuses do not keep the others from being 
   await settled;
   expect(ends.get('leaving')).toBeGreaterThanOrEqual(3);
   sweeper.stop();
-}, 30_000);
+});
 
 test('one that was still opening when all were to be attached counts once it has been attached since', async () => {
   const stream = { id: 'opening', account: 'a', failedAttaches: 0 } as Stream;

@@ -103,7 +103,8 @@ describe('Apple Push Notification service', () => {
   });
 
   test('a connection on which no answer came in time is not used again', async () => {
-    const sender = senderOf({ sendMs: 500 });
+    const sender = senderOf({ sendMs: 3_000 });
+    await sender.send(TARGET, noticeOf());
     apns.script.next({ manner: 'silent' });
     await expect(sender.send(TARGET, noticeOf())).resolves.toEqual({
       outcome: 'retry',

@@ -117,6 +117,8 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
     /** Rejects when no answer came. A connection on which one did not come in time is given up. */
     async post({ headers, path, body, signal }: ApnsRequest): Promise<ProviderAnswer> {
       const session = await living();
+      // Who asked has been told that it took too long, and asks again.
+      signal.throwIfAborted();
       const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
       const giveUp = () => {
         stream.close(constants.NGHTTP2_CANCEL);
