@@ -21,7 +21,7 @@ const READ_GAP_MS = 3_000;
 /** The store's clock and ours may drift apart by this much between two beats. */
 const CLOCK_STEP_MS = 30_000;
 
-/** So many nonces in a row that the store took and that did not come back, 6 s: the subscriber is deaf. */
+/** So many nonces in a row that the store took and that did not come back, 6 to 8 s: the subscriber is deaf. */
 const DEAF_AFTER_NONCES = 3;
 
 /** So many nonces in a row that the store did not take: nobody can be heard on this channel (Redis Cluster). */
@@ -73,6 +73,7 @@ export class Replica {
   #nonces = 0;
   /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
   #nonceTaken = false;
+  #nonceSentMs = 0;
   #unheard = 0;
   #untaken = 0;
   #moving = false;
@@ -195,12 +196,14 @@ export class Replica {
   #proveHearing(): void {
     const { leases, bus, onDeaf } = this.#parts;
     // Counted in nonces, not in time: after a pause of this process nothing has been heard for long either.
-    this.#unheard = this.#nonceTaken && bus.silentForMs > BEAT_MS - 100 ? this.#unheard + 1 : 0;
+    const heardNothingSince = bus.silentForMs > performance.now() - this.#nonceSentMs;
+    this.#unheard = this.#nonceTaken && heardNothingSince ? this.#unheard + 1 : 0;
     if (this.#unheard >= DEAF_AFTER_NONCES) {
       this.#unheard = 0;
       onDeaf();
     }
     this.#nonceTaken = false;
+    this.#nonceSentMs = performance.now();
     leases.nonce(this.id, (this.#nonces += 1)).then(
       () => {
         this.#nonceTaken = true;
