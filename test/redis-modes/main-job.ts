@@ -7,7 +7,7 @@ export interface Replicas {
 }
 
 /** Long enough to be read once, short enough to wait for. */
-export const CLIPBOARD_ENV = { APP_CLIPBOARD_TTL_SECONDS: '2' };
+export const CLIPBOARD_ENV = { APP_CLIPBOARD_TTL_SECONDS: '5' };
 
 /**
  * What Baton is for, told as tests, whatever the store is. They need two replicas with `CLIPBOARD_ENV`; the last one

@@ -16,7 +16,7 @@ interface Pair {
   laptop: TestDevice;
   phone: TestDevice;
   onPhone: Recorder;
-  acknowledged: { id: string; content: string; at: number }[];
+  acknowledged: { id: string; content: string; askedAt: number; at: number }[];
   refused: { code: string; tookMs: number; at: number }[];
 }
 
@@ -69,7 +69,7 @@ export async function startTraffic(
     const startedAt = performance.now();
     try {
       const { body } = await pair.laptop.on(from).call('sendMessage', { body: { to: 'Phone', content }, retries: 0 });
-      pair.acknowledged.push({ id: body.message_id, content, at: performance.now() });
+      pair.acknowledged.push({ id: body.message_id, content, askedAt: startedAt, at: performance.now() });
       return true;
     } catch (error) {
       const code = error instanceof BatonError ? error.code : String(error);
@@ -99,8 +99,9 @@ export async function startTraffic(
     const events = onPhone.events;
     const seen = new Set(events.filter(({ name }) => name === 'message').map(({ data }) => (data as Shown).message_id));
     const resets = events.filter(({ name, data }) => name === 'ready' && !(data as { resumed: boolean }).resumed);
+    // An old primary may answer later than the stream has heard of its heir.
     const lastReset = resets.at(-1)?.at ?? 0;
-    const lost = acknowledged.filter(({ id, at }) => !seen.has(id) && at > lastReset);
+    const lost = acknowledged.filter(({ id, askedAt }) => !seen.has(id) && askedAt > lastReset);
     const live = events.filter(({ name, id }) => name === 'message' && id !== null);
     const ids = live.map(({ id }) => id);
     // Only what was sent after the one before had been accepted has an order: not the probes, and not what was refused

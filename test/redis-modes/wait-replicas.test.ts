@@ -145,7 +145,7 @@ describe.each([
   }
   /**
    * A replica that goes on has to read the backlog within what is left of the second that it is waited for: on a busy
-   * machine not at the first attempt. Ten that end as 202 are enough.
+   * machine not at the first attempt. Ten that end as 202, or on a machine that stood still as 503, are enough.
    */
   async function untilConfirmed<T extends { answer: WireAnswer }>(
     { user, replicas }: { user: string; replicas: RedisProcess[] },
@@ -153,7 +153,8 @@ describe.each([
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
       const tried = await attempt(`attempt ${tries}`);
-      if (tried.answer.status !== 202 || tries === 10) return tried;
+      if (tried.answer.status === 201 || tries === 10) return tried;
+      if (tried.answer.status === 503) continue;
       await until(
         () => Promise.all(replicas.map((replica) => has(replica, user, idIn(tried.answer)))),
         (there) => !there.includes(false),
@@ -216,9 +217,16 @@ describe.each([
   test('with every replica stopped it is 202: accepted and delivered, and 201 by the same key once one goes on', async () => {
     const { user, onPhone, send, mail, replicas } = await startPair();
     pauseAll(replicas);
-    const first = await send('unconfirmed', 'key');
+    // Of a machine that stood still while replicas were waited for it is a 503.
+    const ask = () =>
+      until(
+        () => send('unconfirmed', 'key'),
+        ({ status }) => status !== 503,
+        'an answer',
+      );
+    const first = await ask();
     const { data } = await onPhone.next('message', ({ data: { content } }) => content === 'unconfirmed');
-    const again = await send('unconfirmed', 'key');
+    const again = await ask();
     for (const replica of replicas) replica.resume();
     const confirmed = await until(
       () => send('unconfirmed', 'key'),

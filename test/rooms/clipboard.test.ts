@@ -124,7 +124,7 @@ describe('the text', () => {
     const answer = await put(laptop, content);
     expectProblem(answer, 'clipboard_too_large');
     expect(answer.body).toMatchObject({ detail: expect.stringContaining('65536') });
-    expect(await picture(site.redis, `${site.prefix}:{${laptop.user}}`)).toEqual(before);
+    expect(await picture(site.redis, `${site.prefix}:{${laptop.user}}`, before)).toEqual(before);
   });
 
   test('loses its C0 control characters but tab, line feed and carriage return, and nothing else', async () => {

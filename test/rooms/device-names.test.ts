@@ -72,7 +72,7 @@ describe('a new device', () => {
     const before = await picture(site.redis, site.prefix);
     const surplus = makeDevice({ user: first.user, name: 'One more' });
     expectProblem(await request(site.two, { path: '/api/me', headers: surplus.headers }), 'device_limit');
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
     expect(await namesOf(first)).toHaveLength(64);
   });
 });
@@ -143,14 +143,14 @@ describe('a rename', () => {
     const [device] = await site.enrol('Laptop');
     const before = await picture(site.redis, site.prefix);
     expectProblem(await rename(device, device, name), 'invalid_device_name');
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 
   test('to the name of another device is refused, and changes nothing', async () => {
     const [laptop] = await site.enrol('Laptop', 'Phone');
     const before = await picture(site.redis, site.prefix);
     for (const name of ['Phone', ' Phone ']) expectProblem(await rename(laptop, laptop, name), 'name_taken');
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 
   test('to the name that it has is no change', async () => {

@@ -87,7 +87,7 @@ describe('a message that is sent again with its key', () => {
     ]) {
       expectProblem(await send(laptop, 'reused', body, site.two), 'idempotency_key_reused');
     }
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 });
 

@@ -103,7 +103,7 @@ describe('a message', () => {
     ]) {
       expectProblem(await tryToSend(laptop, { ...target, content: 'x' }), 'not_found');
     }
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 
   test.each([
@@ -154,7 +154,7 @@ describe('the text of a message', () => {
       const [laptop, phone] = await site.enrol('Laptop', 'Phone');
       const before = await picture(site.redis, site.prefix);
       expectProblem(await tryToSend(laptop, { to: 'Phone', content }), 'empty_message');
-      expect(await picture(site.redis, site.prefix)).toEqual(before);
+      expect(await picture(site.redis, site.prefix, before)).toEqual(before);
       expect(await mailOf(phone)).toEqual([]);
     },
   );

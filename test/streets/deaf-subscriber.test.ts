@@ -1,7 +1,7 @@
 import { bestOf } from '../support/best-of.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { startReplica, stopReplicas } from '../support/replicas.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 afterEach(stopReplicas);
@@ -45,6 +45,18 @@ test('a subscriber that is cut off without a sound hears again within ten second
     return at - cutAt;
   });
   expect(tookMs).toBeLessThan(HEARS_WITHIN_MS);
+});
+
+test('a replica that hears nothing but its own nonces keeps its subscriber', async () => {
+  const keyPrefix = randomPrefix();
+  const idle = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix });
+  const redis = connectTo(sharedRedisUrl());
+  // Longer than it takes to find one deaf.
+  for (let beats = 0; beats < 6; beats++) await untilBeat(idle, redis, keyPrefix);
+  redis.disconnect();
+  const metrics = await (await fetch(`${idle.adminUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^baton_bus_rebuilds_total 0$/m);
+  expect(metrics).not.toMatch(/^baton_attach_rounds_total\{cause="nonce"\}/m);
 });
 
 test('a command connection that swallows everything is given up and made anew', async () => {

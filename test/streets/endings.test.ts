@@ -78,7 +78,7 @@ test('a client that vanished without a word is gone when the life of its stream 
 });
 
 test('a replica that stops ends its streams over the whole of its window, each with a time of its own to come back', async () => {
-  const replica = await startReplica({ ...store, env: { APP_DRAIN_SECONDS: '2' } });
+  const replica = await startReplica({ ...store, env: { APP_DRAIN_SECONDS: '4' } });
   const streams = await openStreams(replica, 60);
   const farewells = Promise.all(streams.map(farewellOf));
   const stopped = replica.stop();

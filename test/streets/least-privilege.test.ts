@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
+import type { Presence } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
@@ -43,7 +44,8 @@ test('the shipped Redis user may do everything that a replica does, and touch no
   await phone.on(two).call('renameDevice', { params: { device_id: phone.id }, body: { name: 'Pocket' } });
   await onLaptop.next('device:renamed');
   await two.kill();
-  await onLaptop.next('presence', ({ data: { devices } }) => devices.some((d) => d.name === 'Pocket' && !d.online));
+  const isGone = (event: { data: Presence }) => event.data.devices.some((d) => d.name === 'Pocket' && !d.online);
+  await onLaptop.next('presence', isGone, 40_000);
 
   const confined = new Redis(url);
   await expect(confined.get('other:key')).rejects.toThrow(/NOPERM/);

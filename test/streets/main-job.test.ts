@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import type { Presence } from '../../shared/contract/presence.ts';
 import { bestOf } from '../support/best-of.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
@@ -99,13 +100,15 @@ test('the devices of a killed replica are offline for the others within ten seco
     const onLaptop = makeDevice({ user, name: 'Laptop' }).listen(one);
     await onLaptop.next('ready');
     const onPhone = makeDevice({ user, name: 'Phone' }).listen(doomed);
-    const phoneIs = (online: boolean) => (event: { data: { devices: { name: string; online: boolean }[] } }) =>
-      event.data.devices.some((device) => device.name === 'Phone' && device.online === online);
-    await onLaptop.next('presence', phoneIs(true));
+    const phoneIs = ({ data }: { data: Presence }, isOnline: boolean) =>
+      data.devices.some(({ name, online }) => name === 'Phone' && online === isOnline);
+    await onLaptop.next('presence', (event) => phoneIs(event, true));
 
     const killedAt = performance.now();
     await doomed.kill();
-    const { at } = await onLaptop.next('presence', phoneIs(false));
+    // It was offline before too, between its joining and its stream.
+    const isGone = (event: { data: Presence; at: number }) => event.at > killedAt && phoneIs(event, false);
+    const { at } = await onLaptop.next('presence', isGone, 40_000);
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
     return at - killedAt;
   });
@@ -121,8 +124,12 @@ test('a replica that was paused for longer than its lease delivers to every stre
   const streams = phones.map((phone) => phone.listen(two));
   await Promise.all(streams.map((stream) => stream.next('ready')));
 
+  await onLaptop.next('presence', ({ data }) => data.devices.filter(({ online }) => online).length === 6);
   two.process.kill('SIGSTOP');
-  await onLaptop.next('presence', ({ data }) => data.devices.filter(({ online }) => online).length === 1);
+  const pausedAt = performance.now();
+  const areGone = ({ data, at }: { data: Presence; at: number }) =>
+    at > pausedAt && data.devices.filter(({ online }) => online).length === 1;
+  await onLaptop.next('presence', areGone, 40_000);
   const { body: missed } = await laptop.on(one).call('sendMessage', { body: { to: '*', content: 'while you slept' } });
   two.process.kill('SIGCONT');
   await Promise.all(streams.map((s) => s.next('message', ({ data }) => data.message_id === missed.message_id)));

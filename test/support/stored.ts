@@ -7,14 +7,23 @@ import { keysUnder } from './redis.ts';
  */
 const MOVING = /:\{sys\}:|:replica:\{|:due:\{|:(presence|routes)$/;
 
+/** What a request did is remembered for a minute, and then no more; nothing else removes it. */
+const EXPIRING = /:op:/;
+
 /**
  * Every key under the prefix with its serialised value, but for those of the replicas themselves: two such pictures
- * are equal when nothing was written in between.
+ * are equal when nothing was written in between. What expired since `before` is shown as it was there.
  */
-export async function picture(redis: Redis, prefix: string): Promise<Record<string, string>> {
+export async function picture(
+  redis: Redis,
+  prefix: string,
+  before: Record<string, string> = {},
+): Promise<Record<string, string>> {
   const keys = (await keysUnder(redis, prefix)).filter((key) => !MOVING.test(key)).sort();
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-  return Object.fromEntries(keys.map((key, index) => [key, dumps[index]?.toString('base64') ?? 'gone']));
+  const now = Object.fromEntries(keys.map((key, index) => [key, dumps[index]?.toString('base64') ?? 'gone']));
+  const expired = Object.entries(before).filter(([key]) => EXPIRING.test(key) && (now[key] ?? 'gone') === 'gone');
+  return { ...now, ...Object.fromEntries(expired) };
 }
 
 async function readAll(redis: Redis, key: string): Promise<unknown> {

@@ -78,7 +78,7 @@ function send(name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer
 async function withoutTrace(act: () => Promise<WireAnswer>): Promise<WireAnswer> {
   const before = await picture(site.redis, site.prefix);
   const answer = await act();
-  expect(await picture(site.redis, site.prefix)).toEqual(before);
+  expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   return answer;
 }
 

@@ -5,6 +5,7 @@ import { makeSigner } from '../edge/key-server.ts';
 import { makeDevice } from '../support/device.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { isStream, routeOf, routesWhere, sampleRequest, refusesStrangers } from '../support/samples.ts';
 import { keysHolding } from '../support/stored.ts';
@@ -58,6 +59,13 @@ type Headers = Record<string, string | string[]>;
 const askMe = (headers: Headers, of = replica) => request(of, { path: '/api/me', headers });
 /** Questions that the broker answered. */
 const questions = () => broker.log().split('/v1/verify').length - 1;
+/** It logs an answer when that is on its way already. */
+const untilQuestions = (count: number) =>
+  until(
+    () => Promise.resolve(questions()),
+    (answered) => answered >= count,
+    'the broker to log its answers',
+  );
 
 test('the cookie and the access token are the session', async () => {
   const { subject, device, cookie, bearer } = await signIn();
@@ -124,7 +132,9 @@ describe('nobody is', () => {
 
 test('a token that the broker did not sign does not reach it', async () => {
   const { session, subject } = await signIn();
+  const atFirst = questions();
   await askMe({ Authorization: `Bearer ${session.access_token}` });
+  await untilQuestions(atFirst + 1);
   const [head = '', claims = ''] = session.access_token.split('.');
   const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string };
   const payload = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
@@ -146,9 +156,11 @@ test('many requests of one session, and many of a refused one, are one question 
   const before = questions();
   const answers = await Promise.all(Array.from({ length: 40 }, () => askMe(bearer)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  await untilQuestions(before + 1);
   expect(questions() - before).toBe(1);
   await serviceOf(broker).tryRevoke({ subject, session_id: session.session_id, reason: 'revoked' });
   for (let i = 0; i < 10; i++) expectProblem(await askMe(cookie), 'session_revoked');
+  await untilQuestions(before + 2);
   expect(questions() - before).toBe(2);
 });
 

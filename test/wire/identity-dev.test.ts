@@ -47,7 +47,7 @@ test.each(forAll.filter((name) => name !== 'startLogin'))(
     const before = await picture(site.redis, site.prefix);
     const headers = { 'X-Dev-User': ['a', 'b'], 'X-Dev-Device': 'no', 'X-Dev-Scope': 'king', X_Dev_User: 'c' };
     expectRight(name, await request(site.one, { ...sampleRequest(name, scene), headers }), scene);
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   },
 );
 

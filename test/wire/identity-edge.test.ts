@@ -35,7 +35,7 @@ describe('the proof', () => {
   test.each(forCallers)('is asked for by %s: without it the identity is not believed', async (name) => {
     const before = await picture(site.redis, site.prefix);
     expectProblem(await request(site.one, { ...sampleRequest(name, scene), headers: identity }), 'untrusted_edge');
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 
   test.each(routesWhere(isPublic))('is not asked for by %s', async (name) => {
@@ -191,7 +191,7 @@ describe('a device', () => {
           headers: as(lost.id),
         });
         expectProblem(answer, 'device_required');
-        expect(await picture(site.redis, `${site.prefix}:{${user}}`)).toEqual(before);
+        expect(await picture(site.redis, `${site.prefix}:{${user}}`, before)).toEqual(before);
       },
     );
 

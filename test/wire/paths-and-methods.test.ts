@@ -151,7 +151,7 @@ describe('a parameter in the path', () => {
     // There is nothing to remove, and so it is removed.
     if (routeOf(name).method === 'DELETE' && name !== 'removePushSubscription') expect(answer.status).toBe(204);
     else expectProblem(answer, 'not_found');
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 
   test.each(['%zz', '%', '%E0%A4%A', '%ff%ff%ff%ff%ff%ff%ff%ff'])(
@@ -233,7 +233,7 @@ describe('what is not HTTP', () => {
     const before = await picture(site.redis, site.prefix);
     const answer = await sendBytes(site.one, bytes);
     expect(answer).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
-    expect(await picture(site.redis, site.prefix)).toEqual(before);
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
     expect((await own.on(site.one).call('getMe')).status).toBe(200);
   });
 

@@ -148,7 +148,7 @@ describe('a guest', () => {
         });
         expectProblem(answer, 'guest_forbidden');
       }
-      expect(await picture(site.redis, site.prefix)).toEqual(before);
+      expect(await picture(site.redis, site.prefix, before)).toEqual(before);
     },
   );
 
