@@ -107,7 +107,7 @@ export async function startApp(config: Config): Promise<App> {
       const forget = hub.sweeper.allAttached('new id').then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
-    onRevocations: (version) => revocations.note(version),
+    onRevocations: (version, nowMs) => revocations.note(version, nowMs),
     onBeat: (ok, error) => {
       if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
       if (ok) reaper.run();
@@ -238,7 +238,8 @@ export async function startApp(config: Config): Promise<App> {
         }),
       isRevoked,
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
-      noteDue: (account, inMs) => dueStore.note(account, inMs).catch((error: unknown) => onFailure('note due', error)),
+      noteDue: (account, inMs) =>
+        dueStore.remind(account, inMs).catch((error: unknown) => onFailure('note due', error)),
     },
     metrics,
     timing: {

@@ -28,3 +28,16 @@ test('a sender that has sent the last byte, but not the end of its body, is ende
   await until(async () => (await active(site.one, 'up')) === 0);
   expect(offsetOf(await head(relayed, site.one))).toMatchObject({ offset: '1000', complete: '?1' });
 });
+
+test('a transfer of which nothing is heard but its bytes is not over because of that', async () => {
+  const relayed = await relayFiles(site.one, { sizes: [30 * MIB] });
+  const params = { transfer_id: relayed.id };
+  const overAt = async () =>
+    (await relayed.sender.on(site.one).call('getTransfer', { params })).body.transfer.expires_at;
+  const before = await overAt();
+  const upload = openUpload(relayed, site.one, 0);
+  const sending = setInterval(() => upload.send(someBytes(128 * 1024)), 100);
+  await until(async () => (await overAt()) > before);
+  clearInterval(sending);
+  expect(await upload.answer).toBeNull();
+});

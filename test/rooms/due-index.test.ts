@@ -61,6 +61,7 @@ describe('an account with something far off', () => {
     await site.redis.zadd(keys.due('ann'), Date.now() + DAY_MS, 'transfer:1');
     return {
       note: (delayMs: number) => run('note', [index, stamps], 'ann', delayMs, Math.random()),
+      remind: (delayMs: number) => run('note', [index, stamps], 'ann', delayMs, ''),
       /** As if the latest note had come so long ago. */
       noteAged: (ageMs: number) => site.redis.hset(stamps, 'ann', `${Date.now() - ageMs}-old`),
       /** A sweep, and what happens between its look at the account and its end. */
@@ -82,6 +83,15 @@ describe('an account with something far off', () => {
     await noteAged(HOUR_MS);
     await sweep(() => note(2_000));
     expect(await lookedAtInMs()).toBeLessThan(MINUTE_MS);
+  });
+
+  test('is not looked at again and again because its streams are swept', async () => {
+    const { note, remind, noteAged, sweep, lookedAtInMs } = await makeIndex();
+    await note(0);
+    await noteAged(HOUR_MS);
+    await sweep(() => remind(DAY_MS));
+    await remind(DAY_MS);
+    expect(await lookedAtInMs()).toBeGreaterThan(HOUR_MS);
   });
 
   test('is looked at again soon after a note whose fact may not be there yet, and when the longest request is over', async () => {

@@ -37,6 +37,22 @@ async function textsUntilMarker(from: TestDevice, to: TestDevice, stream: Record
   );
 }
 
+test('a place in the mailbox whose text has expired is not counted, and goes with the next look', async () => {
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  const { redis, account } = mailOf(phone);
+  await send(laptop, phone, 'there');
+  // As an offer leaves it that renews the one and not the other.
+  await redis.zadd(`${account}:inbox`, 0, `${phone.id}:${Date.now() - 8 * DAY_MS}-1:${uuidv7()}`);
+  const stream = site.listen(phone, site.one);
+  expect((await stream.next('ready')).data.pending.messages).toBe(1);
+  const places = () => redis.zlexcount(`${account}:inbox`, `[${phone.id}:`, `(${phone.id};`);
+  expect(await places()).toBe(1);
+
+  await redis.del(`${account}:mail`);
+  await laptop.on(site.one).call('removeDevice', { params: { device_id: phone.id } });
+  expect(await places()).toBe(0);
+});
+
 describe('the list of unread messages', () => {
   test('has the oldest first, whoever sent them and through whichever replica', async () => {
     const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');

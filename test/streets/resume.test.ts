@@ -1,5 +1,5 @@
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 
@@ -91,6 +91,19 @@ test('a position is valid as long as nothing after it was trimmed, and one event
   expect(stillValid.resumed).toBe(true);
   expect(gone).toMatchObject({ resumed: false, reason: 'expired' });
   await beyond.stop();
+});
+
+test.each([
+  ['store_lost', 'an hour', 3_600_000],
+  ['expired', 'more than a day', 90_000_000],
+])('where there is no log the reason is %s for a position of %s ago', async (reason, _, agoMs) => {
+  const [, phone] = await makeTrio();
+  const redis = connectTo(sharedRedisUrl());
+  await redis.del(`${options.keyPrefix}:{${phone.user}}:log`);
+  redis.disconnect();
+  const stream = phone.listen(one, `${Date.now() - agoMs}-1`);
+  expect((await stream.next('ready')).data).toMatchObject({ resumed: false, reason });
+  await stream.stop();
 });
 
 test.each(['nonsense', '0-0', '99999999999999-1', '1-1', '-', '1'])(

@@ -1,4 +1,5 @@
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { endTimeOf } from './expiry.ts';
@@ -398,4 +399,21 @@ test('a transfer whose time is over is gone, and both parties are told that it f
   const { data: ready } = await again.next('ready');
   expect(ready.pending.transfers).toBe(0);
   await Promise.all([...streams, again].map((stream) => stream.stop()));
+});
+
+test('a transfer whose record expired before anybody came by leaves no place behind', async () => {
+  const parties = await makeParties(one);
+  const { transfer_id } = await offer(parties, one);
+  const redis = connectTo(options.redisUrl);
+  const account = `${options.keyPrefix}:{${parties.user}}`;
+  const places = async () => (await redis.zrange(`${account}:inbox`, '0', '-1')).filter((p) => p.endsWith(transfer_id));
+  expect(await places()).toHaveLength(4);
+  await redis.del(`${account}:transfer:${transfer_id}`);
+  await endTimeOf(transfer_id, parties.user, options.keyPrefix, (command, ...args) => redis.call(command, ...args));
+  await until(places, (left) => left.length === 0, 'its places to be gone');
+  await redis.quit();
+
+  const stream = parties.receiver.listen(two);
+  expect((await stream.next('ready')).data.pending.transfers).toBe(0);
+  await stream.stop();
 });

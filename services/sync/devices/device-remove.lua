@@ -15,9 +15,7 @@
 local keys = { routes = KEYS[2], log = KEYS[3], presence = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local device, now, row = ARGV[1], now_ms(), redis.call('HGET', KEYS[1], ARGV[1])
 if ARGV[3] ~= '' and row ~= ARGV[3] then return answer({ 'OK', '0' }) end
-for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')) do
-  drop_mail(keys, device, string.match(member, '([^:]*)$'))
-end
+drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', '(' .. device .. ';'))
 redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
 redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '=', '(' .. device .. '>')
 redis.call('ZREM', KEYS[7], 'session:' .. device)

@@ -98,7 +98,7 @@ export class DueSweeper {
     const { store, onReindexed } = this.#parts;
     for await (const accounts of store.unindexed()) {
       if (this.#repairTimer === null) return;
-      await Promise.all(accounts.map((account) => store.note(account, 0)));
+      await Promise.all(accounts.map((account) => store.remind(account, 0)));
       onReindexed(accounts.length);
     }
   }

@@ -61,6 +61,11 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
       await noteScript(indexOf(keys.dueShard(account)), [account, delayMs, randomBytes(6).toString('base64url')]);
     },
 
+    /** For a fact that is there, of which the index may not know any more: sooner than it would come otherwise, if at all. */
+    async remind(account: string, delayMs: number): Promise<void> {
+      await noteScript(indexOf(keys.dueShard(account)), [account, delayMs, '']);
+    },
+
     /** At most `count` whose time has come; nobody else gets them for a while. */
     async claim(shard: number, count: number): Promise<ClaimedAccount[]> {
       const flat = (await claimScript(indexOf(shard), [count, LEASE_MS])) as string[];

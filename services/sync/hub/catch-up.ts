@@ -45,7 +45,13 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
       stream.missedBell = false;
       return store.readPage(stream);
     });
-    if (entry) entry.reading = read.catch(() => undefined);
+    // Without the page, which would stay for as long as the account has a stream here.
+    if (entry) {
+      entry.reading = read.then(
+        () => undefined,
+        () => undefined,
+      );
+    }
     return read;
   }
 
@@ -56,7 +62,7 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
       if (!stream.writable) return false;
       stream.advance(id);
       if (name === '') continue;
-      stream.write(frame(name as EventName, data, id), now);
+      stream.writePosition(frame(name as EventName, data, id), now);
       metrics.events_delivered_total.inc({ event: name });
     }
     metrics.catchup_events.observe(page.entries.length);

@@ -43,5 +43,6 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
   stream.presenceVersion = attached.presenceVersion;
   stream.greeted = true;
   stream.mustGreet = false;
-  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
+  // Without an id the client goes on from the one that it came with.
+  stream.writePosition(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
 }

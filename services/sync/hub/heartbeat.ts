@@ -18,7 +18,7 @@ const ROTATE_AT_LAST_MS = 15 * 60_000;
 export const spreadRetryMs = (fromMs: number, toMs: number): number =>
   Math.round(fromMs + Math.random() * (toMs - fromMs));
 
-/** One timer for all streams: pings the silent, ends the slow, and rotates the old. */
+/** One timer for all streams: pings the quiet, ends the slow, and rotates the old. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   #timer: NodeJS.Timeout | null = null;
@@ -42,9 +42,9 @@ export class Heartbeat {
       if (stream.isLingering(now)) stream.destroy();
       else if (stream.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
       else if (now >= stream.rotateAtMs) this.#rotate(stream, now);
-      else if (stream.greeted && stream.writable && now - stream.lastWriteMs >= this.#parts.heartbeatMs) {
+      else if (stream.greeted && stream.writable && stream.isQuiet(now, this.#parts.heartbeatMs)) {
         // The position as id: a quiet device must not fall behind the log's end.
-        stream.write(frame('ping', '{}', stream.position), now);
+        stream.writePosition(frame('ping', '{}', stream.position), now);
       }
     }
   }

@@ -174,7 +174,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
         chunk ??= frame(event.name as EventName, event.data, event.id);
         this.#parts.metrics.events_delivered_total.inc({ event: event.name });
         this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - event.appendedAtMs) / 1000);
-        if (!stream.write(chunk)) this.#catchUp(stream);
+        if (!stream.writePosition(chunk)) this.#catchUp(stream);
       } else if (!stream.saw(event.id)) {
         this.#fallBehind(stream, 'gap');
       }

@@ -20,7 +20,7 @@ const mapOf = (flat: string[]): Map<string, string> => {
   return map;
 };
 
-const ACCOUNTS_SECONDS = 86_400;
+const ACCOUNTS_SECONDS = 7 * 86_400;
 
 /** Accounts that are added again with one beat. */
 const ADD_AT_ONCE = 200;

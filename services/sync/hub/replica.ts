@@ -33,8 +33,8 @@ interface ReplicaParts {
   keys: Keys;
   /** The lease was lost: this replica has a new id and channel, and every stream must be attached anew. */
   onNewId: (oldId: string) => void;
-  /** The version of the revocations, with every renewal. */
-  onRevocations: (version: string) => void;
+  /** The version of the revocations and the store's time, with every renewal. */
+  onRevocations: (version: string, nowMs: number) => void;
   /** The lease was renewed, or could not be. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
@@ -180,7 +180,7 @@ export class Replica {
     try {
       const table = await leases.renew(this.id);
       this.#observe(table, sentMs);
-      onRevocations(table.revocations);
+      onRevocations(table.revocations, table.atMs);
       if (!table.renewed) await this.#takeNewId();
       onBeat(true);
     } catch (error) {

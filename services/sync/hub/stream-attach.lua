@@ -75,7 +75,7 @@ write_route(keys.routes, mine)
 local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
 local reason = opening and lost_reason(keys.log, ARGV[6], now) or nil
 local top = last and last[1] or append(keys.log, now, ARGV[5], '', '', '')
-redis.call('EXPIRE', keys.routes, LOG_SECONDS)
+redis.call('EXPIRE', keys.routes, ROUTES_SECONDS)
 redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
 local row_exists = string.sub(device, 1, 1) == '~' or redis.call('HEXISTS', keys.devices, device) == 1

@@ -16,6 +16,6 @@ if not (mine and mine.closed > 0) then
   write_route(KEYS[1], {
     id = ARGV[1], channel = ARGV[2], device = ARGV[3], generation = tonumber(ARGV[4]), seen = now, opened = opened, closed = now,
   })
-  redis.call('EXPIRE', KEYS[1], 86400)
+  redis.call('EXPIRE', KEYS[1], ROUTES_SECONDS)
 end
 return answer({ 'OK' })

@@ -63,6 +63,8 @@ export class Stream {
   /** Since when it should have been rotated, and could not. */
   overdueSinceMs: number | undefined;
   lastWriteMs = 0;
+  /** The position that the client was told last, as the id of a frame, and when. */
+  told = { position: '', atMs: 0 };
   closeReason = 'client';
   readonly #res: ServerResponse;
   readonly #ring: string[] = [];
@@ -145,6 +147,18 @@ export class Stream {
     this.#blocked = true;
     this.#stalledAtMs ||= nowMs;
     return false;
+  }
+
+  /** `write` of a frame that has the position as its id. */
+  writePosition(chunk: Buffer, nowMs = performance.now()): boolean {
+    this.told = { position: this.position, atMs: nowMs };
+    return this.write(chunk, nowMs);
+  }
+
+  /** For so long nothing was written, or nothing that told the client how far it has come meanwhile. */
+  isQuiet(nowMs: number, forMs: number): boolean {
+    if (nowMs - this.lastWriteMs >= forMs) return true;
+    return this.position !== this.told.position && nowMs - this.told.atMs >= forMs;
   }
 
   /** The store is away: the stream stays, and says so once. */

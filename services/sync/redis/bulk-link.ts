@@ -9,6 +9,9 @@ const [RANGE_BYTES, REPLY_BYTES] = [256 * 1024, 4 * 1024];
 /** A connection that owes an answer and is silent for so long, although nobody holds it back, is thrown away. */
 const SILENT_MS = 4_000;
 
+/** What rests between two users is kept alive: what lies in between forgets connections on which nothing passes. */
+const KEEP_ALIVE_MS = 30_000;
+
 interface Waiting {
   resolve: (reply: BulkReply) => void;
   reject: (error: Error) => void;
@@ -76,6 +79,7 @@ export class BulkLink {
       },
     });
     this.#socket = socket;
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.on('error', () => undefined);
     socket.on('close', () => this.#fail());
     socket.setTimeout(SILENT_MS).on('timeout', () => {

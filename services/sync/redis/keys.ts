@@ -21,7 +21,7 @@ const key = (pattern: string, type: KeySpec['type'], lifetime: string, owner: st
 
 export const KEYS = {
   devices: key('{u}:devices', 'hash', 'none', 'devices', 'device id -> name, type, created, session id, session end'),
-  routes: key('{u}:routes', 'hash', '24 h idle', 'hub', 'stream id -> channel, device, attach generation, times'),
+  routes: key('{u}:routes', 'hash', '7 d idle', 'hub', 'stream id -> channel, device, attach generation, times'),
   log: key('{u}:log', 'stream', '256 events, 24 h idle', 'hub', 'events of the account'),
   presence: key('{u}:presence', 'hash', '90 d idle', 'hub', 'version, and the last announced state of each device'),
   mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
@@ -54,7 +54,7 @@ export const KEYS = {
   dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> latest note in the index'),
   replicas: key('{sys}:replicas', 'hash', 'none', 'hub', 'replica id -> lease counter'),
   reaping: key('{sys}:reaping', 'hash', 'none', 'hub', 'dead replica -> its reaper'),
-  accounts: key('replica:{<id>}:accounts', 'set', '24 h', 'hub', 'accounts with a stream on that replica'),
+  accounts: key('replica:{<id>}:accounts', 'set', '7 d', 'hub', 'accounts with a stream on that replica'),
   addressRate: key('rate:<group>:<address>', 'string', '60 s', 'http', 'requests of a client address in this window'),
   relayFiles: key(
     '{u}:relay',

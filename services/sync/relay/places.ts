@@ -18,6 +18,8 @@ export interface RelayTransfers {
    * unless it is the first. Resolves to the generation that it has then.
    */
   setGeneration(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number>;
+  /** Bytes of it are on their way: it is not over yet. */
+  keep(asker: Asker, file: FileRef): Promise<void>;
   /** The receiver has stored a file up to here: progress of the transfer. */
   acknowledged(asker: Asker, file: FileRef, bytes: number): Promise<void>;
   /** The receiver has all of a file, which needs nothing of the relay from now on; in force while `generation` is. */

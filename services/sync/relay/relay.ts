@@ -13,6 +13,9 @@ import { Upload } from './upload.ts';
 /** A receiver waits so long for a sender that was asked to go back. */
 const REWIND_MS = 30_000;
 
+/** A transfer is over a day after the last word about it; bytes that pass are one in this time. */
+const KEEP_MS = 3_600_000;
+
 interface RelayParts extends Omit<PlacesParts, 'rung'> {
   stallMs: number;
   onFailure: (task: string, error: unknown) => void;
@@ -260,13 +263,18 @@ export class Relay {
   }
 
   /**
-   * As long as a request runs: ends it with its transfer, whoever failed to tell it, and keeps the place of what it sends.
-   * Returns what stops that.
+   * As long as a request runs: ends it with its transfer, whoever failed to tell it, keeps that from being over, and keeps
+   * the place of what it sends. Returns what stops that.
    */
   #watch(role: 'sender' | 'receiver', { asker, file, end }: Running, keepsPlace: boolean): () => void {
-    const { store, stallMs } = this.#parts;
+    const { store, transfers, stallMs } = this.#parts;
+    let keptMs = Number.NEGATIVE_INFINITY;
     const look = async () => {
       await this.#places.known(asker, file, role);
+      if (performance.now() - keptMs >= KEEP_MS) {
+        await transfers.keep(asker, file);
+        keptMs = performance.now();
+      }
       if (keepsPlace) await store.reserve(asker.account, file);
     };
     const timer = setInterval(

@@ -25,6 +25,8 @@ export class Revocations {
   readonly #known = new Map<string, Map<string, number>>();
   #version = '';
   #newestMs = 0;
+  /** The store's time at the latest renewal of the lease. */
+  #nowMs = 0;
   #isReading = false;
   /** Something was heard of that the list has not been seen to hold: a failover may lose it under the same version. */
   #isUnproved = false;
@@ -34,12 +36,13 @@ export class Revocations {
   }
 
   isRevoked(account: string, deviceId: string): boolean {
-    return this.#known.get(account)?.has(deviceId) ?? false;
+    const atMs = this.#known.get(account)?.get(deviceId);
+    return atMs !== undefined && atMs > this.#overMs;
   }
 
   /** Also of one that no announcement has reached this replica about yet. */
   async isBuried(account: string, deviceId: string): Promise<boolean> {
-    return this.isRevoked(account, deviceId) || (await this.#parts.store.isBuried(account, deviceId));
+    return this.isRevoked(account, deviceId) || (await this.#parts.store.isBuried(account, deviceId, this.#overMs));
   }
 
   /** Signs a device out everywhere: tombstone, then the streams of every replica. Throws `store_unavailable`. */
@@ -81,7 +84,8 @@ export class Revocations {
   }
 
   /** With every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
-  note(version: string): void {
+  note(version: string, nowMs: number): void {
+    this.#nowMs = nowMs;
     if (version === this.#version && version !== '' && !this.#isUnproved) return;
     if (version === '' && this.#known.size === 0) return;
     if (this.#isReading) return;
@@ -109,8 +113,9 @@ export class Revocations {
 
   /** Learns what the store has since then. `lost`: what is known here and it has not. `count`: of all that it has. */
   async #compare(sinceMs: number): Promise<{ lost: Tombstone[]; count: number }> {
-    const { tombstones, count } = await this.#parts.store.tombstones(sinceMs);
+    const { tombstones, count } = await this.#parts.store.tombstones(sinceMs, this.#overMs);
     for (const tombstone of tombstones) this.#merge(tombstone, 'revoked');
+    // Nor are those written back, which the store would drop at once, for every replica to read anew.
     this.#forgetOver();
     const members = new Set(tombstones.map(({ account, deviceId }) => `${account} ${deviceId}`));
     const lost = this.#since(sinceMs).filter(({ account, deviceId }) => !members.has(`${account} ${deviceId}`));
@@ -137,10 +142,14 @@ export class Revocations {
     );
   }
 
+  /** What was signed out then, or earlier, is over. */
+  get #overMs(): number {
+    return this.#nowMs - TOMBSTONE_MS;
+  }
+
   #forgetOver(): void {
-    const before = this.#newestMs - TOMBSTONE_MS;
     for (const { account, deviceId, atMs } of this.#since(0)) {
-      if (atMs >= before) continue;
+      if (atMs > this.#overMs) continue;
       this.#known.get(account)?.delete(deviceId);
       if (this.#known.get(account)?.size === 0) this.#known.delete(account);
     }

@@ -42,14 +42,16 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       return { version, nowMs: Number(now) };
     },
 
-    async isBuried(account: string, deviceId: string): Promise<boolean> {
-      return (await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })))) !== null;
+    /** Whether it was buried since `overMs`: the list itself is shortened only when somebody is signed out. */
+    async isBuried(account: string, deviceId: string, overMs: number): Promise<boolean> {
+      const atMs = await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })));
+      return atMs !== null && Number(atMs) >= overMs;
     },
 
-    /** Those since `sinceMs`, and how many there are in all. */
-    async tombstones(sinceMs: number): Promise<{ tombstones: Tombstone[]; count: number }> {
-      const flat = orFault(redis.zrangebyscore(keys.revoked, sinceMs, '+inf', 'WITHSCORES'));
-      const [found, count] = await Promise.all([flat, orFault(redis.zcard(keys.revoked))]);
+    /** Those since `sinceMs`, and how many there are since `overMs`. */
+    async tombstones(sinceMs: number, overMs: number): Promise<{ tombstones: Tombstone[]; count: number }> {
+      const flat = orFault(redis.zrangebyscore(keys.revoked, Math.max(sinceMs, overMs), '+inf', 'WITHSCORES'));
+      const [found, count] = await Promise.all([flat, orFault(redis.zcount(keys.revoked, overMs, '+inf'))]);
       return { tombstones: tombstonesOf(found), count };
     },
 

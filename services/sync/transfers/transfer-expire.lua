@@ -23,5 +23,11 @@ if t then
     local data = '{"transfer":' .. event_json(t) .. '}'
     append_and_ring(keys, read_routes(keys.routes, now), now, ARGV[2], 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
+else
+  -- Nobody came by for an hour after its time, and the record, which knows where it is listed, has expired.
+  for _, member in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+    local last = string.sub(member, -#ARGV[1] - 1)
+    if last == ':' .. ARGV[1] or last == '-' .. ARGV[1] then redis.call('ZREM', KEYS[3], member) end
+  end
 end
 return answer({ 'OK', '1', t and relay_words(t) or '' })

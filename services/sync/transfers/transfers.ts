@@ -182,6 +182,11 @@ export function makeTransfers(parts: TransfersParts) {
       return viewFor(actor.deviceId, stored);
     },
 
+    /** For the relay, through which bytes pass of which nobody tells: its time begins anew. */
+    async keep({ account, deviceId }: Actor, { transferId }: FileOf): Promise<void> {
+      await store.tell(account, deviceId, transferId, { phase: null });
+    },
+
     /** The receiver has stored a file of the relay up to here: progress, told as a phase is. */
     async acknowledged(actor: Actor, { transferId, index }: FileOf, bytes: number): Promise<void> {
       const report = { phase: null, acknowledged: { index, bytes } };

@@ -13,6 +13,7 @@ function makeIndex(accounts: string[], left: Record<string, string[]> = {}) {
   const store: DueStore = {
     shards: 2,
     note: () => Promise.resolve(),
+    remind: () => Promise.resolve(),
     async *unindexed() {},
     claim(shard, count) {
       claims.push(count);

@@ -19,7 +19,7 @@ function setUp({ isUp = true, ...given }: Partial<FakeStream> & { isUp?: boolean
   const destroy = jest.fn();
   const { isTooSlow = false, isLingering = false, isDegraded = false, rotateAtMs = Infinity } = given;
   const stream = {
-    ...{ destroy, rotateAtMs, isDegraded, greeted: false, writable: true, lastWriteMs: 0 },
+    ...{ destroy, rotateAtMs, isDegraded, greeted: false, writable: true },
     isTooSlow: () => isTooSlow,
     isLingering: () => isLingering,
     end: (reason: string) => ends.push(reason),

@@ -46,3 +46,18 @@ test('a client that owes us more than 512 KiB is too slow at once', () => {
   stream.write(CHUNK, 1_001);
   expect(stream.isTooSlow(1_002)).toBe(true);
 });
+
+test('a client that hears much, but not how far it has come, is quiet', () => {
+  const { res, stream } = setUp();
+  res.write = () => true;
+  stream.advance('1-1');
+  stream.writePosition(CHUNK, 1_000);
+  stream.write(CHUNK, 15_000);
+  expect(stream.isQuiet(16_000, 15_000)).toBe(false);
+  // Of others: it passed without a word.
+  stream.advance('2-1');
+  expect(stream.isQuiet(16_000, 15_000)).toBe(true);
+  stream.writePosition(CHUNK, 16_000);
+  expect(stream.isQuiet(30_999, 15_000)).toBe(false);
+  expect(stream.isQuiet(31_000, 15_000)).toBe(true);
+});

@@ -113,3 +113,24 @@ test('an account is looked at when the first of its devices is due, however many
   sweeper.stop();
   jest.useRealTimers();
 });
+
+test('all streams are swept in time, however late the ticks come', async () => {
+  jest.useFakeTimers();
+  const clock = performance.now.bind(performance);
+  // A tick every 100 ms: three of four are lost.
+  const slow = jest.spyOn(performance, 'now').mockImplementation(() => 4 * clock());
+  const swept = new Set<string>();
+  const sweeper = new Sweeper({
+    ...QUIET,
+    sweepMs: 60_000,
+    streams: new Map(Array.from({ length: 1_000 }, (_, i) => [String(i), { id: String(i) } as Stream])),
+    attach: ({ id }) => Promise.resolve(swept.add(id).size > 0),
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  await jest.advanceTimersByTimeAsync(15_100);
+  sweeper.stop();
+  slow.mockRestore();
+  jest.useRealTimers();
+  expect(swept.size).toBe(1_000);
+});

@@ -21,13 +21,15 @@ function makeFakeStore() {
       version = `${nowMs}-${Math.random()}`;
       return { version, nowMs };
     },
-    isBuried: async (_: string, deviceId: string) => list.some((each) => each.deviceId === deviceId),
-    async tombstones(sinceMs: number) {
+    isBuried: async (_: string, deviceId: string, overMs: number) =>
+      list.some((each) => each.deviceId === deviceId && each.atMs >= overMs),
+    async tombstones(sinceMs: number, overMs: number) {
       if (fails) {
         fails = false;
         throw new Error('away');
       }
-      return { tombstones: list.filter(({ atMs }) => atMs >= sinceMs), count: list.length };
+      const since = (ms: number) => list.filter(({ atMs }) => atMs >= ms);
+      return { tombstones: since(Math.max(sinceMs, overMs)), count: since(overMs).length };
     },
     channelsOf: async () => [],
   } as unknown as SessionStore;
@@ -37,6 +39,7 @@ function makeFakeStore() {
     devices: () => list.map(({ deviceId }) => deviceId).sort(),
     failOnce: () => void (fails = true),
     at: (ms: number) => void (nowMs = ms),
+    now: () => nowMs,
     /** As it was: a replica of the store that had not heard of the rest took over. */
     fallBack() {
       const was = { list: [...list], version };
@@ -76,7 +79,7 @@ test('a replica that heard nothing learns with its lease, and ends the streams',
   const fake = makeFakeStore();
   const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)];
   await one.revocations.revoke('ann', 'phone', 'revoked');
-  two.revocations.note(fake.version());
+  two.revocations.note(fake.version(), fake.now());
   await settled();
   expect(two.ended).toEqual(['phone']);
   expect(knows(two, ['phone', 'laptop'])).toEqual(['phone']);
@@ -92,11 +95,11 @@ test('everything of the last day is written back to a store that lost it, not on
   ] as const) {
     fake.at(NOW - agoMs);
     await one.revocations.revoke('ann', device, 'revoked');
-    one.revocations.note(fake.version());
+    one.revocations.note(fake.version(), fake.now());
     await settled();
   }
   fake.lose();
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   expect(fake.devices()).toEqual(['new', 'old', 'older']);
 });
@@ -106,15 +109,15 @@ test('also when somebody was signed out between the loss and the next lease', as
   const [one, fresh] = [makeReplica(fake.store), makeReplica(fake.store)];
   fake.at(NOW - 5 * HOUR_MS);
   await one.revocations.revoke('ann', 'old', 'revoked');
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   fake.lose();
   fake.at(NOW);
   await fresh.revocations.revoke('ann', 'new', 'revoked');
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   expect(fake.devices()).toEqual(['new', 'old']);
-  fresh.revocations.note(fake.version());
+  fresh.revocations.note(fake.version(), fake.now());
   await settled();
   expect(knows(fresh, ['old', 'new'])).toEqual(['old', 'new']);
 });
@@ -123,14 +126,14 @@ test('what was lost before any lease showed it is written back, under a version 
   const fake = makeFakeStore();
   const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)];
   await one.revocations.revoke('ann', 'old', 'revoked');
-  for (const { revocations } of [one, two]) revocations.note(fake.version());
+  for (const { revocations } of [one, two]) revocations.note(fake.version(), fake.now());
   await settled();
   for (const replica of [one, two]) {
     const fallBack = fake.fallBack();
     await one.revocations.revoke('ann', 'new', 'revoked');
     two.revocations.heard('ann', 'new', 'revoked', NOW);
     fallBack();
-    replica.revocations.note(fake.version());
+    replica.revocations.note(fake.version(), fake.now());
     await settled();
     expect(fake.devices()).toEqual(['new', 'old']);
     fallBack();
@@ -142,15 +145,15 @@ test('a list that could not be read is read again under the same version', async
   const failures: string[] = [];
   const one = makeReplica(fake.store, (task) => failures.push(task));
   await one.revocations.revoke('ann', 'old', 'revoked');
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   const fallBack = fake.fallBack();
   await one.revocations.revoke('ann', 'new', 'revoked');
   fallBack();
   fake.failOnce();
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   expect(failures).toEqual(['read revocations']);
   expect(fake.devices()).toEqual(['new', 'old']);
@@ -162,7 +165,7 @@ test('an announcement before the first reading does not stand in for what is old
   fake.at(NOW - 5 * HOUR_MS);
   await one.revocations.revoke('ann', 'old', 'revoked');
   starting.revocations.heard('ann', 'new', 'revoked', NOW);
-  starting.revocations.note(fake.version());
+  starting.revocations.note(fake.version(), fake.now());
   await settled();
   expect(knows(starting, ['old', 'new'])).toEqual(['old', 'new']);
 });
@@ -172,12 +175,12 @@ test('the announcement carries the time of the store, so that a wrong clock hide
   const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)];
   await one.revocations.revoke('ann', 'first', 'logout');
   expect(one.published).toEqual([`r\nann\nfirst\nlogout\n${NOW}`]);
-  two.revocations.note(fake.version());
+  two.revocations.note(fake.version(), fake.now());
   await settled();
   two.revocations.heard('ann', 'second', 'revoked', NOW + 1);
   fake.at(NOW + 2);
   await one.revocations.revoke('ann', 'third', 'revoked');
-  two.revocations.note(fake.version());
+  two.revocations.note(fake.version(), fake.now());
   await settled();
   expect(knows(two, ['first', 'second', 'third'])).toEqual(['first', 'second', 'third']);
 });
@@ -187,14 +190,38 @@ test('after a day it is forgotten, and not written back', async () => {
   const one = makeReplica(fake.store);
   fake.at(NOW - 25 * HOUR_MS);
   await one.revocations.revoke('ann', 'old', 'revoked');
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   fake.at(NOW);
   await one.revocations.revoke('ann', 'new', 'revoked');
-  one.revocations.note(fake.version());
+  one.revocations.note(fake.version(), fake.now());
   await settled();
   expect(knows(one, ['old', 'new'])).toEqual(['new']);
   expect(fake.devices()).toEqual(['new']);
+});
+
+test('also when nobody else is signed out, and a store that lost it meanwhile is left as it is', async () => {
+  const fake = makeFakeStore();
+  const both = [makeReplica(fake.store), makeReplica(fake.store)] as const;
+  await both[0].revocations.revoke('ann', 'old', 'revoked');
+  const beat = async () => {
+    for (const { revocations } of both) {
+      revocations.note(fake.version(), fake.now());
+      await settled();
+    }
+  };
+  await beat();
+  fake.at(NOW + 25 * HOUR_MS);
+  await beat();
+  for (const replica of both) expect(knows(replica, ['old'])).toEqual([]);
+  expect(fake.devices()).toEqual(['old']);
+  expect(await both[1].revocations.isBuried('ann', 'old')).toBe(false);
+
+  fake.lose();
+  await beat();
+  const { version } = await fake.store.bury([]);
+  await beat();
+  expect(fake.version()).toBe(version);
 });
 
 test('an ended session that may be renewed ends its streams and leaves no tombstone', () => {

@@ -37,11 +37,13 @@ const broken = (code: string): Error => Object.assign(new Error('the connection 
 const isAlive = (session: ClientHttp2Session): Promise<boolean> =>
   new Promise((resolve) => {
     const tooLong = setTimeout(() => resolve(false), PING_MS);
+    const closed = () => answered(false);
     const answered = (isWell: boolean) => {
       clearTimeout(tooLong);
+      session.off('close', closed);
       resolve(isWell);
     };
-    session.once('close', () => answered(false));
+    session.once('close', closed);
     if (!session.ping((error) => answered(error === null))) answered(false);
   });
 

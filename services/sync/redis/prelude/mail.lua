@@ -25,11 +25,16 @@ local function drop_mail(keys, device, message_id)
   return sender
 end
 
+-- Offers renew the inbox, and not the mail: a text that expired leaves its member behind.
+local function drop_members(keys, device, members)
+  for _, member in ipairs(members) do
+    if not drop_mail(keys, device, string.match(member, '([^:]*)$')) then redis.call('ZREM', keys.inbox, member) end
+  end
+end
+
 -- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that whoever reads
 -- or counts next finds nothing that is over.
 local function purge_mail(keys, device, now, seconds)
   local before = '(' .. device .. ':' .. int(now - seconds * 1000)
-  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before)) do
-    drop_mail(keys, device, string.match(member, '([^:]*)$'))
-  end
+  drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before))
 end

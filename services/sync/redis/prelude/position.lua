@@ -12,15 +12,15 @@ end
 local function lost_reason(log, position, now)
   if position == '' then return 'new' end
   if #redis.call('XRANGE', log, position, position) == 1 then return nil end
+  local at = tonumber(string.match(position, '^%d+'))
+  local lost_or_expired = now - at <= LOG_SECONDS * 1000 and 'store_lost' or 'expired'
   local oldest = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
-  if not oldest then return 'store_lost' end
+  if not oldest then return lost_or_expired end
   local born = field(oldest, 'p')
   if born == position then return nil end
-  local at = tonumber(string.match(position, '^%d+'))
   if at >= tonumber(string.match(oldest[1], '^%d+')) then return 'gap' end
   -- A log whose first entry is still there was born after the position: its forerunner expired, or the store lost it.
-  if born == '' and now - at <= LOG_SECONDS * 1000 then return 'store_lost' end
-  return 'expired'
+  return born == '' and lost_or_expired or 'expired'
 end
 
 local function addressed(to, device)

@@ -4,6 +4,8 @@
 -- A row not renewed for STALE_MS is dead. A closed row stays for GONE_MS, so that an attach that comes late cannot undo it.
 local STALE_MS = 150000
 local GONE_MS = 60000
+-- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
+local ROUTES_SECONDS = 7 * 86400
 
 local function read_routes(key, now)
   local flat, rows = redis.call('HGETALL', key), {}
