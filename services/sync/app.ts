@@ -222,7 +222,8 @@ export async function startApp(config: Config): Promise<App> {
 
   // The hub.
   const { offlineGraceMs: graceMs } = config.hub;
-  const hubStore = makeHubStore({ scripts, keys, graceMs, deadChannels: replica.deadChannels, publish: store.publish });
+  const { deadChannels, lateMs } = replica;
+  const hubStore = makeHubStore({ scripts, keys, graceMs, deadChannels, lateMs, publish: store.publish });
   const hub = new Hub({
     store: hubStore,
     leases,

@@ -65,6 +65,36 @@ test.each(Object.entries(faults))(
   },
 );
 
+test('nobody is shown offline because the store was away for longer than a row is good for', async () => {
+  await startAll();
+  const { user, laptop, onLaptop, onPhone, send } = await startPair();
+  const present = async () => (await laptop.on(one).call('getPresence')).body.devices.filter(({ online }) => online);
+  await until(present, ({ length }) => length === 2, 'both to be online');
+  const toRedis = connectTo(redis.url);
+  // Rows are good for 150 s. The last seconds of a long outage: these are as old as if it had begun two minutes ago.
+  const rows = await toRedis.hgetall(`baton:{${user}}:routes`);
+  for (const [stream, row] of Object.entries(rows)) {
+    const [channel, device, generation, seen, ...rest] = row.split('\n');
+    const aged = [channel, device, generation, Number(seen) - 145_000, ...rest].join('\n');
+    await toRedis.hset(`baton:{${user}}:routes`, stream, aged);
+  }
+  redis.pause();
+  const pausedAt = performance.now();
+  await Promise.all([onLaptop.next('degraded'), onPhone.next('degraded')]);
+  await new Promise((resolve) => setTimeout(resolve, pausedAt + 8_000 - performance.now()));
+  const before = [onLaptop.events.length, onPhone.events.length];
+  redis.resume();
+  await Promise.all([onLaptop.next('restored'), onPhone.next('restored')]);
+  await send('all is well');
+  await onPhone.next('message', ({ data }) => data.content === 'all is well');
+
+  const told = [...onLaptop.events.slice(before[0]), ...onPhone.events.slice(before[1])];
+  const offline = told.filter(({ name, data }) => name === 'presence' && data.devices.some(({ online }) => !online));
+  expect(offline).toEqual([]);
+  toRedis.disconnect();
+  await Promise.all([onLaptop.stop(), onPhone.stop()]);
+});
+
 test('streams that are refused while the store is away are not told to it, one after the other, when it is back', async () => {
   await startAll();
   const { laptop, onLaptop, onPhone, user } = await startPair();

@@ -18,6 +18,9 @@ const GONE_AFTER_MS = 6 * BEAT_MS;
 const SLOW_READ_MS = 1_000;
 const READ_GAP_MS = 3_000;
 
+/** After an outage every open stream has been attached again in this time: two sweeps. */
+const RENEWED_WITHIN_MS = 120_000;
+
 /** The store's clock and ours may drift apart by this much between two beats. */
 const CLOCK_STEP_MS = 30_000;
 
@@ -69,6 +72,7 @@ export class Replica {
   #lastReadMs = Number.NEGATIVE_INFINITY;
   /** How far the store's clock is ahead of our monotonic one. */
   #aheadMs = Number.NaN;
+  #late = { ms: 0, sinceMs: 0 };
   #beating: Promise<void> | null = null;
   #nonces = 0;
   /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
@@ -93,6 +97,12 @@ export class Replica {
 
   /** Channels of replicas that are being reaped, joined by line ends; in scripts their routes count as gone. */
   deadChannels = (): string => this.#deadChannels;
+
+  /**
+   * How much older than usual the rows of open streams may be: nobody could renew them while the store was away, and a
+   * clock that was set makes them look older.
+   */
+  lateMs = (): number => (performance.now() - this.#late.sinceMs < RENEWED_WITHIN_MS ? this.#late.ms : 0);
 
   isDeadChannel(channel: string): boolean {
     return this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
@@ -243,13 +253,23 @@ export class Replica {
       });
   }
 
+  #noteLate(ms: number): void {
+    if (!Number.isFinite(ms)) return;
+    this.#late = { ms: Math.round(Math.max(ms, this.lateMs())), sinceMs: performance.now() };
+  }
+
   #observe(table: LeaseTable, sentMs: number): void {
     const now = performance.now();
-    if (now - sentMs > SLOW_READ_MS || sentMs - this.#lastReadMs > READ_GAP_MS) this.#observed.clear();
+    const gapMs = sentMs - this.#lastReadMs;
+    if (now - sentMs > SLOW_READ_MS || gapMs > READ_GAP_MS) this.#observed.clear();
+    if (gapMs > READ_GAP_MS) this.#noteLate(gapMs);
     this.#lastReadMs = now;
     const stepMs = Math.abs(table.atMs - now - this.#aheadMs);
     this.#aheadMs = table.atMs - now;
-    if (stepMs > CLOCK_STEP_MS) this.#parts.onClockSet();
+    if (stepMs > CLOCK_STEP_MS) {
+      this.#noteLate(stepMs);
+      this.#parts.onClockSet();
+    }
     for (const id of [...(this.#table?.counters.keys() ?? []), ...(this.#table?.reaping.keys() ?? [])]) {
       this.#vanished.set(id, this.#vanished.get(id) ?? now);
     }

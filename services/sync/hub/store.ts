@@ -93,6 +93,8 @@ interface HubStoreParts {
   graceMs: number;
   /** Channels of dead replicas, joined by line ends: scripts cannot read the lease table. */
   deadChannels: () => string;
+  /** How much older than usual the rows of open streams may be, in ms. */
+  lateMs: () => number;
   /** Resolves to the number of replicas that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
 }
@@ -110,7 +112,7 @@ const ANYBODY_THERE = '?';
 const ASK_MS = 250;
 
 /** The hub's scripts on the account's slot. */
-export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: HubStoreParts) {
+export function makeHubStore({ scripts, keys, graceMs, deadChannels, lateMs, publish }: HubStoreParts) {
   const attachScript = scripts.load('stream-attach.lua', import.meta.url);
   const detachScript = scripts.load('stream-detach.lua', import.meta.url);
   const pageScript = scripts.load('log-page.lua', import.meta.url);
@@ -149,7 +151,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: 
           [
             ...[stream.id, channel, device, generation, randomBits(), stream.position, opening ? '1' : '0'],
             ...[known, graceMs, PAGE_BYTES, LIMITS.streamsPerDevice, LIMITS.streamsPerAccount],
-            ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts],
+            ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts, lateMs()],
           ],
         );
       const { mayBeRouted } = stream;
@@ -202,7 +204,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, publish }: 
       const dead = [deadChannels(), ...alsoDead].filter(Boolean).join('\n');
       const reply = await lookScript(
         [keys.routes(account), keys.presence(account), keys.devices(account)],
-        [graceMs, dead],
+        [graceMs, dead, lateMs()],
       );
       return { againInMs: Number(reply[0]), transitions: transitionsOf(text(reply, 1)) };
     },

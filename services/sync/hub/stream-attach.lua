@@ -26,6 +26,7 @@
 -- ARGV[14] seconds in the mailbox
 -- ARGV[15] streams of the account that the replica holds, joined by line ends
 -- ARGV[16] channels to which nobody listens, joined by line ends; '' when that was not asked
+-- ARGV[17] ms that rows may be older than usual
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
 --         devices, presence, ms until the next thing is due or '', online + offline transitions, ms until a row that
 --         the replica does not hold can be told from that of a new stream (0: there is none),
@@ -40,7 +41,7 @@ for name in string.gmatch(ARGV[13], '[^\n]+') do dead[name] = true end
 for name in string.gmatch(ARGV[16], '[^\n]+') do ghostly[name] = true end
 for id in string.gmatch(ARGV[15], '[^\n]+') do held[id] = true end
 
-local devices, rows, mine, stray = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now), nil, 0
+local devices, rows, mine, stray = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now, tonumber(ARGV[17])), nil, 0
 for _, row in ipairs(rows) do
   if row.id == stream then mine = row end
   -- Its end was in a tail that was lost. A row of a moment ago may be that of a stream that came after this was sent.

@@ -12,7 +12,14 @@ test('a stream that opens is given all of presence, also when it was told of it 
   };
   const scripts = { load: () => attach } as unknown as ScriptLoader;
   const publish = () => Promise.resolve(1);
-  const store = makeHubStore({ scripts, keys: makeKeys('test'), graceMs: 0, deadChannels: () => '', publish });
+  const store = makeHubStore({
+    scripts,
+    keys: makeKeys('test'),
+    graceMs: 0,
+    deadChannels: () => '',
+    lateMs: () => 0,
+    publish,
+  });
 
   const { presence } = await store.attach(stream as Stream, 'bus', true, ['s1']);
 
@@ -30,7 +37,14 @@ describe('a limit that others may only seem to reach', () => {
       return Promise.resolve(given.length === 1 ? FULL : ['busy']);
     };
     const scripts = { load: () => attach } as unknown as ScriptLoader;
-    const store = makeHubStore({ scripts, keys: makeKeys('test'), graceMs: 0, deadChannels: () => '', publish });
+    const store = makeHubStore({
+      scripts,
+      keys: makeKeys('test'),
+      graceMs: 0,
+      deadChannels: () => '',
+      lateMs: () => 0,
+      publish,
+    });
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
     expect((await store.attach(stream as Stream, 'bus', true, ['s1'])).outcome).toBe('busy');
     expect(stream.generation).toBe(1);
@@ -63,7 +77,14 @@ describe('whether a route may have been written', () => {
   ])('%s', async (_, answer, may) => {
     const scripts = { load: () => answer } as unknown as ScriptLoader;
     const publish = () => Promise.resolve(1);
-    const store = makeHubStore({ scripts, keys: makeKeys('test'), graceMs: 0, deadChannels: () => '', publish });
+    const store = makeHubStore({
+      scripts,
+      keys: makeKeys('test'),
+      graceMs: 0,
+      deadChannels: () => '',
+      lateMs: () => 0,
+      publish,
+    });
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, mayBeRouted: false } as Stream;
     const attach = () => store.attach(stream, 'bus', true, []).catch(() => undefined);
     await attach();

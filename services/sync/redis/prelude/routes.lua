@@ -7,7 +7,8 @@ local GONE_MS = 60000
 -- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
 local ROUTES_SECONDS = 7 * 86400
 
-local function read_routes(key, now)
+-- `late_ms`: for so long nobody could renew a row, or it seems so by a clock that was set.
+local function read_routes(key, now, late_ms)
   local flat, rows = redis.call('HGETALL', key), {}
   for i = 1, #flat, 2 do
     local channel, device, generation, seen, opened, closed =
@@ -15,7 +16,7 @@ local function read_routes(key, now)
     seen, closed = tonumber(seen), tonumber(closed)
     rows[#rows + 1] = {
       id = flat[i], channel = channel, device = device, generation = tonumber(generation), seen = seen,
-      opened = tonumber(opened), closed = closed, open = closed == 0 and now - seen <= STALE_MS,
+      opened = tonumber(opened), closed = closed, open = closed == 0 and now - seen <= STALE_MS + (late_ms or 0),
     }
   end
   return rows
