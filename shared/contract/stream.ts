@@ -56,7 +56,8 @@ export const streamEvents = {
   }),
   restored: event({ summary: 'The store is back', data: Type.Object({ reason: Type.Literal('store') }), id: 'never' }),
   ping: event({
-    summary: 'Nothing else was written for a heartbeat. The id is the position up to which this stream was served.',
+    summary:
+      'For a heartbeat nothing was written, or nothing that said how far the stream has come. The id is the position up to which it was served.',
     data: Type.Object({}),
     id: 'always',
   }),

@@ -41,8 +41,10 @@ export function greet(stream: Stream, { attached, opened, lostReason, heartbeatM
   const isOwed = opened.pendingMessages + opened.pendingTransfers > 0;
   stream.owed = isOwed ? { from: stream.position, written: new Set() } : null;
   stream.presenceVersion = attached.presenceVersion;
+  const isFirst = !stream.greeted;
   stream.greeted = true;
   stream.mustGreet = false;
-  // Without an id the client goes on from the one that it came with.
-  stream.writePosition(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
+  // The first one without an id leaves the client where it said that it was.
+  if (lostReason !== null || isFirst) stream.told = { position: stream.position, atMs: performance.now() };
+  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
 }

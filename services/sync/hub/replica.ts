@@ -102,7 +102,7 @@ export class Replica {
    * How much older than usual the rows of open streams may be: nobody could renew them while the store was away, and a
    * clock that was set makes them look older.
    */
-  lateMs = (): number => (performance.now() - this.#late.sinceMs < RENEWED_WITHIN_MS ? this.#late.ms : 0);
+  lateMs = (): number => this.#lateAt(performance.now());
 
   isDeadChannel(channel: string): boolean {
     return this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
@@ -253,21 +253,26 @@ export class Replica {
       });
   }
 
-  #noteLate(ms: number): void {
+  /** `sinceMs`: when it began. What was not renewed since the time before that is late by both. */
+  #noteLate(ms: number, sinceMs: number): void {
     if (!Number.isFinite(ms)) return;
-    this.#late = { ms: Math.round(Math.max(ms, this.lateMs())), sinceMs: performance.now() };
+    this.#late = { ms: Math.round(ms + this.#lateAt(sinceMs)), sinceMs: performance.now() };
+  }
+
+  #lateAt(timeMs: number): number {
+    return timeMs - this.#late.sinceMs < RENEWED_WITHIN_MS ? this.#late.ms : 0;
   }
 
   #observe(table: LeaseTable, sentMs: number): void {
     const now = performance.now();
     const gapMs = sentMs - this.#lastReadMs;
     if (now - sentMs > SLOW_READ_MS || gapMs > READ_GAP_MS) this.#observed.clear();
-    if (gapMs > READ_GAP_MS) this.#noteLate(gapMs);
+    if (gapMs > READ_GAP_MS) this.#noteLate(gapMs, sentMs - gapMs);
     this.#lastReadMs = now;
     const stepMs = Math.abs(table.atMs - now - this.#aheadMs);
     this.#aheadMs = table.atMs - now;
     if (stepMs > CLOCK_STEP_MS) {
-      this.#noteLate(stepMs);
+      this.#noteLate(stepMs, now);
       this.#parts.onClockSet();
     }
     for (const id of [...(this.#table?.counters.keys() ?? []), ...(this.#table?.reaping.keys() ?? [])]) {

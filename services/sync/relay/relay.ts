@@ -94,6 +94,7 @@ export class Relay {
     // What brings no byte takes no place.
     const isNew = offset < size && (await this.#places.admit(account, file));
     const holder = this.#places.newHolder();
+    let moved = 0;
     let extent: Extent;
     try {
       extent = await this.#places.enter(account, file, known, { side: 'w', holder, from: offset, generation });
@@ -106,13 +107,16 @@ export class Relay {
       ...{ req, store, file, generation, size, offset, taken: extent.taken, holder, windowBytes, stallMs },
       turns: this.#turns,
       ring: this.#places.ring,
-      onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'up' }, bytes),
+      onBytes(bytes) {
+        moved += bytes;
+        metrics.relay_bytes_total.inc({ direction: 'up' }, bytes);
+      },
     });
     const running = {
       ...{ asker, file, bufferedBytes: () => upload.bufferedBytes },
       ...{ ring: () => upload.ring(), end: (error: BatonError) => upload.stop(error) },
     };
-    const unwatch = this.#watch('sender', running, offset < size);
+    const unwatch = this.#watch('sender', running, () => moved, offset < size);
     await this.requests.during('up', running, async () => {
       try {
         await upload.run();
@@ -143,12 +147,16 @@ export class Relay {
       return;
     }
     const holder = this.#places.newHolder();
+    let moved = 0;
     const { generation, rewinds } = await this.#enterToRead(asker, file, known, start, holder);
     const download = new Download({
       ...{ res, store, file, generation, size: known.size, start, stop, holder, windowBytes, stallMs, begin },
       turns: this.#turns,
       ring: this.#places.ring,
-      onBytes: (bytes) => metrics.relay_bytes_total.inc({ direction: 'down' }, bytes),
+      onBytes(bytes) {
+        moved += bytes;
+        metrics.relay_bytes_total.inc({ direction: 'down' }, bytes);
+      },
       rewind: async (from, offset) => {
         await this.#places.known(asker, file, 'receiver');
         return this.#places.rewind(account, file, from, offset, 'lost');
@@ -160,7 +168,7 @@ export class Relay {
     if (!rewinds) download.begin();
     const end = (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error));
     const running = { asker, file, bufferedBytes: () => res.writableLength, ring: () => download.ring(), end };
-    const unwatch = this.#watch('receiver', running, false);
+    const unwatch = this.#watch('receiver', running, () => moved, false);
     await this.requests.during('down', running, async () => {
       try {
         if (!(await download.run(REWIND_MS))) throw new BatonError('range_not_available');
@@ -263,17 +271,22 @@ export class Relay {
   }
 
   /**
-   * As long as a request runs: ends it with its transfer, whoever failed to tell it, keeps that from being over, and keeps
-   * the place of what it sends. Returns what stops that.
+   * As long as a request runs: ends it with its transfer, whoever failed to tell it, keeps that from being over as long as
+   * bytes pass, and keeps the place of what it sends. Returns what stops that.
    */
-  #watch(role: 'sender' | 'receiver', { asker, file, end }: Running, keepsPlace: boolean): () => void {
+  #watch(
+    role: 'sender' | 'receiver',
+    { asker, file, end }: Running,
+    moved: () => number,
+    keepsPlace: boolean,
+  ): () => void {
     const { store, transfers, stallMs } = this.#parts;
-    let keptMs = Number.NEGATIVE_INFINITY;
+    let kept = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
     const look = async () => {
       await this.#places.known(asker, file, role);
-      if (performance.now() - keptMs >= KEEP_MS) {
+      if (moved() > kept.bytes && performance.now() - kept.atMs >= KEEP_MS) {
         await transfers.keep(asker, file);
-        keptMs = performance.now();
+        kept = { atMs: performance.now(), bytes: moved() };
       }
       if (keepsPlace) await store.reserve(asker.account, file);
     };

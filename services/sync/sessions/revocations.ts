@@ -25,7 +25,7 @@ export class Revocations {
   readonly #known = new Map<string, Map<string, number>>();
   #version = '';
   #newestMs = 0;
-  /** The store's time at the latest renewal of the lease. */
+  /** The store's time, as of the latest renewal of the lease or what was heard since. */
   #nowMs = 0;
   #isReading = false;
   /** Something was heard of that the list has not been seen to hold: a failover may lose it under the same version. */
@@ -125,12 +125,14 @@ export class Revocations {
   /** Not from the list: whether that has it, and goes on having it, the next reading shows. */
   #learn(tombstone: Tombstone, reason: RevokedReason): void {
     this.#isUnproved = true;
+    this.#nowMs = Math.max(this.#nowMs, tombstone.atMs);
     this.#merge(tombstone, reason);
   }
 
   #merge({ account, deviceId, atMs }: Tombstone, reason: RevokedReason): void {
     const devices = this.#known.get(account) ?? new Map<string, number>();
-    if (devices.has(deviceId)) return;
+    const before = devices.get(deviceId);
+    if (before !== undefined && before > this.#overMs) return;
     this.#known.set(account, devices.set(deviceId, atMs));
     this.#newestMs = Math.max(this.#newestMs, atMs);
     this.#parts.onRevoked(account, deviceId, reason, null);

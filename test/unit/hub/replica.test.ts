@@ -7,11 +7,12 @@ const { jest } = import.meta;
 
 const MINUTE = 60_000;
 
-test('a clock of the store that is set is noticed once, one that runs a little fast is not', async () => {
+test('a clock of the store that is set is noticed once, one that runs a little fast is not; an outage is remembered', async () => {
   jest.useFakeTimers();
-  const clock = { aheadMs: 1_000_000 };
+  const clock = { aheadMs: 1_000_000, isAway: false };
   const onClockSet = jest.fn();
   const renew = () => {
+    if (clock.isAway) return Promise.reject(new Error('away'));
     const maps = { counters: new Map([[replica.id, '1']]), reaping: new Map() };
     return Promise.resolve({ ...maps, renewed: true, revocations: '', atMs: performance.now() + clock.aheadMs });
   };
@@ -37,6 +38,20 @@ test('a clock of the store that is set is noticed once, one that runs a little f
   clock.aheadMs -= 3 * MINUTE;
   await jest.advanceTimersByTimeAsync(1 * MINUTE);
   expect(onClockSet).toHaveBeenCalledTimes(1);
+  // So much older than it is may a row look, until everything has been renewed.
+  expect(replica.lateMs()).toBe(3 * MINUTE);
+  await jest.advanceTimersByTimeAsync(2 * MINUTE);
+  expect(replica.lateMs()).toBe(0);
+
+  for (let outage = 0; outage < 2; outage++) {
+    clock.isAway = true;
+    await jest.advanceTimersByTimeAsync(2 * MINUTE);
+    clock.isAway = false;
+    await jest.advanceTimersByTimeAsync(4_000);
+  }
+  // A row that was not renewed in the seconds between the two was renewed by nobody for as long as both.
+  expect(replica.lateMs()).toBeGreaterThanOrEqual(4 * MINUTE);
+  expect(replica.lateMs()).toBeLessThan(4.2 * MINUTE);
   await replica.stop();
   jest.useRealTimers();
 });

@@ -29,11 +29,11 @@ test('a stream that opens is given all of presence, also when it was told of it 
 describe('a limit that others may only seem to reach', () => {
   const FULL = ['full', ['bus:a', 'bus:b', 'bus:a']];
 
-  /** The last words that the script was given, time after time. */
+  /** The ghosts that the script was told of, time after time. */
   async function attachWith(publish: (channel: string) => Promise<number>): Promise<unknown[]> {
     const given: unknown[] = [];
     const attach = (_keys: string[], words: unknown[]) => {
-      given.push(words.at(-1));
+      given.push(words.at(-2));
       return Promise.resolve(given.length === 1 ? FULL : ['busy']);
     };
     const scripts = { load: () => attach } as unknown as ScriptLoader;

@@ -13,11 +13,11 @@ function makeFakeStore() {
   let fails = false;
   const store = {
     async bury(tombstones: Tombstone[]) {
+      list = list.filter(({ atMs }) => atMs > nowMs - 24 * HOUR_MS);
       for (const tombstone of tombstones) {
         if (list.some(({ deviceId }) => deviceId === tombstone.deviceId)) continue;
         list.push({ ...tombstone, atMs: tombstone.atMs || nowMs });
       }
-      list = list.filter(({ atMs }) => atMs > nowMs - 24 * HOUR_MS);
       version = `${nowMs}-${Math.random()}`;
       return { version, nowMs };
     },
@@ -222,6 +222,22 @@ test('also when nobody else is signed out, and a store that lost it meanwhile is
   const { version } = await fake.store.bury([]);
   await beat();
   expect(fake.version()).toBe(version);
+});
+
+test('who comes back after a day, and is signed out again, is signed out on every replica', async () => {
+  const fake = makeFakeStore();
+  const [one, two] = [makeReplica(fake.store), makeReplica(fake.store)] as const;
+  for (const atMs of [NOW, NOW + 25 * HOUR_MS]) {
+    fake.at(atMs);
+    await one.revocations.revoke('ann', 'phone', 'revoked');
+    for (const { revocations } of [one, two]) {
+      revocations.note(fake.version(), fake.now());
+      await settled();
+    }
+  }
+  expect(two.ended).toEqual(['phone', 'phone']);
+  for (const replica of [one, two]) expect(knows(replica, ['phone'])).toEqual(['phone']);
+  expect(fake.devices()).toEqual(['phone']);
 });
 
 test('an ended session that may be renewed ends its streams and leaves no tombstone', () => {
