@@ -8,7 +8,7 @@ export const CLIENT_COMMANDS = [
   ...['cluster|slots', 'asking', 'readonly', 'readwrite', 'spublish', 'ssubscribe', 'sunsubscribe'],
   ...['eval', 'evalsha', 'publish'],
   ...['get', 'hget', 'hset', 'hdel', 'hvals', 'del', 'srem', 'srandmember', 'time'],
-  ...['zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore', 'scan'],
+  ...['zadd', 'zrem', 'zscore', 'zcount', 'zrangebyscore', 'scan'],
   // What replicas have.
   ...['expire', 'wait'],
   // The relay's bytes.
