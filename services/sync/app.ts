@@ -222,8 +222,7 @@ export async function startApp(config: Config): Promise<App> {
 
   // The hub.
   const { offlineGraceMs: graceMs } = config.hub;
-  const { deadChannels, lateMs } = replica;
-  const hubStore = makeHubStore({ scripts, keys, graceMs, deadChannels, lateMs, publish: store.publish });
+  const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish });
   const hub = new Hub({
     store: hubStore,
     leases,

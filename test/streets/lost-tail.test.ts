@@ -45,13 +45,16 @@ test('a stream whose end was lost is forgotten by the replica that held it, also
   expect(body.devices.find(({ name }) => name === 'Phone')).toMatchObject({ online: false });
 });
 
-test('and soon, where its row is as new as that of a stream that has just come, and the sweep is far', async () => {
+test.each([
+  ['the id that the replica has', false],
+  ['an id that it had before', true],
+])('and soon, where its row is as new as that of a stream that has just come, under %s', async (_, takesNewId) => {
   const env = { APP_HUB_OFFLINE_GRACE_MS: '300' };
   const replica = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix, env });
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const routes = keyOf(laptop.headers['X-Dev-User'] as string, 'routes');
   const onLaptop = site.listen(laptop, replica);
-  await onLaptop.next('ready');
+  const { server_id } = (await onLaptop.next('ready')).data;
   const onPhone = site.listen(phone, replica);
   await onPhone.next('ready');
   const [id, row] = Object.entries(await redis.hgetall(routes)).find(([, text]) => text.includes(phone.id)) as [
@@ -63,7 +66,15 @@ test('and soon, where its row is as new as that of a stream that has just come, 
   await onPhone.stop();
   await onLaptop.next('presence', isPhone(false));
 
-  const [channel, device, generation, , opened] = row.split('\n');
+  const [channel, device, generation, , opened] = row.split('\n') as [string, ...string[]];
+  if (takesNewId) {
+    await redis.hdel(`${site.prefix}:{sys}:replicas`, server_id);
+    await until(
+      () => redis.hvals(routes),
+      (rows) => rows.some((text) => text.includes(laptop.id) && !text.startsWith(channel)),
+      'its streams to be routed under the new id',
+    );
+  }
   await redis.hset(routes, id, [channel, device, generation, Date.now(), opened, 0].join('\n'));
   // As after every outage, something is attached again at once.
   await site.listen(laptop, replica).next('ready');

@@ -18,6 +18,9 @@ const GONE_AFTER_MS = 6 * BEAT_MS;
 const SLOW_READ_MS = 1_000;
 const READ_GAP_MS = 3_000;
 
+/** More than a replica takes in the time for which a row is good. */
+const FORMER_IDS = 16;
+
 /** After an outage every open stream has been attached again in this time: two sweeps. */
 const RENEWED_WITHIN_MS = 120_000;
 
@@ -73,6 +76,8 @@ export class Replica {
   /** How far the store's clock is ahead of our monotonic one. */
   #aheadMs = Number.NaN;
   #late = { ms: 0, sinceMs: 0 };
+  /** Its last few ids before this one. */
+  #former: string[] = [];
   #beating: Promise<void> | null = null;
   #nonces = 0;
   /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
@@ -103,6 +108,9 @@ export class Replica {
    * clock that was set makes them look older.
    */
   lateMs = (): number => this.#lateAt(performance.now());
+
+  /** Under which streams of this replica may still be routed, joined by line ends. */
+  formerChannels = (): string => this.#former.map(this.#parts.keys.bus).join('\n');
 
   isDeadChannel(channel: string): boolean {
     return this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
@@ -234,7 +242,7 @@ export class Replica {
   #leaveMuteChannel(): void {
     if (this.#untaken < MUTE_AFTER_NONCES || this.#moving || !this.#parts.isUp()) return;
     this.#moving = true;
-    const { leases, bus, keys, onNewId } = this.#parts;
+    const { leases, bus, keys } = this.#parts;
     const move = async () => {
       // Not while a beat may be taking another id.
       await this.#beating;
@@ -243,7 +251,7 @@ export class Replica {
       this.id = id;
       this.#untaken = 0;
       await leases.start(id).catch(() => undefined);
-      onNewId(old);
+      this.#leave(old);
     };
     move()
       // Nobody can be heard there either; the next nonce that is not taken tries again.
@@ -292,7 +300,7 @@ export class Replica {
 
   /** Listens first, so that nobody is routed to a channel that nobody hears. Tried again with the next beat. */
   async #takeNewId(): Promise<void> {
-    const { leases, bus, keys, onNewId } = this.#parts;
+    const { leases, bus, keys } = this.#parts;
     const [old, id] = [this.id, newId()];
     await bus.listen(keys.bus(id));
     this.id = id;
@@ -301,7 +309,12 @@ export class Replica {
       this.id = old;
       throw error;
     });
-    onNewId(old);
+    this.#leave(old);
+  }
+
+  #leave(old: string): void {
+    this.#former = [...this.#former, old].slice(-FORMER_IDS);
+    this.#parts.onNewId(old);
   }
 }
 

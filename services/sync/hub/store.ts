@@ -6,6 +6,7 @@ import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Reply, ScriptLoader } from '../redis/scripts.ts';
+import type { Replica } from './replica.ts';
 import type { Stream } from './stream.ts';
 import type { Transitions } from './transitions.ts';
 
@@ -91,10 +92,8 @@ interface HubStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
   graceMs: number;
-  /** Channels of dead replicas, joined by line ends: scripts cannot read the lease table. */
-  deadChannels: () => string;
-  /** How much older than usual the rows of open streams may be, in ms. */
-  lateMs: () => number;
+  /** What scripts cannot read in the lease table. */
+  replica: Pick<Replica, 'deadChannels' | 'formerChannels' | 'lateMs'>;
   /** Resolves to the number of replicas that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
 }
@@ -112,7 +111,8 @@ const ANYBODY_THERE = '?';
 const ASK_MS = 250;
 
 /** The hub's scripts on the account's slot. */
-export function makeHubStore({ scripts, keys, graceMs, deadChannels, lateMs, publish }: HubStoreParts) {
+export function makeHubStore({ scripts, keys, graceMs, replica, publish }: HubStoreParts) {
+  const { deadChannels, formerChannels, lateMs } = replica;
   const attachScript = scripts.load('stream-attach.lua', import.meta.url);
   const detachScript = scripts.load('stream-detach.lua', import.meta.url);
   const pageScript = scripts.load('log-page.lua', import.meta.url);
@@ -151,7 +151,7 @@ export function makeHubStore({ scripts, keys, graceMs, deadChannels, lateMs, pub
           [
             ...[stream.id, channel, device, generation, randomBits(), stream.position, opening ? '1' : '0'],
             ...[known, graceMs, PAGE_BYTES, LIMITS.streamsPerDevice, LIMITS.streamsPerAccount],
-            ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts, lateMs()],
+            ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts, lateMs(), formerChannels()],
           ],
         );
       const { mayBeRouted } = stream;

@@ -27,6 +27,7 @@
 -- ARGV[15] streams of the account that the replica holds, joined by line ends
 -- ARGV[16] channels to which nobody listens, joined by line ends; '' when that was not asked
 -- ARGV[17] ms that rows may be older than usual
+-- ARGV[18] channels that the replica had before, joined by line ends
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
 --         devices, presence, ms until the next thing is due or '', online + offline transitions, ms until a row that
 --         the replica does not hold can be told from that of a new stream (0: there is none),
@@ -36,16 +37,18 @@
 local NEW_MS = 10000
 local keys = { routes = KEYS[1], presence = KEYS[2], devices = KEYS[3], log = KEYS[4], mail = KEYS[5], inbox = KEYS[6] }
 local stream, channel, device, generation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local opening, now, dead, held, ghostly = ARGV[7] == '1', now_ms(), {}, {}, {}
+local opening, now, dead, held, ghostly, own = ARGV[7] == '1', now_ms(), {}, {}, {}, { [channel] = true }
 for name in string.gmatch(ARGV[13], '[^\n]+') do dead[name] = true end
 for name in string.gmatch(ARGV[16], '[^\n]+') do ghostly[name] = true end
 for id in string.gmatch(ARGV[15], '[^\n]+') do held[id] = true end
+for name in string.gmatch(ARGV[18], '[^\n]+') do own[name] = true end
 
 local devices, rows, mine, stray = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now, tonumber(ARGV[17])), nil, 0
 for _, row in ipairs(rows) do
   if row.id == stream then mine = row end
-  -- Its end was in a tail that was lost. A row of a moment ago may be that of a stream that came after this was sent.
-  if row.open and row.channel == channel and not held[row.id] then
+  -- Its end was in a tail that was lost, or an attach of it was carried out after its end had been lost. A row of a
+  -- moment ago may be that of a stream that came after this was sent.
+  if row.open and own[row.channel] and not held[row.id] then
     row.open = math.abs(now - row.seen) <= NEW_MS
     if row.open then stray = math.max(stray, NEW_MS - math.abs(now - row.seen) + 1) end
   end

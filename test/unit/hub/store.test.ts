@@ -4,6 +4,8 @@ import type { Stream } from '../../../services/sync/hub/stream.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import type { ScriptLoader } from '../../../services/sync/redis/scripts.ts';
 
+const replica = { deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 };
+
 test('a stream that opens is given all of presence, also when it was told of it while it asked', async () => {
   const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
   const attach = () => {
@@ -16,8 +18,7 @@ test('a stream that opens is given all of presence, also when it was told of it 
     scripts,
     keys: makeKeys('test'),
     graceMs: 0,
-    deadChannels: () => '',
-    lateMs: () => 0,
+    replica,
     publish,
   });
 
@@ -33,7 +34,7 @@ describe('a limit that others may only seem to reach', () => {
   async function attachWith(publish: (channel: string) => Promise<number>): Promise<unknown[]> {
     const given: unknown[] = [];
     const attach = (_keys: string[], words: unknown[]) => {
-      given.push(words.at(-2));
+      given.push(words.at(-3));
       return Promise.resolve(given.length === 1 ? FULL : ['busy']);
     };
     const scripts = { load: () => attach } as unknown as ScriptLoader;
@@ -41,8 +42,7 @@ describe('a limit that others may only seem to reach', () => {
       scripts,
       keys: makeKeys('test'),
       graceMs: 0,
-      deadChannels: () => '',
-      lateMs: () => 0,
+      replica,
       publish,
     });
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
@@ -81,8 +81,7 @@ describe('whether a route may have been written', () => {
       scripts,
       keys: makeKeys('test'),
       graceMs: 0,
-      deadChannels: () => '',
-      lateMs: () => 0,
+      replica,
       publish,
     });
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, mayBeRouted: false } as Stream;
