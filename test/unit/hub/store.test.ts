@@ -4,7 +4,17 @@ import type { Stream } from '../../../services/sync/hub/stream.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import type { ScriptLoader } from '../../../services/sync/redis/scripts.ts';
 
-const replica = { deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 };
+type Attach = (keys: string[], words: unknown[]) => Promise<unknown>;
+
+/** A store whose scripts all are `attach`. */
+const storeOf = (attach: Attach, publish: (channel: string) => Promise<number> = () => Promise.resolve(1)) =>
+  makeHubStore({
+    scripts: { load: () => attach } as unknown as ScriptLoader,
+    keys: makeKeys('test'),
+    graceMs: 0,
+    replica: { deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 },
+    publish,
+  });
 
 test('a stream that opens is given all of presence, also when it was told of it while it asked', async () => {
   const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
@@ -12,17 +22,8 @@ test('a stream that opens is given all of presence, also when it was told of it 
     stream.presenceVersion = 900;
     return Promise.resolve(['attached', '1-1', '900', ['phone', 'row'], ['phone', '1800'], '', '0 0']);
   };
-  const scripts = { load: () => attach } as unknown as ScriptLoader;
-  const publish = () => Promise.resolve(1);
-  const store = makeHubStore({
-    scripts,
-    keys: makeKeys('test'),
-    graceMs: 0,
-    replica,
-    publish,
-  });
 
-  const { presence } = await store.attach(stream as Stream, 'bus', true, ['s1']);
+  const { presence } = await storeOf(attach).attach(stream as Stream, 'bus', true, ['s1']);
 
   expect(presence).toEqual({ devices: ['phone', 'row'], states: ['phone', '1800'] });
 });
@@ -37,14 +38,7 @@ describe('a limit that others may only seem to reach', () => {
       given.push(words.at(-3));
       return Promise.resolve(given.length === 1 ? FULL : ['busy']);
     };
-    const scripts = { load: () => attach } as unknown as ScriptLoader;
-    const store = makeHubStore({
-      scripts,
-      keys: makeKeys('test'),
-      graceMs: 0,
-      replica,
-      publish,
-    });
+    const store = storeOf(attach, publish);
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
     expect((await store.attach(stream as Stream, 'bus', true, ['s1'])).outcome).toBe('busy');
     expect(stream.generation).toBe(1);
@@ -75,15 +69,7 @@ describe('whether a route may have been written', () => {
     ['there was no connection to send it again', fails(unavailable(new Error('enableOfflineQueue'))), true],
     ['the name was taken', fails(new BatonError('name_taken')), false],
   ])('%s', async (_, answer, may) => {
-    const scripts = { load: () => answer } as unknown as ScriptLoader;
-    const publish = () => Promise.resolve(1);
-    const store = makeHubStore({
-      scripts,
-      keys: makeKeys('test'),
-      graceMs: 0,
-      replica,
-      publish,
-    });
+    const store = storeOf(answer);
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, mayBeRouted: false } as Stream;
     const attach = () => store.attach(stream, 'bus', true, []).catch(() => undefined);
     await attach();
