@@ -74,17 +74,29 @@ test('a device that the broker has no session of gets none, and is refused what 
   expect(namesOf(await laptop.ask(site.one, { path: '/api/devices' }))).toEqual(['Laptop']);
 });
 
-test('the listing removes the row of a session that the broker has no more, but no row of a moment ago', async () => {
+test('whoever comes back first after a loss, each of two devices of one name has its own again', async () => {
+  const first = await site.signIn();
+  const second = await site.signIn(first.user);
+  const before = (await first.ask(site.one, { path: '/api/devices' })).body as {
+    devices: { device_id: string; name: string }[];
+  };
+  await redis.del(rowsKey(first.user));
+  await second.ask(site.two, ICE);
+  const after = (await second.ask(site.one, { path: '/api/devices' })).body as typeof before;
+
+  const names = ({ devices }: typeof before) => new Map(devices.map((each) => [each.device_id, each.name]));
+  expect(names(after)).toEqual(names(before));
+  expect([...names(after).values()].sort()).toEqual(['Laptop', 'Laptop 2']);
+});
+
+test('the listing removes rows of sessions that the broker has no more, but no young one that names no session', async () => {
   const laptop = await site.signIn();
   const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
-  const young = await site.signIn(laptop.user, { device_name: 'Young' });
-  const [name, type, , ...session] = String(await redis.hget(rowsKey(laptop.user), phone.deviceId)).split('\n');
-  const anHourAgo = Date.now() - 3_600_000;
-  await redis.hset(rowsKey(laptop.user), phone.deviceId, [name, type, anHourAgo, ...session].join('\n'));
+  const fresh = ['Fresh', 'browser', Date.now(), '', 0].join('\n');
+  await redis.hset(rowsKey(laptop.user), 'without-a-session', fresh);
   const [listening, onPhone] = [laptop.listen(site.two), phone.listen(site.two)];
   await Promise.all([listening.next('ready'), onPhone.next('ready')]);
-  for (const { deviceId } of [phone, young])
-    await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: deviceId, reason: 'elsewhere' });
+  await serviceOf(site.broker).tryRevoke({ subject: laptop.user, meta: phone.deviceId, reason: 'elsewhere' });
   await laptop.ask(site.one, {
     ...{ method: 'POST', path: '/api/transfer/init' },
     body: { to: 'Phone', files: [{ name: 'a', size: 1 }] },
@@ -93,7 +105,7 @@ test('the listing removes the row of a session that the broker has no more, but 
 
   expect((body as { sessions: { name: string }[] }).sessions.map((each) => each.name)).toEqual(['Laptop']);
   expect((await listening.next('device:removed')).data).toEqual({ device_id: phone.deviceId });
-  expect(namesOf(await laptop.ask(site.two, { path: '/api/devices' }))).toEqual(['Laptop', 'Young']);
+  expect(namesOf(await laptop.ask(site.two, { path: '/api/devices' }))).toEqual(['Fresh', 'Laptop']);
   // All that it took part in ends with it.
   expect((await onPhone.next('session:revoked')).data).toEqual({ reason: 'expired' });
   expect((await listening.next('transfer:updated')).data.transfer).toMatchObject({ state: 'CANCELLED' });

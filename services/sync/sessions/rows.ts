@@ -8,7 +8,7 @@ import type { BrokerClient } from './broker-client.ts';
 import type { RemoveDevice } from './removal.ts';
 import type { Revocations } from './revocations.ts';
 
-/** A row younger than this is not removed because a listing lacks it: the listing may have been made before it. */
+/** A row that names no session is removed because a listing lacks it only when it is older than this. */
 const YOUNG_MS = 60_000;
 /** A device without a session at the broker is not asked about again for so long. */
 const ASK_AGAIN_MS = 10_000;
@@ -76,6 +76,25 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     }
   }
 
+  /**
+   * Puts back every row that the listing says is missing, oldest first: of two devices of one name each gets the name
+   * that it had, whoever comes back first. `types`: what devices are known to have been. Resolves to those put back.
+   */
+  async function putBackMissing(
+    account: string,
+    listed: BrokerSession[],
+    rows: DeviceRow[],
+    types: ReadonlyMap<string, DeviceType> = new Map(),
+  ): Promise<Set<string>> {
+    const known = new Set(rows.map(({ deviceId }) => deviceId));
+    const missing = listed.filter(({ meta }) => meta !== '' && !known.has(meta));
+    const back = new Set<string>();
+    for (const session of missing.toSorted((a, b) => a.created_at - b.created_at)) {
+      if (await putBack(account, session, types.get(session.meta))) back.add(session.meta);
+    }
+    return back;
+  }
+
   /** The session of this row is gone; a row that has another one by now stays. */
   async function drop(account: string, row: DeviceRow): Promise<void> {
     const now = (await devices.rows(account)).find(({ deviceId }) => deviceId === row.deviceId);
@@ -83,24 +102,21 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
   }
 
   /**
-   * Puts back what is missing, and removes what has no session any more. `types`: what devices are known to have been.
-   * Resolves to whether any was put back.
+   * Puts back what is missing, and removes what has no session any more. `types`: as for `putBackMissing`. Resolves to
+   * whether any was put back.
    */
   async function reconcile(
     account: string,
     listed: BrokerSession[],
     rows: DeviceRow[],
-    types: ReadonlyMap<string, DeviceType> = new Map(),
+    types?: ReadonlyMap<string, DeviceType>,
   ): Promise<boolean> {
-    const known = new Set(rows.map(({ deviceId }) => deviceId));
-    let anyIsBack = false;
-    for (const session of listed) {
-      if (session.meta === '' || known.has(session.meta)) continue;
-      anyIsBack = (await putBack(account, session, types.get(session.meta))) || anyIsBack;
-    }
+    const anyIsBack = (await putBackMissing(account, listed, rows, types)).size > 0;
     const alive = new Set(listed.map(({ meta }) => meta));
     const youngMs = (await nowMs()) - YOUNG_MS;
-    const over = rows.filter((row) => !alive.has(row.deviceId) && row.createdAtMs < youngMs);
+    // Rows are read before the listing is asked for, and written after their session: it was there to be listed.
+    const isJudged = (row: DeviceRow) => row.sessionId !== null || row.createdAtMs < youngMs;
+    const over = rows.filter((row) => !alive.has(row.deviceId) && isJudged(row));
     for (const row of over) await drop(account, row);
     return anyIsBack;
   }
@@ -109,13 +125,20 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     write,
     reconcile,
 
-    /** Whether the caller's device has a row again. Throws `broker_unavailable`, `broker_contract`. */
+    /**
+     * Whether the caller's device has a row again; with it come back those of the others that were lost. Throws
+     * `broker_unavailable`, `broker_contract`.
+     */
     async restore({ account, userId, deviceId }: Caller): Promise<boolean> {
       if (broker === null || deviceId === null) return false;
       const key = `${account} ${deviceId}`;
       if ((refused.get(key) ?? 0) > performance.now()) return false;
-      const session = (await broker.list(userId)).find(({ meta }) => meta === deviceId);
-      if (session && (await putBack(account, session))) return true;
+      const rows = await devices.rows(account);
+      const listed = await broker.list(userId);
+      if (listed.some(({ meta }) => meta === deviceId)) {
+        const back = await putBackMissing(account, listed, rows);
+        if (back.has(deviceId) || rows.some((row) => row.deviceId === deviceId)) return true;
+      }
       if (refused.size >= MOST_REFUSED) refused.clear();
       refused.set(key, performance.now() + ASK_AGAIN_MS);
       return false;
