@@ -8,6 +8,8 @@ import { LIMITS, type RateGroup } from './limits.ts';
  */
 export interface Route {
   method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** HEAD is refused: what GET answers is told once, and must reach somebody. */
+  getOnly: boolean;
   /** As in the contract, parameters in braces. */
   path: string;
   summary: string;
@@ -48,6 +50,7 @@ export interface Route {
 type Needed = 'method' | 'path' | 'summary' | 'answers';
 
 const DEFAULTS = {
+  getOnly: false,
   identity: 'caller',
   device: 'optional',
   loginRedirect: false,

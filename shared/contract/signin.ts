@@ -55,6 +55,7 @@ export const signinRoutes = {
   }),
   pollLogin: route({
     method: 'GET',
+    getOnly: true,
     path: '/api/auth/qr/status',
     summary:
       'Wait for the approval, with X-Poll-Secret. The first answer after it carries the session, and no later one',

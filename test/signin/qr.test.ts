@@ -88,6 +88,18 @@ test('fifty polls at the moment of approval: one gets the session, and there is 
   expect(await sessionsOf(laptop.user)).toHaveLength(2);
 });
 
+test('HEAD is refused: nobody would get the session', async () => {
+  const laptop = await site.signIn();
+  const asked = await ask(site.one);
+  await laptop.ask(site.one, approval(asked));
+  const head = await request(site.two, {
+    ...{ method: 'HEAD', path: `/api/auth/qr/status?request_id=${asked.requestId}` },
+    headers: { 'X-Poll-Secret': asked.secret },
+  });
+  expect([head.status, head.headers.allow]).toEqual([405, 'GET']);
+  expect((await poll(site.two, asked)).status).toBe(200);
+});
+
 test('a newer poll ends the older one, which is told that nothing happened yet', async () => {
   const asked = await ask(site.one);
   const older = poll(site.one, asked, 25_000);

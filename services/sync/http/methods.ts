@@ -1,7 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
-import { isEventStream } from './request-facts.ts';
+import { refusesHead } from './request-facts.ts';
 
 const escaped = (text: string): string => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
 
@@ -10,7 +10,7 @@ export const hasParameter = (route: Route): boolean => route.path.includes('{');
 const ROWS = Object.values<Route>(ROUTES).map((route) => ({
   isLiteral: !hasParameter(route),
   pattern: new RegExp(`^${escaped(route.path).replace(/\{\w+\}/g, '[^/]+')}$`),
-  methods: route.method === 'GET' && !isEventStream(route) ? ['GET', 'HEAD'] : [route.method],
+  methods: route.method === 'GET' && !refusesHead(route) ? ['GET', 'HEAD'] : [route.method],
 }));
 
 /**

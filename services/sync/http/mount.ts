@@ -12,7 +12,7 @@ import type { Answer, Call, Handler, Handlers } from './handler.ts';
 import { makeBody, NO_BODY } from './body.ts';
 import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from './operation.ts';
-import { factsOf, isEventStream } from './request-facts.ts';
+import { factsOf, isEventStream, refusesHead } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
 import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
@@ -146,8 +146,8 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;
-    // Express lets HEAD in wherever GET is served; a stream has no length to ask for.
-    if (req.method === 'HEAD' && isEventStream(route)) throw methodNotAllowed(['GET']);
+    // Express lets HEAD in wherever GET is served.
+    if (req.method === 'HEAD' && refusesHead(route)) throw methodNotAllowed(['GET']);
     if (route.bytes) closeAfterRefusal(req, res);
     let caller: Caller | null;
     try {

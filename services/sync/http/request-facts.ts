@@ -19,6 +19,9 @@ export const factsOf = (res: Response): RequestFacts => res.locals as RequestFac
 
 export const isEventStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';
 
+/** A stream has no length to ask for, and what is told once must reach somebody. */
+export const refusesHead = (route: Route): boolean => route.getOnly || isEventStream(route);
+
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** `X-Request-Id` as it was sent, when it is fit for a log; else a random one. Echoed on every answer. */
