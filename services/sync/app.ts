@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LIMITS, type RateGroup } from '../../shared/contract/limits.ts';
 import type { Config } from './config.ts';
 import { makeClipboardRoom } from './clipboard/room.ts';
@@ -48,8 +49,6 @@ import { VERSION } from './version.ts';
 /** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
 const STILL_ACCEPTING_MS = 10_000;
 
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export interface App {
   readonly port: number;
   readonly adminPort: number;
@@ -76,7 +75,10 @@ export async function startApp(config: Config): Promise<App> {
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
     onTopology: () => bus.doubt(),
     onPartLost: () => hub.attachAll('part lost'),
-    onReconnect: () => hub.attachAll('reconnect'),
+    onReconnect: () => {
+      hub.attachAll('reconnect');
+      replica.beatAgain();
+    },
   });
   const { redis, keys, scripts, confirm } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
@@ -101,15 +103,17 @@ export async function startApp(config: Config): Promise<App> {
     leases,
     bus,
     keys,
-    onNewId: (oldId) => {
-      hub.attachAll('new id');
+    onNewId: (oldId, cause) => {
+      hub.attachAll(cause);
       // Only then is nobody left for whom a reaper would have to look there.
-      const forget = hub.sweeper.allAttached('new id').then(() => leases.forgetAccounts(oldId));
+      const forget = hub.sweeper.allAttached().then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
     onRevocations: (version, nowMs) => revocations.note(version, nowMs),
     onBeat: (ok, error) => {
-      if (store.note(ok, error)) (ok ? () => hub.attachAll('store') : () => hub.degrade())();
+      const changed = store.note(ok, error);
+      if (changed && ok) hub.attachAll('store');
+      if (changed && !ok) hub.degrade();
       if (ok) reaper.run();
     },
     onClockSet: () => hub.attachAll('clock'),
@@ -132,11 +136,8 @@ export async function startApp(config: Config): Promise<App> {
   const { owePushes } = push;
   const devices = makeDevices({ store: makeDeviceStore({ redis, scripts, keys }), owePushes });
   const messages = makeMessages({
-    store: makeMessageStore({
-      ...{ scripts, keys, confirm, deadChannels: replica.deadChannels, rateLimit: limitOf('message') },
-    }),
-    isDeadChannel: (channel) => replica.isDeadChannel(channel),
-    ...{ owePushes, onAccepted: () => metrics.messages_total.inc() },
+    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message') }),
+    ...{ owePushes, isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
   });
   const clipboard = makeClipboardRoom({
     ...{ db: { redis, scripts, keys }, ttlMs: config.clipboard.ttlSeconds * 1000, rateLimit: limitOf('clipboard') },
@@ -144,11 +145,10 @@ export async function startApp(config: Config): Promise<App> {
   });
   const transfers = makeTransfers({
     store: makeTransferStore({
-      ...{ redis, scripts, keys, rateLimit: limitOf('transfer'), deadChannels: replica.deadChannels },
+      ...{ redis, scripts, keys, rateLimit: limitOf('transfer'), replica },
       redeliveryMs: config.transfers.redeliverySeconds * 1000,
     }),
-    owePushes,
-    isDeadChannel: (channel) => replica.isDeadChannel(channel),
+    ...{ owePushes, isDeadChannel: replica.isDeadChannel },
     noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
     dropRelayed: (account, id, generations) => relay.relay.drop(account, id, generations),
@@ -160,10 +160,7 @@ export async function startApp(config: Config): Promise<App> {
     idleMs: config.transfers.redeliverySeconds * 1000,
     bus: { channel: () => replica.channel, publish: store.publish },
   });
-  const sendSignal = makeSignals({
-    ...{ scripts, keys, rateLimit: limitOf('signal') },
-    isDeadChannel: (channel) => replica.isDeadChannel(channel),
-  });
+  const sendSignal = makeSignals({ scripts, keys, rateLimit: limitOf('signal'), replica });
   const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const sessions = makeSessionsRoom({
     db: { redis, scripts, keys },
@@ -222,7 +219,7 @@ export async function startApp(config: Config): Promise<App> {
 
   // The hub.
   const { offlineGraceMs: graceMs } = config.hub;
-  const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish });
+  const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics });
   const hub = new Hub({
     store: hubStore,
     leases,
@@ -254,7 +251,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   const reaper = new Reaper({
     ...{ replica, leases, store: hubStore },
-    onReaped: () => metrics.nodes_reaped_total.inc(),
+    onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
     onTransitions: hub.countTransitions,
     onFailure: (error) => onFailure('reap', error),
   });

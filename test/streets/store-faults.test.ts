@@ -71,13 +71,16 @@ test('nobody is shown offline because the store was away for longer than a row i
   const present = async () => (await laptop.on(one).call('getPresence')).body.devices.filter(({ online }) => online);
   await until(present, ({ length }) => length === 2, 'both to be online');
   const toRedis = connectTo(redis.url);
+  const ageRows = async (ms: number) => {
+    const rows = await toRedis.hgetall(`baton:{${user}}:routes`);
+    for (const [stream, row] of Object.entries(rows)) {
+      const [channel, device, generation, , ...rest] = row.split('\n');
+      const aged = [channel, device, generation, Date.now() - ms, ...rest].join('\n');
+      await toRedis.hset(`baton:{${user}}:routes`, stream, aged);
+    }
+  };
   // Rows are good for 150 s. The last seconds of a long outage: these are as old as if it had begun two minutes ago.
-  const rows = await toRedis.hgetall(`baton:{${user}}:routes`);
-  for (const [stream, row] of Object.entries(rows)) {
-    const [channel, device, generation, , ...rest] = row.split('\n');
-    const aged = [channel, device, generation, Date.now() - 145_000, ...rest].join('\n');
-    await toRedis.hset(`baton:{${user}}:routes`, stream, aged);
-  }
+  await ageRows(145_000);
   redis.pause();
   const pausedAt = performance.now();
   await Promise.all([onLaptop.next('degraded'), onPhone.next('degraded')]);
@@ -85,8 +88,18 @@ test('nobody is shown offline because the store was away for longer than a row i
   const before = [onLaptop.events.length, onPhone.events.length];
   redis.resume();
   await Promise.all([onLaptop.next('restored'), onPhone.next('restored')]);
-  await send('all is well');
+  // As they are until the streams have been attached again.
+  await ageRows(153_000);
+  const { body: sent } = await send('all is well');
   await onPhone.next('message', ({ data }) => data.content === 'all is well');
+  expect(sent.to).toEqual([expect.objectContaining({ name: 'Phone', online: true })]);
+  await ageRows(153_000);
+  const files = [{ name: 'a', size: 1 }];
+  const offer = await laptop.on(one).call('initTransfer', { body: { to: 'Phone', files } });
+  expect(offer.body.receiver_online).toBe(true);
+  await ageRows(153_000);
+  const signal = await laptop.on(one).call('sendSignal', { body: { to: 'Phone', kind: 'candidate', payload: {} } });
+  expect(signal.body.delivered).toBe(true);
 
   const told = [...onLaptop.events.slice(before[0]), ...onPhone.events.slice(before[1])];
   const offline = told.filter(({ name, data }) => name === 'presence' && data.devices.some(({ online }) => !online));

@@ -6,6 +6,7 @@ import type { Presence } from '../../../shared/contract/presence.ts';
 import { presenceView } from '../devices/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BusEvent, BusListener } from '../redis/bus.ts';
+import { isStoreAway } from '../redis/faults.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CatchUp, makeCatchUp, type OwedEvent } from './catch-up.ts';
 import { addressed, frame } from './frames.ts';
@@ -60,7 +61,7 @@ interface OpenRequest {
   lastEventId: string | null;
 }
 
-/** Streams that open at once; in a reconnect storm the others wait, and the store answers each in time. */
+/** Streams that open at once; in a storm the others wait, and the store answers each in time. */
 const OPENING_AT_ONCE = 200;
 
 const POSITION = /^\d{1,15}-\d{1,10}$/;
@@ -133,8 +134,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   /**
-   * Serves one stream. Rejects only with what a client can mend (`name_taken`): whatever is our own fault answers 200
-   * and a `reconnect` event, because a native EventSource gives up on any other status.
+   * Serves one stream. Rejects only with what a client can mend (`name_taken`, `session_revoked`): whatever is our own
+   * fault answers 200 and a `reconnect` event, because a native EventSource gives up on any other status.
    */
   async open({ res, caller, device, lastEventId }: OpenRequest): Promise<void> {
     const { maxStreams, leases, replica, rooms, timing, onFailure } = this.#parts;
@@ -237,6 +238,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (opened === null) return this.#refused(stream, attached.outcome);
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
+      else if (stream.greeted && stream.mustGreet) metrics.repairs_total.inc({ cause: 'lost presence' });
       if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
       this.#note(stream, attached);
       if (lostReason !== null || stream.mustGreet) {
@@ -277,19 +279,17 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   #beginFailed(stream: Stream, error: unknown): void {
     if (stream.isOver) return;
-    const isAway = error instanceof BatonError && error.code === 'store_unavailable';
+    const isOurs = !(error instanceof BatonError) || error.status >= 500;
+    if (isOurs || stream.greeted) this.#parts.onFailure('greet stream', error);
     if (stream.greeted) {
-      this.#parts.onFailure('greet stream', error);
       // Whoever took its name meanwhile: a new request is told so.
-      if (!isAway) return stream.end('rotate', spreadRetryMs(500, 3_000));
+      if (!isStoreAway(error)) return stream.end('rotate', spreadRetryMs(500, 3_000));
       stream.state = 'behind';
       return this.sweeper.attachSoon(stream);
     }
-    if (!isAway) {
-      this.#close(stream);
-      throw error;
-    }
-    stream.end('store', spreadRetryMs(1_000, 3_000));
+    if (isOurs) return stream.end('store', spreadRetryMs(1_000, 3_000));
+    this.#close(stream);
+    throw error;
   }
 
   /** The sweep's attach, also after every cause that may have lost an announcement. */

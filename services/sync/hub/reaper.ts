@@ -4,11 +4,14 @@ import type { HubStore } from './store.ts';
 
 const BATCH = 50;
 
+/** Its lease stood still; its reaper died; or it has neither, and left accounts behind. */
+type ReapCause = 'died' | 'orphaned' | 'vanished';
+
 interface ReaperParts {
   replica: Replica;
   leases: LeaseStore;
   store: HubStore;
-  onReaped: () => void;
+  onReaped: (cause: ReapCause) => void;
   onTransitions: (counts: { online: number; offline: number }) => void;
   onFailure: (error: unknown) => void;
 }
@@ -45,20 +48,18 @@ export class Reaper {
   }
 
   async #reap(): Promise<void> {
-    const { replica, leases, onReaped } = this.#parts;
+    const { replica, leases } = this.#parts;
     for (const { id, counter } of replica.dead()) {
-      if (await leases.claim(id, counter, replica.id)) {
-        this.#mine.add(id);
-        onReaped();
-      }
+      if (await leases.claim(id, counter, replica.id)) this.#takeOn(id, 'died');
     }
     for (const { id, reaper } of replica.orphans()) {
-      if (reaper === replica.id || (await leases.takeOver(id, reaper, replica.id))) this.#mine.add(id);
+      if (reaper === replica.id) this.#mine.add(id);
+      else if (await leases.takeOver(id, reaper, replica.id)) this.#takeOn(id, 'orphaned');
     }
     for (const id of replica.takeVanished()) this.#suspects.add(id);
     await this.#forEach(this.#suspects, async (id) => {
       const [left] = await leases.someAccounts(id, 1);
-      if (left !== undefined && (await leases.takeOver(id, '', replica.id))) this.#mine.add(id);
+      if (left !== undefined && (await leases.takeOver(id, '', replica.id))) this.#takeOn(id, 'vanished');
       this.#suspects.delete(id);
     });
     // The scripts must count the dead replica's routes as gone: read the table that says so first.
@@ -70,6 +71,11 @@ export class Reaper {
       // The rows of streams may be back with its lease, or it has neither lease nor reaper now.
       if (outcome === 'lost') this.#suspects.add(id);
     });
+  }
+
+  #takeOn(id: string, cause: ReapCause): void {
+    this.#mine.add(id);
+    this.#parts.onReaped(cause);
   }
 
   /** In a cluster each one's accounts lie elsewhere: one whose primary is away must not hold up the others. */

@@ -27,7 +27,7 @@ const RENEWED_WITHIN_MS = 120_000;
 /** The store's clock and ours may drift apart by this much between two beats. */
 const CLOCK_STEP_MS = 30_000;
 
-/** So many nonces in a row that the store took and that did not come back, 6 to 8 s: the subscriber is deaf. */
+/** Silence after so many nonces in a row, the last of which the store took, 6 to 8 s: the subscriber is deaf. */
 const DEAF_AFTER_NONCES = 3;
 
 /** So many nonces in a row that the store did not take: nobody can be heard on this channel (Redis Cluster). */
@@ -37,8 +37,8 @@ interface ReplicaParts {
   leases: LeaseStore;
   bus: Bus;
   keys: Keys;
-  /** The lease was lost: this replica has a new id and channel, and every stream must be attached anew. */
-  onNewId: (oldId: string) => void;
+  /** This replica has a new id and channel, and every stream must be attached anew. */
+  onNewId: (oldId: string, cause: 'lease lost' | 'mute channel') => void;
   /** The version of the revocations and the store's time, with every renewal. */
   onRevocations: (version: string, nowMs: number) => void;
   /** The lease was renewed, or could not be. */
@@ -49,6 +49,9 @@ interface ReplicaParts {
   /** Whether any part of the store answers. */
   isUp: () => boolean;
 }
+
+/** What scripts of other rooms cannot read in the lease table. */
+export type RouteFacts = Pick<Replica, 'deadChannels' | 'lateMs'>;
 
 interface Observation {
   counter: string;
@@ -112,9 +115,8 @@ export class Replica {
   /** Under which streams of this replica may still be routed, joined by line ends. */
   formerChannels = (): string => this.#former.map(this.#parts.keys.bus).join('\n');
 
-  isDeadChannel(channel: string): boolean {
-    return this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
-  }
+  isDeadChannel = (channel: string): boolean =>
+    this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
 
   /**
    * Subscribes first, then takes the lease: a replica that others see also hears. A try that failed may have left a
@@ -149,6 +151,14 @@ export class Replica {
       this.#beating = null;
     });
     return this.#beating;
+  }
+
+  /**
+   * Commands have a new connection: what the last beat found may be over. Not before the start, which takes an id of its
+   * own, and not after the end.
+   */
+  beatAgain(): void {
+    if (this.#timer !== null) void this.beat();
   }
 
   /**
@@ -209,13 +219,15 @@ export class Replica {
 
   /**
    * Publishes to the own channel, and looks whether the ones before were heard. Apart from the lease: in a cluster the
-   * two lie on different primaries. While the store does not take nonces, silence proves nothing.
+   * two lie on different primaries. While the store does not take nonces, silence proves nothing yet; it counts once one
+   * is taken, because a hole that swallowed the commands may have swallowed the subscriber too.
    */
   #proveHearing(): void {
     const { leases, bus, onDeaf } = this.#parts;
     // Counted in nonces, not in time: after a pause of this process nothing has been heard for long either.
-    const heardNothingSince = bus.silentForMs > performance.now() - this.#nonceSentMs;
-    this.#unheard = this.#nonceTaken && heardNothingSince ? this.#unheard + 1 : 0;
+    const isSilent = bus.silentForMs > performance.now() - this.#nonceSentMs;
+    if (!isSilent) this.#unheard = 0;
+    else if (this.#nonceTaken || this.#unheard < DEAF_AFTER_NONCES - 1) this.#unheard += 1;
     if (this.#unheard >= DEAF_AFTER_NONCES) {
       this.#unheard = 0;
       onDeaf();
@@ -251,7 +263,7 @@ export class Replica {
       this.id = id;
       this.#untaken = 0;
       await leases.start(id).catch(() => undefined);
-      this.#leave(old);
+      this.#leave(old, 'mute channel');
     };
     move()
       // Nobody can be heard there either; the next nonce that is not taken tries again.
@@ -309,12 +321,12 @@ export class Replica {
       this.id = old;
       throw error;
     });
-    this.#leave(old);
+    this.#leave(old, 'lease lost');
   }
 
-  #leave(old: string): void {
+  #leave(old: string, cause: 'lease lost' | 'mute channel'): void {
     this.#former = [...this.#former, old].slice(-FORMER_IDS);
-    this.#parts.onNewId(old);
+    this.#parts.onNewId(old, cause);
   }
 }
 

@@ -15,6 +15,7 @@
 -- ARGV[7] fingerprint of the request
 -- ARGV[8] seconds to remember the operation
 -- ARGV[9] rate limit of 60 s, 0: off
+-- ARGV[10] ms that rows may be older than usual
 -- RETURNS OK, receiver, open routes as JSON | device_required | not_found | not_a_party | rate_limited, limit, ms
 local keys, now = { routes = KEYS[2], log = KEYS[3] }, now_ms()
 local first, refusal = recall(KEYS[4], ARGV[7])
@@ -39,7 +40,7 @@ end
 local data = '{"from_device_id":"' .. sender .. '","from_name":' .. cjson.encode(from)
   .. ',"transfer_id":' .. (ARGV[3] == '' and 'null' or '"' .. ARGV[3] .. '"')
   .. ',"kind":"' .. ARGV[4] .. '","payload":' .. ARGV[5] .. '}'
-local rows = read_routes(keys.routes, now)
+local rows = read_routes(keys.routes, now, tonumber(ARGV[10]))
 append_and_ring(keys, rows, now, ARGV[6], 'signal', to, data)
 local reply = { 'OK', to, cjson.encode(open_routes(rows)) }
 remember(KEYS[4], ARGV[7], ARGV[8], reply)

@@ -6,13 +6,14 @@ import type { Operation } from '../http/handler.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
+import type { Replica } from './replica.ts';
 
 interface SignalsParts {
   scripts: ScriptLoader;
   keys: Keys;
   /** Signals a minute per device; null: unlimited. */
   rateLimit: number | null;
-  isDeadChannel: (channel: string) => boolean;
+  replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
 interface Sender {
@@ -21,7 +22,7 @@ interface Sender {
 }
 
 /** WebRTC signals between two devices of an account, in order, through the log. */
-export function makeSignals({ scripts, keys, rateLimit, isDeadChannel }: SignalsParts) {
+export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
   const script = scripts.load('signal-send.lua', import.meta.url, 'signal');
 
   /**
@@ -46,12 +47,14 @@ export function makeSignals({ scripts, keys, rateLimit, isDeadChannel }: Signals
       ],
       [
         ...[deviceId, target, transferId, signal.kind, payload, randomInt(0, 2 ** 32)],
-        ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
+        ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, replica.lateMs()],
       ],
     )) as [string, string];
     const flat = JSON.parse(routes) as string[] | Record<string, never>;
     if (!Array.isArray(flat)) return false;
-    return flat.some((device, i) => i % 2 === 1 && device === receiver && !isDeadChannel(flat[i - 1] as string));
+    return flat.some(
+      (device, i) => i % 2 === 1 && device === receiver && !replica.isDeadChannel(flat[i - 1] as string),
+    );
   };
 }
 

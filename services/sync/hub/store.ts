@@ -6,6 +6,7 @@ import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Reply, ScriptLoader } from '../redis/scripts.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Replica } from './replica.ts';
 import type { Stream } from './stream.ts';
 import type { Transitions } from './transitions.ts';
@@ -76,15 +77,24 @@ function transitionsOf(counts: string): Transitions {
   return { online, offline };
 }
 
-function openedOf(reply: Reply): Opened | null {
-  if (reply.length < 14) return null;
-  const [updated, expires] = text(reply, 9).split('\n');
+/** As the attach script answers to a stream that opens. */
+type OpenedReply = [
+  reason: string,
+  clipboard: string,
+  messages: number,
+  transfers: number,
+  page: string[],
+  end: string,
+];
+
+function openedOf([reason, clipboard, messages, transfers, page, end]: OpenedReply): Opened {
+  const [updated, expires] = clipboard.split('\n');
   return {
-    lostReason: (text(reply, 8) || null) as ResetReason | null,
+    lostReason: (reason || null) as ResetReason | null,
     clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
-    pendingMessages: Number(reply[10]),
-    pendingTransfers: Number(reply[13]),
-    page: pageOf(list(reply, 11), text(reply, 12)),
+    pendingMessages: messages,
+    pendingTransfers: transfers,
+    page: pageOf(page, end),
   };
 }
 
@@ -96,6 +106,7 @@ interface HubStoreParts {
   replica: Pick<Replica, 'deadChannels' | 'formerChannels' | 'lateMs'>;
   /** Resolves to the number of replicas that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
+  metrics: Pick<Metrics, 'repairs_total'>;
 }
 
 /**
@@ -107,12 +118,16 @@ const mayHaveWritten = (error: unknown): boolean => !(error instanceof BatonErro
 /** Means nothing to who hears it: it is the number of listeners that is asked for. */
 const ANYBODY_THERE = '?';
 
+/** No channels, and they were asked for. */
+const NOBODY = '\n';
+
 /** A stream that opens waits no longer for the answer. */
 const ASK_MS = 250;
 
 /** The hub's scripts on the account's slot. */
-export function makeHubStore({ scripts, keys, graceMs, replica, publish }: HubStoreParts) {
+export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics }: HubStoreParts) {
   const { deadChannels, formerChannels, lateMs } = replica;
+  const repaired = (cause: string) => metrics.repairs_total.inc({ cause });
   const attachScript = scripts.load('stream-attach.lua', import.meta.url);
   const detachScript = scripts.load('stream-detach.lua', import.meta.url);
   const pageScript = scripts.load('log-page.lua', import.meta.url);
@@ -129,7 +144,7 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish }: HubSt
       if ((await publish(channel, ANYBODY_THERE).catch(() => 1)) === 0) unheard.push(channel);
     });
     await Promise.race([Promise.all(asked), pause(ASK_MS, undefined, { ref: false })]);
-    return unheard.join('\n') || '\n';
+    return unheard.join('\n') || NOBODY;
   }
 
   return {
@@ -157,13 +172,19 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish }: HubSt
       const { mayBeRouted } = stream;
       stream.mayBeRouted = true;
       const first = await run('').catch((error: unknown) => {
-        if (!mayHaveWritten(error)) stream.mayBeRouted = mayBeRouted;
+        // Attached again or detached, by whether it is open.
+        if (mayHaveWritten(error)) repaired('unknown attach');
+        else stream.mayBeRouted = mayBeRouted;
         throw error;
       });
       // Streams of a replica that has just died must not push out those that are alive.
-      const reply = text(first, 0) === 'full' ? await run(await ghostly(list(first, 1))) : first;
+      const ghosts = text(first, 0) === 'full' ? await ghostly(list(first, 1)) : '';
+      const reply = ghosts === '' ? first : await run(ghosts);
       const outcome = text(reply, 0) as Outcome;
       const presenceVersion = Number(reply[2] ?? 0);
+      const strayInMs = Number(reply[7] ?? 0);
+      if (ghosts !== '' && ghosts !== NOBODY) repaired('ghost stream');
+      if (Number(reply[8] ?? 0) > 0) repaired('stray row');
       return {
         outcome,
         top: (reply[1] ?? '') as string,
@@ -171,8 +192,8 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish }: HubSt
         presence: presenceVersion > known ? { devices: list(reply, 3), states: list(reply, 4) } : null,
         nextDueInMs: reply[5] ? Number(reply[5]) : null,
         transitions: transitionsOf((reply[6] ?? '') as string),
-        strayInMs: Number(reply[7] ?? 0),
-        opened: openedOf(reply),
+        strayInMs,
+        opened: reply[9] === undefined ? null : openedOf(reply[9] as unknown as OpenedReply),
       };
     },
 

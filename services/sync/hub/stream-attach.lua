@@ -30,8 +30,8 @@
 -- ARGV[18] channels that the replica had before, joined by line ends
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
 --         devices, presence, ms until the next thing is due or '', online + offline transitions, ms until a row that
---         the replica does not hold can be told from that of a new stream (0: there is none),
---         [opening: lost reason or '', clipboard times, messages, page, page end, transfers]
+--         the replica does not hold can be told from that of a new stream (0: there is none), such rows dropped,
+--         [opening: { lost reason or '', clipboard times, messages, transfers, page, page end }]
 --         or OK, full, channels of the account's other streams: a limit is reached, and it was not asked whether some
 --         of them are those of a replica that has just died
 local NEW_MS = 10000
@@ -43,14 +43,15 @@ for name in string.gmatch(ARGV[16], '[^\n]+') do ghostly[name] = true end
 for id in string.gmatch(ARGV[15], '[^\n]+') do held[id] = true end
 for name in string.gmatch(ARGV[18], '[^\n]+') do own[name] = true end
 
-local devices, rows, mine, stray = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now, tonumber(ARGV[17])), nil, 0
+local devices, rows, mine = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now, tonumber(ARGV[17])), nil
+local stray, dropped = 0, 0
 for _, row in ipairs(rows) do
   if row.id == stream then mine = row end
   -- Its end was in a tail that was lost, or an attach of it was carried out after its end had been lost. A row of a
   -- moment ago may be that of a stream that came after this was sent.
   if row.open and own[row.channel] and not held[row.id] then
     row.open = math.abs(now - row.seen) <= NEW_MS
-    if row.open then stray = math.max(stray, NEW_MS - math.abs(now - row.seen) + 1) end
+    if row.open then stray = math.max(stray, NEW_MS - math.abs(now - row.seen) + 1) else dropped = dropped + 1 end
   end
 end
 if mine and mine.closed > 0 then return answer({ 'OK', 'gone' }) end
@@ -88,14 +89,14 @@ local newer = version > tonumber(ARGV[8])
 local due = redis.call('ZRANGE', KEYS[8], 0, 0, 'WITHSCORES')[2]
 local reply = {
   'OK', 'attached', top, int(version), newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
-  due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off), int(stray),
+  due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off), int(stray), int(dropped),
 }
 if opening then
   purge_mail(keys, device, now, tonumber(ARGV[14]))
-  reply[10], reply[11] = reason or '', redis.call('GETRANGE', KEYS[7], 0, 31)
-  reply[12] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
-  reply[15] = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
-  reply[13], reply[14] = {}, '1'
-  if not reason then reply[13], reply[14] = read_page(keys, ARGV[6], device, tonumber(ARGV[10])) end
+  local page, ended = {}, '1'
+  if not reason then page, ended = read_page(keys, ARGV[6], device, tonumber(ARGV[10])) end
+  local messages = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
+  local transfers = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
+  reply[#reply + 1] = { reason or '', redis.call('GETRANGE', KEYS[7], 0, 31), messages, transfers, page, ended }
 end
 return answer(reply)

@@ -104,9 +104,8 @@ export class Sweeper {
     for (const stream of this.#parts.streams.values()) this.attachSoon(stream, cause);
   }
 
-  /** `attachAll`; resolves when each stream that is open now has been attached since, or is gone from the store. */
-  allAttached(cause: string): Promise<void> {
-    this.attachAll(cause);
+  /** After `attachAll`: resolves when each stream that is open now has been attached since, or is gone from the store. */
+  allAttached(): Promise<void> {
     const left = new Set(this.#parts.streams.values());
     if (left.size === 0) return Promise.resolve();
     return new Promise((done) => this.#rounds.add({ left, done }));

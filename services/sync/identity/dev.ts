@@ -5,6 +5,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { streamRoutes } from '../../../shared/contract/stream.ts';
 import { accountOf, type Caller } from './caller.ts';
+import { isStoreAway } from '../redis/faults.ts';
 import { isDeviceId } from './device-id.ts';
 import { CONTROL, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';
 import type { Identity } from './identity.ts';
@@ -129,8 +130,7 @@ export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Iden
       await writeRow(caller, device, true);
     } catch (error) {
       // A missing store must not refuse a stream, which waits for the store; the row is then written by a later request.
-      const missing = error instanceof BatonError && error.code === 'store_unavailable';
-      if (!missing || !isStream(route)) throw error;
+      if (!isStoreAway(error) || !isStream(route)) throw error;
     }
   };
 

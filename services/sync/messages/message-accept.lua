@@ -25,12 +25,13 @@
 -- ARGV[14] pushes: noted (in the index of due things) | ask | off
 -- ARGV[15] channels of dead replicas, joined by line ends
 -- ARGV[16] ms after which an unacknowledged message is pushed although a stream is live
+-- ARGV[17] ms that rows may be older than usual
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes,
 --         facts to be run at once; OK, '': nothing was done, the account has subscriptions and has to be noted first
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
 local keys = { devices = KEYS[1], routes = KEYS[2], log = KEYS[3], mail = KEYS[4], inbox = KEYS[5], push = KEYS[8], due = KEYS[9] }
 local now = now_ms()
-local rows = read_routes(keys.routes, now)
+local rows = read_routes(keys.routes, now, tonumber(ARGV[17]))
 local first, refusal = recall(KEYS[6], ARGV[8])
 if refusal then return answer({ refusal }) end
 if first then

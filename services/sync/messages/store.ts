@@ -4,6 +4,7 @@ import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Confirm } from '../redis/confirmer.ts';
+import type { RouteFacts } from '../hub/replica.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -40,8 +41,7 @@ function routesOf(flat: string[]): Accepted['routes'] {
 interface MessageStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
-  /** Channels of the replicas that are known to be dead, joined by line ends. */
-  deadChannels: () => string;
+  replica: RouteFacts;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
   /** Null: what the primary accepted is accepted. */
@@ -49,7 +49,7 @@ interface MessageStoreParts {
 }
 
 /** The mailboxes of an account. */
-export function makeMessageStore({ scripts, keys, deadChannels, rateLimit, confirm }: MessageStoreParts) {
+export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }: MessageStoreParts) {
   const acceptScript = scripts.load('message-accept.lua', import.meta.url, 'message');
   const ackScript = scripts.load('message-ack.lua', import.meta.url);
   const pageScript = scripts.load('mail-page.lua', import.meta.url);
@@ -77,7 +77,7 @@ export function makeMessageStore({ scripts, keys, deadChannels, rateLimit, confi
           ...[deviceId ?? '', caller.name, target, messageId, JSON.stringify(content), Buffer.byteLength(content)],
           ...[randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
           ...[LIMITS.mailboxMessages, LIMITS.mailboxBytes, LIMITS.mailboxSeconds],
-          ...[pushes, deadChannels(), LIMITS.pushSilenceMs],
+          ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs()],
         ],
       );
       if (id === '') return null;

@@ -92,10 +92,14 @@ export class Announcer {
   /** Has the account of this key compared, until that has been done: what was announced to it may have been lost. */
   ringAccount(key: string, cause: RingCause): void {
     const account = hashTag(key);
+    const { metrics } = this.#parts;
     const underWay = this.#ringing.get(account);
-    if (underWay) underWay.again = true;
-    if (underWay || this.#ringing.size >= MAX_WAITING) return;
-    this.#parts.metrics.accounts_rung_total.inc({ cause });
+    if (underWay) {
+      underWay.again = true;
+      return;
+    }
+    if (this.#ringing.size >= MAX_WAITING) return metrics.accounts_unrung_total.inc({ cause: 'too_many' });
+    metrics.accounts_rung_total.inc({ cause });
     const isLate = cause === 'unknown';
     this.#ringing.set(account, { again: isLate });
     if (isLate) this.#later(LATE_MS, async () => this.#ring(account, 0));
@@ -119,8 +123,9 @@ export class Announcer {
       },
       () => {
         const delayMs = RING_AGAIN_AFTER_MS[attempt];
-        if (delayMs === undefined) this.#ringing.delete(account);
-        else this.#later(delayMs, async () => this.#ring(account, attempt + 1));
+        if (delayMs !== undefined) return this.#later(delayMs, async () => this.#ring(account, attempt + 1));
+        this.#ringing.delete(account);
+        this.#parts.metrics.accounts_unrung_total.inc({ cause: 'failed' });
       },
     );
   }

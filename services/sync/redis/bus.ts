@@ -31,11 +31,14 @@ export interface BusListener {
   relay(file: string): void;
 }
 
+/** Changes after which only a nonce tells whether the subscription followed: what it noticed itself, and what others did. */
+type Uncertain = 'moved' | 'topology';
+
 interface BusParts {
   open: (parts: Pick<SubscriberParts, 'channel' | 'onMessage' | 'onLoss'>) => Subscriber;
   listener: BusListener;
   /** Announcements may have been missed: the subscriber was away or was replaced, or a nonce did not come. */
-  onGap: (cause: Loss | 'nonce') => void;
+  onGap: (cause: Loss | 'topology' | 'nonce' | 'rebuilt') => void;
   onFailure: (task: string, error: unknown) => void;
   now?: () => number;
 }
@@ -86,7 +89,8 @@ export class Bus {
   #channel = '';
   #heardAt = 0;
   #lastNonce = 0;
-  #isUnproven = false;
+  /** Whether the subscription followed a change is not known; a nonce will tell. */
+  #unproven: Uncertain | null = null;
   #isStopped = false;
   #timers = new Set<NodeJS.Timeout>();
   // oxlint-disable-next-line no-unused-private-class-members -- assigned by `??=`, which the rule does not count as a use
@@ -124,7 +128,7 @@ export class Bus {
     this.#subscriber = subscriber;
     subscriber.listen().then(
       () => {
-        if (this.#subscriber === subscriber) this.#parts.onGap('nonce');
+        if (this.#subscriber === subscriber) this.#parts.onGap('rebuilt');
       },
       (error: unknown) => {
         if (this.#subscriber !== subscriber) return;
@@ -138,7 +142,7 @@ export class Bus {
 
   /** The cluster has changed, as others have noticed: whether this subscription followed is not known. */
   doubt(): void {
-    this.#lose('topology');
+    this.#prove('topology');
   }
 
   stop(): void {
@@ -153,7 +157,7 @@ export class Bus {
     this.#subscriber = subscriber;
     this.#heardAt = this.#parts.now();
     this.#lastNonce = 0;
-    this.#isUnproven = false;
+    this.#unproven = null;
   }
 
   #open(channel: string): Subscriber {
@@ -170,11 +174,17 @@ export class Bus {
   }
 
   #lose(loss: Loss): void {
-    if (loss === 'reconnect') return this.#parts.onGap(loss);
-    this.#isUnproven = true;
+    if (loss === 'moved') return this.#prove(loss);
+    // The store has confirmed it over this connection: as good as a word.
+    this.#heardAt = this.#parts.now();
+    this.#parts.onGap(loss);
+  }
+
+  #prove(cause: Uncertain): void {
+    this.#unproven = cause;
     this.#settling ??= this.#later(TOPOLOGY_SETTLES_MS, () => {
       this.#settling = null;
-      this.#parts.onGap('topology');
+      this.#parts.onGap(cause);
     });
   }
 
@@ -207,8 +217,9 @@ export class Bus {
   #hearNonce(number: number): void {
     const isGap = this.#lastNonce !== 0 && number !== this.#lastNonce + 1;
     this.#lastNonce = number;
-    if (this.#isUnproven) this.#parts.onGap('topology');
+    const unproven = this.#unproven;
+    this.#unproven = null;
+    if (unproven !== null) this.#parts.onGap(unproven);
     else if (isGap) this.#parts.onGap('nonce');
-    this.#isUnproven = false;
   }
 }

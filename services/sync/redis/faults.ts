@@ -34,6 +34,9 @@ export function storeFault(error: unknown): BatonError {
   return new BatonError(code, undefined, { cause: error });
 }
 
+export const isStoreAway = (error: unknown): boolean =>
+  error instanceof BatonError && error.code === 'store_unavailable';
+
 /** Waits for plain commands: what they fail with is what `storeFault` makes of it. */
 export async function orFault<T>(commands: Promise<T>): Promise<T> {
   try {

@@ -10,7 +10,7 @@ import type { Connection } from './connections.ts';
 import { isAnswer, mayHaveRun, storeFault } from './faults.ts';
 import type { Gate } from './gate.ts';
 
-/** Strings, or lists of strings: scripts return nothing else. */
+/** Strings, or lists of strings; a number is a string here too, and a list may hold another one. */
 export type Reply = (string | string[])[];
 
 /** Runs one script: keys in the order of its header, then arguments. Resolves to what follows `OK`. */

@@ -2,10 +2,10 @@ import type { RedisAddress } from '../config-redis.ts';
 import { close, COMMAND_TIMEOUT_MS, connectShardedSubscriber, connectSubscriber } from './connections.ts';
 
 /**
- * Why announcements may have been missed. `reconnect`: the subscription is there again. `topology`: it may have gone
- * to another node, and whether it is there is not known yet.
+ * Why announcements may have been missed. `resubscribed`: the subscription is there again. `moved`: it may have gone to
+ * another node, and whether it is there is not known yet.
  */
-export type Loss = 'reconnect' | 'topology';
+export type Loss = 'resubscribed' | 'moved';
 
 export interface SubscriberParts {
   address: RedisAddress;
@@ -45,7 +45,7 @@ function openPlain({ channel, onMessage, onLoss, ...parts }: SubscriberParts): S
   server.on('ready', () => {
     // The client resubscribes by itself; asking again tells when it has been done. A failure leaves silence, and
     // silence rebuilds.
-    if (isListening) server.subscribe(channel).then(() => onLoss('reconnect'), parts.onError);
+    if (isListening) server.subscribe(channel).then(() => onLoss('resubscribed'), parts.onError);
   });
   return {
     async listen() {
@@ -67,7 +67,7 @@ function openSharded({ channel, onMessage, onLoss, ...parts }: SubscriberParts):
   cluster.on('smessage', (_channel: string, payload: string) => onMessage(payload));
   for (const event of ['+node', '-node', '-subscriber', 'subscribersReady']) {
     cluster.on(event, () => {
-      if (isListening) onLoss('topology');
+      if (isListening) onLoss('moved');
     });
   }
   const listen = async () => {

@@ -44,6 +44,7 @@ const METRICS = {
     'Streams found behind and repaired, by what noticed it: gap, sweep, again, or the cause of a round',
     ['source'],
   ),
+  repairs_total: counter('Other repairs than of streams that were behind, by what was wrong', ['cause']),
 
   events_published_total: counter('Announcements to replicas, by whether their subscriber heard them', [
     'event',
@@ -55,6 +56,7 @@ const METRICS = {
   accounts_rung_total: counter('Accounts rung to compare positions, by why an announcement may have been lost', [
     'cause',
   ]),
+  accounts_unrung_total: counter('Accounts that could not be rung and are left to the sweep, by why', ['cause']),
   events_delivered_total: counter('Events written to streams', ['event']),
   delivery_latency_seconds: histogram('From the append of an event to the write on a stream', LATENCY_BUCKETS),
 
@@ -62,7 +64,9 @@ const METRICS = {
   bus_last_heard_timestamp_seconds: gauge("When this replica last heard its own channel's nonce"),
   bus_rebuilds_total: counter('How often the subscriber was thrown away and made anew'),
   nodes_live: gauge('Replicas that this replica believes alive, itself included'),
-  nodes_reaped_total: counter('Dead replicas whose streams this replica announced offline'),
+  nodes_reaped_total: counter('Dead replicas whose streams this replica announced offline, by why they fell to it', [
+    'cause',
+  ]),
   presence_transitions_total: counter('Devices announced online or offline', ['to']),
 
   redis_command_duration_seconds: histogram('Round trip of a script or command', COMMAND_BUCKETS, ['script']),

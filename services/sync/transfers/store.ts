@@ -5,6 +5,7 @@ import type { Operation } from '../http/handler.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
+import type { RouteFacts } from '../hub/replica.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -84,13 +85,12 @@ interface TransferStoreParts {
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;
   redeliveryMs: number;
-  /** Channels of the replicas that are known to be dead, joined by line ends. */
-  deadChannels: () => string;
+  replica: RouteFacts;
 }
 
 /** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
-  const { redis, scripts, keys, rateLimit, redeliveryMs, deadChannels } = parts;
+  const { redis, scripts, keys, rateLimit, redeliveryMs, replica } = parts;
   const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
   const [init, act, tell, read, list, owed, expire, generation] = [
     ...[load('init'), load('act'), load('phase'), load('read')],
@@ -113,7 +113,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         [
           ...[deviceId, target, transferId, files, fileCount, totalBytes, JSON.stringify(sealed), random()],
           ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
-          ...[pushes, deadChannels(), LIMITS.pushSilenceMs],
+          ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs()],
         ],
       );
       if (openJson === '') return null;

@@ -24,6 +24,7 @@
 -- ARGV[13] pushes: noted (in the index of due things) | ask | off
 -- ARGV[14] channels of dead replicas, joined by line ends
 -- ARGV[15] ms after which an offer is pushed although a stream seemed live, whose replica turns out to be dead
+-- ARGV[16] ms that rows may be older than usual
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes as JSON, facts to be run at once;
 --         OK, '': nothing was done, the account has subscriptions and has to be noted first
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
@@ -49,7 +50,7 @@ if not to then return answer({ 'not_found' }) end
 if to == sender then return answer({ 'invalid_request' }) end
 if redis.call('ZLEXCOUNT', KEYS[4], '[!live:', '(!live;') >= tonumber(ARGV[12]) then return answer({ 'transfer_limit' }) end
 
-local rows = read_routes(keys.routes, now)
+local rows = read_routes(keys.routes, now, tonumber(ARGV[16]))
 local t = {
   id = ARGV[3], state = 'PENDING', mode = 'p2p', phase = 'initializing', sender = sender, sender_name = from,
   receiver = to, receiver_name = to_name, files = ARGV[4], count = ARGV[5], bytes = ARGV[6], sealed = ARGV[7],

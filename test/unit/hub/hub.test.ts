@@ -48,10 +48,11 @@ class Client extends EventEmitter {
 }
 
 /** A hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
-function setUp(answers: (Attached | 'fails')[]) {
+function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const attach = jest.fn(() => {
     const answer = answers.length > 1 ? answers.shift() : answers[0];
-    return answer === 'fails' ? Promise.reject(new BatonError('store_unavailable')) : Promise.resolve(answer);
+    if (answer === 'fails') return Promise.reject(new BatonError('store_unavailable'));
+    return answer === 'errs' ? Promise.reject(new BatonError('internal')) : Promise.resolve(answer);
   });
   const detach = jest.fn(() => Promise.resolve());
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
@@ -123,6 +124,15 @@ test('one to which the store told presence that it has lost since is greeted ane
   await jest.advanceTimersByTimeAsync(10_000);
   expect(attach).toHaveBeenCalledTimes(8);
   expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  hub.stop();
+});
+
+test.each(['fails', 'errs'] as const)('one whose first attach %s is told to come back', async (answer) => {
+  const { hub, client, open } = setUp([answer]);
+  await open();
+
+  expect(client.text).toMatch(/event: reconnect\ndata: \{"reason":"store"/);
+  expect(hub.streams.size).toBe(0);
   hub.stop();
 });
 

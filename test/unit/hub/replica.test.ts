@@ -55,3 +55,93 @@ test('a clock of the store that is set is noticed once, one that runs a little f
   await replica.stop();
   jest.useRealTimers();
 });
+
+describe('a replica on its bus', () => {
+  /** Beats are 2 s; what the store takes and what is heard is said by the test. */
+  async function startAlone() {
+    jest.useFakeTimers();
+    const store = { takes: true, renewed: 0 };
+    const [onDeaf, onBeat] = [jest.fn(), jest.fn()];
+    let heardMs = performance.now();
+    const done = () => Promise.resolve();
+    const away = () => Promise.reject(new Error('away'));
+    const renew = () => {
+      store.renewed += 1;
+      const maps = { counters: new Map([[replica.id, '1']]), reaping: new Map() };
+      return store.takes
+        ? Promise.resolve({ ...maps, renewed: true, revocations: '', atMs: performance.now() })
+        : away();
+    };
+    const bus = {
+      listen: done,
+      get silentForMs() {
+        return performance.now() - heardMs;
+      },
+    };
+    const nonce = () => (store.takes ? done() : away());
+    const replica: Replica = new Replica({
+      leases: { renew, start: done, nonce, claim: () => Promise.resolve(true) } as unknown as LeaseStore,
+      bus: bus as unknown as Bus,
+      keys: makeKeys('test'),
+      ...{ onNewId: () => undefined, onRevocations: () => undefined, onClockSet: () => undefined, isUp: () => true },
+      ...{ onBeat, onDeaf },
+    });
+    const hear = () => {
+      heardMs = performance.now();
+    };
+    return { replica, store, onDeaf, onBeat, hear };
+  }
+
+  afterEach(() => jest.useRealTimers());
+
+  test('with a subscriber that hears nothing rebuilds it within 8 s', async () => {
+    const { replica, onDeaf } = await startAlone();
+    await replica.start();
+    await jest.advanceTimersByTimeAsync(8_100);
+    expect(onDeaf).toHaveBeenCalledTimes(1);
+    await replica.stop();
+  });
+
+  test('whose commands were swallowed by the same hole does so as soon as the store takes a nonce again', async () => {
+    const { replica, store, onDeaf } = await startAlone();
+    await replica.start();
+    store.takes = false;
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(onDeaf).not.toHaveBeenCalled();
+    store.takes = true;
+    await jest.advanceTimersByTimeAsync(4_100);
+    expect(onDeaf).toHaveBeenCalledTimes(1);
+    await replica.stop();
+  });
+
+  test('whose subscriber came back with the store keeps it', async () => {
+    const { replica, store, onDeaf, hear } = await startAlone();
+    await replica.start();
+    store.takes = false;
+    await jest.advanceTimersByTimeAsync(20_000);
+    store.takes = true;
+    await jest.advanceTimersByTimeAsync(2_100);
+    hear();
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(onDeaf).not.toHaveBeenCalled();
+    await replica.stop();
+  });
+
+  test('beats at once when commands have a new connection, but neither before its start nor after its end', async () => {
+    const { replica, store, onBeat } = await startAlone();
+    replica.beatAgain();
+    expect(store.renewed).toBe(0);
+    await replica.start();
+    store.takes = false;
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(onBeat).toHaveBeenLastCalledWith(false, expect.anything());
+    store.takes = true;
+    replica.beatAgain();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(onBeat).toHaveBeenLastCalledWith(true);
+    await replica.stop();
+    const before = store.renewed;
+    replica.beatAgain();
+    expect(store.renewed).toBe(before);
+  });
+});

@@ -3,17 +3,23 @@ import { makeHubStore } from '../../../services/sync/hub/store.ts';
 import type { Stream } from '../../../services/sync/hub/stream.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import type { ScriptLoader } from '../../../services/sync/redis/scripts.ts';
+import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
 
 type Attach = (keys: string[], words: unknown[]) => Promise<unknown>;
 
 /** A store whose scripts all are `attach`. */
-const storeOf = (attach: Attach, publish: (channel: string) => Promise<number> = () => Promise.resolve(1)) =>
+const storeOf = (
+  attach: Attach,
+  publish: (channel: string) => Promise<number> = () => Promise.resolve(1),
+  repaired: (cause: string) => void = () => undefined,
+) =>
   makeHubStore({
     scripts: { load: () => attach } as unknown as ScriptLoader,
     keys: makeKeys('test'),
     graceMs: 0,
     replica: { deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 },
     publish,
+    metrics: { repairs_total: { inc: (labels: { cause: string }) => repaired(labels.cause) } } as unknown as Metrics,
   });
 
 test('a stream that opens is given all of presence, also when it was told of it while it asked', async () => {
@@ -79,5 +85,36 @@ describe('whether a route may have been written', () => {
     stream.mayBeRouted = true;
     await attach();
     expect(stream.mayBeRouted).toBe(true);
+  });
+});
+
+describe('what an attach puts right is counted', () => {
+  const attached = (...strays: number[]) => ['attached', '1-1', '0', [], [], '', '0 0', 0, ...strays];
+  const FULL = ['full', ['bus:a']];
+
+  test.each<[string, unknown[], string[]]>([
+    ['nothing was wrong', [attached(0)], []],
+    [
+      'the answer did not come',
+      [new BatonError('store_unavailable', undefined, { cause: new Error() })],
+      ['unknown attach'],
+    ],
+    ['it was not even sent', [new BatonError('store_unavailable')], []],
+    ['rows came back with a lost tail', [attached(2)], ['stray row']],
+    ['streams of a dead replica filled the account', [FULL, attached(0)], ['ghost stream']],
+  ])('%s', async (_, answers, causes) => {
+    const counted: string[] = [];
+    const attach = () => {
+      const answer = answers.shift();
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    };
+    const store = storeOf(
+      attach,
+      () => Promise.resolve(0),
+      (cause) => counted.push(cause),
+    );
+    const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0 } as Stream;
+    await store.attach(stream, 'bus', false, []).catch(() => undefined);
+    expect(counted).toEqual(causes);
   });
 });

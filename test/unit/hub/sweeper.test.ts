@@ -68,7 +68,8 @@ test('one that was still opening when all were to be attached counts once it has
   });
   sweeper.start();
   let isSettled = false;
-  const all = sweeper.allAttached('test').then(() => {
+  sweeper.attachAll('test');
+  const all = sweeper.allAttached().then(() => {
     isSettled = true;
   });
   await wasTried;
@@ -89,7 +90,8 @@ test('whoever waits for all does not wait for a stream that closed before the st
     attach: () => Promise.reject(new Error('away')),
     detach: () => Promise.resolve(),
   });
-  const all = sweeper.allAttached('test');
+  sweeper.attachAll('test');
+  const all = sweeper.allAttached();
   sweeper.forget(stream);
   await expect(all).resolves.toBeUndefined();
 });

@@ -86,13 +86,13 @@ test('a nonce that was left out is a gap, and the first one after a subscription
 test('after a change of topology it is asked for what was missed at once, and again when a nonce has proved the way', async () => {
   const { bus, latest, told, gaps } = await setUp();
   latest().onMessage('n\n1');
-  latest().onLoss('topology');
-  latest().onLoss('topology');
-  await once(gaps, 'topology');
+  latest().onLoss('moved');
+  latest().onLoss('moved');
+  await once(gaps, 'moved');
   latest().onMessage('n\n2');
   latest().onMessage('n\n3');
 
-  expect(told).toEqual(['gap topology', 'gap topology']);
+  expect(told).toEqual(['gap moved', 'gap moved']);
   bus.stop();
 });
 
@@ -121,14 +121,14 @@ test('a rebuilt subscriber that cannot subscribe is rebuilt until it can', async
   const { bus, opened, told, gaps, state } = await setUp();
   state.refusing = 1;
   bus.rebuild();
-  await once(gaps, 'nonce');
+  await once(gaps, 'rebuilt');
 
   expect(opened.map(({ channel, isClosed }) => `${channel} ${isClosed}`)).toEqual([
     'first true',
     'first true',
     'first false',
   ]);
-  expect(told).toEqual(['failed rebuild subscriber', 'gap nonce']);
+  expect(told).toEqual(['failed rebuild subscriber', 'gap rebuilt']);
   bus.stop();
 });
 
