@@ -38,7 +38,7 @@ export function findDrawers() {
     .map((path) => `${path}: a name that says nothing`);
 }
 
-/** Scripts are named by what they do: `noun-verb.lua`. (Those of a prelude are words of the others.) */
+/** Scripts are named in kebab-case, by what they act on and what they do: `message-accept.lua`. */
 export function findOddScripts() {
   return SOURCES.flatMap(filesUnder)
     .filter((path) => extname(path) === '.lua' && !/^[a-z]+(-[a-z]+)*\.lua$/.test(basename(path)))

@@ -171,7 +171,8 @@ export const SETTINGS = {
   }),
   APP_TRANSFER_REDELIVERY_SECONDS: setting(integer(1, 86_400), {
     default: '3600',
-    meaning: 'How long a transfer that nobody accepted is announced again to its receiver.',
+    meaning:
+      'How long a transfer that nobody accepted is announced again to its receiver, its push may wait for a device, and relayed bytes that nobody asks for are kept.',
   }),
   APP_RELAY_REDIS_URL: setting(redisAddress, {
     defaultSays: 'the store of `APP_REDIS_URL`',

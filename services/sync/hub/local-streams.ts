@@ -43,11 +43,7 @@ export class LocalStreams {
     return this.#leaving.has(account);
   }
 
-  accounts(): IterableIterator<string> {
-    return this.#accounts.keys();
-  }
-
-  /** Resolves the account's entry; `isFirst` when this is its first stream here. */
+  /** `isFirst` when this is its first stream here. */
   add(stream: Stream): { isFirst: boolean } {
     this.all.set(stream.id, stream);
     const existing = this.#accounts.get(stream.account);

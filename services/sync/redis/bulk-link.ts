@@ -117,11 +117,6 @@ export class BulkLink {
     return this.#isOpen && this.#waiting.length === 0;
   }
 
-  /** Bytes that the kernel has not taken. */
-  get buffered(): number {
-    return this.#socket.writableLength;
-  }
-
   command(words: readonly (string | number)[]): Promise<BulkReply> {
     const reply = this.#expect(null);
     if (this.#isOpen) this.#socket.write(textOf(words));
