@@ -17,6 +17,9 @@ export const TRANSFER_STATES = [
 ] as const;
 export type TransferState = (typeof TRANSFER_STATES)[number];
 
+/** Whether a transfer in this state is over. */
+export const isFinal = (state: string): boolean => ['DONE', 'FAILED', 'CANCELLED'].includes(state);
+
 /** What clients show while a transfer goes on (specification, "Transfer"). */
 const TRANSFER_PHASES = [
   'initializing',

@@ -1,5 +1,6 @@
 import type { signalRoutes } from '../../../shared/contract/signal.ts';
 import type { HandlersOf } from '../http/handler.ts';
+import { deviceCallerOf } from '../identity/caller.ts';
 import type { makeIce } from './ice.ts';
 import type { SendSignalTo } from './signal.ts';
 
@@ -9,10 +10,9 @@ interface SignalHandlerParts {
 }
 
 export const makeSignalHandlers = ({ sendSignal, iceFor }: SignalHandlerParts): HandlersOf<typeof signalRoutes> => ({
-  sendSignal: async ({ caller: { account, deviceId }, body, operation }) => ({
+  sendSignal: async ({ caller, body, operation }) => ({
     status: 202,
-    // The guard lets no caller without a device get here.
-    body: { delivered: await sendSignal({ account, deviceId: deviceId as string }, body, operation) },
+    body: { delivered: await sendSignal(deviceCallerOf(caller), body, operation) },
   }),
 
   getIceServers: ({ caller }) => ({ status: 200, body: iceFor(caller.deviceId as string) }),

@@ -3,6 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/signal.ts';
 import type { Operation } from '../http/handler.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -16,11 +17,6 @@ interface SignalsParts {
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
-interface Sender {
-  account: string;
-  deviceId: string;
-}
-
 /** WebRTC signals between two devices of an account, in order, through the log. */
 export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
   const script = scripts.load('signal-send.lua', import.meta.url, 'signal');
@@ -30,7 +26,7 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
    * `device_required`, `rate_limited`.
    */
   return async function send(
-    { account: u, deviceId }: Sender,
+    { account: u, deviceId }: DeviceCaller,
     signal: SendSignal,
     operation: Operation,
   ): Promise<boolean> {

@@ -16,4 +16,16 @@ export interface Caller {
   readonly sessionId?: string;
 }
 
+/** The caller of a route that needs a device. */
+export interface DeviceCaller {
+  account: string;
+  deviceId: string;
+}
+
+/** The guard lets no caller without a device get to such a route. */
+export const deviceCallerOf = ({ account, deviceId }: Caller): DeviceCaller => ({
+  account,
+  deviceId: deviceId as string,
+});
+
 export const accountOf = (userId: string): string => encodeURIComponent(userId);

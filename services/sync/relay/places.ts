@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
+import { isFinal } from '../../../shared/contract/transfers.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
-import type { Asker } from './requests.ts';
 import { type Extent, type FileRef, type Holder, nameOf, type RelayStore } from './store.ts';
 
 /** Of requests that find one generation after the other gone. */
@@ -12,16 +13,16 @@ const MAX_TRIES = 10;
 /** What the relay needs of the room that owns transfers. */
 export interface RelayTransfers {
   /** Throws `not_found`, `not_a_party`. */
-  relayFile(asker: Asker, file: FileRef): Promise<RelayedFile>;
+  relayFile(asker: DeviceCaller, file: FileRef): Promise<RelayedFile>;
   /**
    * Makes `to` the generation of a file when it still is `from` (null: not begun), and tells the sender where to go on
    * unless it is the first. Resolves to the generation that it has then.
    */
   setGeneration(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number>;
   /** Bytes of it are on their way: it is not over yet. */
-  keep(asker: Asker, file: FileRef): Promise<void>;
+  keep(asker: DeviceCaller, file: FileRef): Promise<void>;
   /** The receiver has stored a file up to here: progress of the transfer. */
-  acknowledged(asker: Asker, file: FileRef, bytes: number): Promise<void>;
+  acknowledged(asker: DeviceCaller, file: FileRef, bytes: number): Promise<void>;
   /** The receiver has all of a file, which needs nothing of the relay from now on; in force while `generation` is. */
   setDelivered(account: string, file: FileRef, generation: number, size: number): Promise<unknown>;
 }
@@ -50,10 +51,8 @@ export interface Entry {
   generation?: number;
 }
 
-const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
-
 function checkOpen({ state, relayInUse }: RelayedFile): void {
-  if (relayInUse && !FINAL.includes(state)) return;
+  if (relayInUse && !isFinal(state)) return;
   throw new BatonError('invalid_transition', relayInUse ? `The transfer is ${state}` : 'The relay is not in use', {
     members: { state },
   });
@@ -78,7 +77,7 @@ export class Places {
   look = (): Entry => ({ side: '-', holder: this.newHolder(), from: 0 });
 
   /** Throws what keeps this device from that side of a relayed file. */
-  async known(asker: Asker, file: FileRef, role: 'sender' | 'receiver'): Promise<RelayedFile> {
+  async known(asker: DeviceCaller, file: FileRef, role: 'sender' | 'receiver'): Promise<RelayedFile> {
     const known = await this.#parts.transfers.relayFile(asker, file);
     if (known.role !== role) throw new BatonError('not_a_party');
     checkOpen(known);

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../shared/contract/relay.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
 import { Download, ReceiverGone } from './download.ts';
 import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
-import { type Asker, Requests, type Running } from './requests.ts';
+import { Requests, type Running } from './requests.ts';
 import type { Extent, FileRef, Holder } from './store.ts';
 import { Turns } from './turns.ts';
 import { Upload } from './upload.ts';
@@ -68,7 +69,7 @@ export class Relay {
   }
 
   /** How far an upload got, for its sender. Throws `upload_gone` for a generation that is over. */
-  async look(asker: Asker, file: FileRef, generation: number): Promise<{ end: number; size: number }> {
+  async look(asker: DeviceCaller, file: FileRef, generation: number): Promise<{ end: number; size: number }> {
     const known = await this.#places.known(asker, file, 'sender');
     const extent = await this.#places.enter(asker.account, file, known, this.#places.look());
     if (extent.generation !== generation) throw new BatonError('upload_gone');
@@ -76,7 +77,7 @@ export class Relay {
   }
 
   /** Takes the body of a request; resolves to how far the upload is then. */
-  async append(asker: Asker, file: FileRef, generation: number, req: IncomingMessage) {
+  async append(asker: DeviceCaller, file: FileRef, generation: number, req: IncomingMessage) {
     const { store, metrics, windowBytes, stallMs } = this.#parts;
     const { account } = asker;
     this.requests.checkOpen();
@@ -132,13 +133,19 @@ export class Relay {
   }
 
   /** What has to be known before a download begins. */
-  async readable(asker: Asker, file: FileRef): Promise<RelayedFile> {
+  async readable(asker: DeviceCaller, file: FileRef): Promise<RelayedFile> {
     this.requests.checkOpen();
     return this.#places.known(asker, file, 'receiver');
   }
 
   /** Writes a part of a file until it is all there. Throws only before the headers were written. */
-  async download(asker: Asker, file: FileRef, known: RelayedFile, { start, stop }: ByteRange, { res, begin }: Sink) {
+  async download(
+    asker: DeviceCaller,
+    file: FileRef,
+    known: RelayedFile,
+    { start, stop }: ByteRange,
+    { res, begin }: Sink,
+  ) {
     const { store, metrics, windowBytes, stallMs } = this.#parts;
     const { account } = asker;
     if (start >= stop) {
@@ -189,7 +196,7 @@ export class Relay {
   }
 
   /** The receiver has stored the file up to here. */
-  async ack(asker: Asker, file: FileRef, received: number): Promise<void> {
+  async ack(asker: DeviceCaller, file: FileRef, received: number): Promise<void> {
     const known = await this.#places.known(asker, file, 'receiver');
     if (known.generation === null) return;
     const position = Math.min(received, known.size);
@@ -236,7 +243,7 @@ export class Relay {
   /**
    * Where a reader begins; what is not kept any more is asked of the sender again. `rewinds`: who has to come back first.
    */
-  async #enterToRead(asker: Asker, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
+  async #enterToRead(asker: DeviceCaller, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
     const { account } = asker;
     const entry = { side: 'r', holder, from: start } as const;
     let extent = await this.#places.enter(account, file, known, entry);
@@ -255,7 +262,13 @@ export class Relay {
   }
 
   /** What an upload that did not get to its end is told. */
-  async #whyEnded(error: unknown, asker: Asker, file: FileRef, generation: number, end: number): Promise<unknown> {
+  async #whyEnded(
+    error: unknown,
+    asker: DeviceCaller,
+    file: FileRef,
+    generation: number,
+    end: number,
+  ): Promise<unknown> {
     if (!(error instanceof BatonError)) return error;
     if (error.code === 'window_full') {
       return new BatonError('window_full', undefined, { ...error.extras, headers: { 'Upload-Offset': String(end) } });

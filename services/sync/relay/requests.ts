@@ -1,16 +1,12 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type FileRef, nameOf } from './store.ts';
 import { SenderGone } from './upload.ts';
 
-export interface Asker {
-  account: string;
-  deviceId: string;
-}
-
 /** A request that moves bytes. */
 export interface Running {
-  asker: Asker;
+  asker: DeviceCaller;
   file: FileRef;
   /** What it has read and not passed on yet. */
   bufferedBytes: () => number;

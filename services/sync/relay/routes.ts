@@ -1,15 +1,11 @@
 import type { Request, Response } from 'express';
 import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/relay.ts';
 import type { HandlersOf } from '../http/handler.ts';
-import type { Caller } from '../identity/caller.ts';
+import { type Caller, deviceCallerOf } from '../identity/caller.ts';
 import { attachment, readRange } from './headers.ts';
 import type { Relay } from './relay.ts';
-import type { Asker } from './requests.ts';
 import type { FileRef } from './store.ts';
 import { SenderGone } from './upload.ts';
-
-/** The guard lets no caller without a device get here. */
-const askerOf = ({ account, deviceId }: Caller): Asker => ({ account, deviceId: deviceId as string });
 
 const fileOf = ({ transfer_id, index }: { transfer_id: string; index: number }): FileRef => ({
   transferId: transfer_id,
@@ -35,7 +31,7 @@ async function append(
 ) {
   tellVersion(res);
   try {
-    tellProgress(res, await relay.append(askerOf(caller), fileOf(params), params.generation, req));
+    tellProgress(res, await relay.append(deviceCallerOf(caller), fileOf(params), params.generation, req));
     return { status: 204 } as const;
   } catch (error) {
     if (!(error instanceof SenderGone)) throw error;
@@ -48,7 +44,7 @@ export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> 
   return {
     headUpload: async ({ caller, params, res }) => {
       tellVersion(res);
-      const { end, size } = await relay.look(askerOf(caller), fileOf(params), params.generation);
+      const { end, size } = await relay.look(deviceCallerOf(caller), fileOf(params), params.generation);
       tellProgress(res, { end, size });
       res.setHeader('Upload-Length', size);
       return { status: 204 };
@@ -56,7 +52,7 @@ export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> 
     appendUpload: (call) => append(relay, call),
     download: async ({ caller, params, req, res }) => {
       tellVersion(res);
-      const [asker, file] = [askerOf(caller), fileOf(params)];
+      const [asker, file] = [deviceCallerOf(caller), fileOf(params)];
       const known = await relay.readable(asker, file);
       const range = readRange(req, known.size);
       const { start, stop } = range ?? { start: 0, stop: known.size };
@@ -84,7 +80,7 @@ export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> 
       return null;
     },
     ackDownload: async ({ caller, params, body }) => {
-      await relay.ack(askerOf(caller), fileOf(params), body.received_bytes);
+      await relay.ack(deviceCallerOf(caller), fileOf(params), body.received_bytes);
       return { status: 204 };
     },
   };

@@ -1,17 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { InitTransfer, Transfer } from '../../../shared/contract/transfers.ts';
+import { type InitTransfer, isFinal, type Transfer } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
 import type { OwePushes } from '../push/owing.ts';
 import { findFileFlaws } from './file-names.ts';
 import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
-
-/** A device of an account, acting on its transfers. */
-export interface Actor {
-  account: string;
-  deviceId: string;
-}
 
 /** A file as the relay has to know it. */
 export interface RelayedFile {
@@ -30,8 +25,6 @@ type Generations = ReadonlyMap<number, number>;
 
 const generationsOf = ({ generations }: Pick<StoredTransfer, 'generations'>): Generations =>
   new Map([...generations].map(([index, { generation }]) => [index, generation]));
-
-const FINAL: readonly string[] = ['DONE', 'FAILED', 'CANCELLED'];
 
 interface TransfersParts {
   store: TransferStore;
@@ -101,7 +94,7 @@ export function makeTransfers(parts: TransfersParts) {
   }
 
   /** Forwards the newest phase of a transfer when its turn comes; one timer a transfer. */
-  function forwardLater({ account, deviceId }: Actor, transferId: string, inMs: number): void {
+  function forwardLater({ account, deviceId }: DeviceCaller, transferId: string, inMs: number): void {
     if (waiting.has(transferId)) return;
     const forward = async () => {
       waiting.delete(transferId);
@@ -120,14 +113,14 @@ export function makeTransfers(parts: TransfersParts) {
   /** With how far each file has come in the relay; without the relay's store the transfer can still be shown. */
   async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<Transfer> {
     const view = viewFor(deviceId, stored);
-    if (view.uploads === undefined || FINAL.includes(view.state)) return view;
+    if (view.uploads === undefined || isFinal(view.state)) return view;
     const offsets = await relayOffsets(transferId, generationsOf(stored)).catch(() => new Map<number, number>());
     return viewFor(deviceId, stored, offsets);
   }
 
   return {
     /** `receiver_online` is exact at this moment: a live stream on a live replica, without the grace of presence. */
-    async init({ account, deviceId }: Actor, wanted: InitTransfer, operation: Operation) {
+    async init({ account, deviceId }: DeviceCaller, wanted: InitTransfer, operation: Operation) {
       checkInit(wanted);
       const files = wanted.files.map(({ name, size, type, sha256 }, index) => ({
         ...{ index, name, size },
@@ -156,7 +149,7 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     async act(
-      { account, deviceId }: Actor,
+      { account, deviceId }: DeviceCaller,
       transferId: string,
       action: TransferAction,
       { phase, reason }: { phase?: string | undefined; reason?: string | undefined } = {},
@@ -171,35 +164,35 @@ export function makeTransfers(parts: TransfersParts) {
       const stored = await store.act(account, { deviceId, transferId, action, phase, error });
       const transfer = await shownTo(deviceId, transferId, stored);
       onState(transfer.state);
-      if (FINAL.includes(transfer.state)) onEnded(account, transferId, stored);
+      if (isFinal(transfer.state)) onEnded(account, transferId, stored);
       return transfer;
     },
 
     /** Forwarded at most four times a second with the newest winning, on all replicas together. */
-    async tell(actor: Actor, transferId: string, report: PhaseReport): Promise<Transfer> {
+    async tell(actor: DeviceCaller, transferId: string, report: PhaseReport): Promise<Transfer> {
       const { stored, waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
       if (waitMs > 0) forwardLater(actor, transferId, waitMs);
       return viewFor(actor.deviceId, stored);
     },
 
     /** For the relay, through which bytes pass of which nobody tells: its time begins anew. */
-    async keep({ account, deviceId }: Actor, { transferId }: FileOf): Promise<void> {
+    async keep({ account, deviceId }: DeviceCaller, { transferId }: FileOf): Promise<void> {
       await store.tell(account, deviceId, transferId, { phase: null });
     },
 
     /** The receiver has stored a file of the relay up to here: progress, told as a phase is. */
-    async acknowledged(actor: Actor, { transferId, index }: FileOf, bytes: number): Promise<void> {
+    async acknowledged(actor: DeviceCaller, { transferId, index }: FileOf, bytes: number): Promise<void> {
       const report = { phase: null, acknowledged: { index, bytes } };
       const { waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
       if (waitMs > 0) forwardLater(actor, transferId, waitMs);
     },
 
-    async get({ account, deviceId }: Actor, transferId: string): Promise<Transfer> {
+    async get({ account, deviceId }: DeviceCaller, transferId: string): Promise<Transfer> {
       return shownTo(deviceId, transferId, await store.read(account, deviceId, transferId));
     },
 
     /** For the relay. Throws `not_found`, `not_a_party`. */
-    async relayFile({ account, deviceId }: Actor, { transferId, index }: FileOf) {
+    async relayFile({ account, deviceId }: DeviceCaller, { transferId, index }: FileOf) {
       const stored = await store.read(account, deviceId, transferId);
       const { sender, state } = JSON.parse(`${stored.openJson}}`) as Transfer;
       const file = (JSON.parse(stored.files) as { name: string; size: number }[])[index];
@@ -222,7 +215,7 @@ export function makeTransfers(parts: TransfersParts) {
 
     /** Newest first. Reads on until `limit` match or there are no more. */
     async list(
-      { account, deviceId }: Actor,
+      { account, deviceId }: DeviceCaller,
       {
         state,
         limit = 50,
@@ -243,7 +236,7 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /** What a stream of this device that starts at `position` is owed beside the log, as JSON. */
-    async owed({ account, deviceId }: Actor, position: string): Promise<string[]> {
+    async owed({ account, deviceId }: DeviceCaller, position: string): Promise<string[]> {
       const ids = await store.owed(account, deviceId, position);
       const read = await Promise.all(ids.map((id) => readListed({ account, deviceId }, `-${id}`)));
       return read
@@ -297,7 +290,7 @@ export function makeTransfers(parts: TransfersParts) {
     }
   }
 
-  async function cancelListed({ account, deviceId }: Actor, entry: string): Promise<void> {
+  async function cancelListed({ account, deviceId }: DeviceCaller, entry: string): Promise<void> {
     const transferId = entry.slice(entry.indexOf('-') + 1);
     const error = { code: 'device_removed', detail: null };
     try {
@@ -311,7 +304,7 @@ export function makeTransfers(parts: TransfersParts) {
   }
 
   /** Null when it expired between the list and the read. */
-  async function readListed({ account, deviceId }: Actor, entry: string): Promise<Transfer | null> {
+  async function readListed({ account, deviceId }: DeviceCaller, entry: string): Promise<Transfer | null> {
     try {
       return viewFor(deviceId, await store.read(account, deviceId, entry.slice(entry.indexOf('-') + 1)));
     } catch (error) {
