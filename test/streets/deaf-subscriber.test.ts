@@ -1,5 +1,5 @@
-import { bestOf } from '../support/best-of.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
+import { expectPromised } from '../support/promised.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -25,8 +25,7 @@ async function startPair() {
 }
 
 test('a subscriber that is cut off without a sound hears again within ten seconds, and what it missed arrives', async () => {
-  const HEARS_WITHIN_MS = 10_000;
-  const tookMs = await bestOf(3, HEARS_WITHIN_MS, async () => {
+  await expectPromised(10_000, async () => {
     const { proxy, two, onPhone, send } = await startPair();
     proxy.silence('baton:subscriber');
     const cutAt = performance.now();
@@ -44,7 +43,6 @@ test('a subscriber that is cut off without a sound hears again within ten second
     await proxy.stop();
     return at - cutAt;
   });
-  expect(tookMs).toBeLessThan(HEARS_WITHIN_MS);
 });
 
 test('a replica that hears nothing but its own nonces keeps its subscriber', async () => {
