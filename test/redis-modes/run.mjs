@@ -15,7 +15,7 @@ import { ROOT } from '../../deploy/local/tree.mjs';
  */
 const SUITES = [
   'test/(rooms|wire|transfers|sessions|signin|push)/',
-  'test/streets/(main-job|leaving|resume|storm|endings|lost-tail|crowd)',
+  'test/streets/(main-job|leaving|resume|storm|endings|lost-tail|crowd|black-hole)',
   'test/relay/(rules|both-ways|replaced|slow|timers)',
 ];
 

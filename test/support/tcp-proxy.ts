@@ -15,6 +15,8 @@ export interface TcpProxy {
    * not matter); they stay open. Later ones are not concerned.
    */
   silence(marker: string): void;
+  /** From now on no answer passes on the connections that there are: what is asked on them still arrives, and is done. */
+  swallowAnswers(): void;
   /** Ends the connections that have ever sent `marker`. */
   cut(marker: string): void;
   /** From the next request that holds `marker` on no answer of Redis arrives, until `release`. `asked`: it came. */
@@ -22,17 +24,21 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+/** `rewrite` changes what Redis says. */
+export async function startTcpProxy(
+  targetUrl: string,
+  { rewrite = (bytes: Buffer): Buffer => bytes } = {},
+): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let trap: { marker: string; sprung: () => void } | null = null;
-  const links = new Set<{ sent: string; isSilent: boolean; cut: () => void }>();
+  const links = new Set<{ sent: string; isSilent: boolean; isMute: boolean; cut: () => void }>();
   let held: { marker: string; asked: (() => void) | null; answers: (() => void)[] } | null = null;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let armed: (() => void) | null = null;
-    const link = { sent: '', isSilent: false, cut: () => void client.destroy() };
+    const link = { sent: '', isSilent: false, isMute: false, cut: () => void client.destroy() };
     links.add(link);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -57,8 +63,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       if (link.sent.length < 4_096) link.sent += bytes.toString('latin1').toLowerCase();
       if (!link.isSilent) upstream.write(bytes);
     });
-    upstream.on('data', (bytes) => {
-      if (link.isSilent) return;
+    upstream.on('data', (said) => {
+      if (link.isSilent || link.isMute) return;
+      const bytes = rewrite(said);
       if (held?.asked === null) return void held.answers.push(() => client.write(bytes));
       if (!armed) return client.write(bytes);
       client.destroy();
@@ -78,6 +85,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       }),
     silence(marker) {
       for (const link of links) link.isSilent ||= link.sent.includes(marker.toLowerCase());
+    },
+    swallowAnswers() {
+      for (const link of links) link.isMute = true;
     },
     cut(marker) {
       for (const link of links) if (link.sent.includes(marker.toLowerCase())) link.cut();
