@@ -1,7 +1,10 @@
-import { randomPrefix } from '../support/redis.ts';
+import type { Presence } from '../../shared/contract/presence.ts';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { connectTo, randomPrefix } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
 import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
+import type { Recorder } from '../support/stream-recorder.ts';
 import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 import { startTraffic } from './traffic.ts';
 
@@ -86,8 +89,10 @@ describe('behind Sentinel that finds a primary dead within seconds', () => {
   );
 });
 
-describe('while there is no primary for twelve seconds', () => {
-  beforeAll(() => startSite({ replicas: 1, downAfterMs: 10_000 }), 60_000);
+describe('while there is no primary for more than twelve seconds', () => {
+  const AWAY_MS = 12_000;
+  const SIX = [0, 1, 2, 3, 4, 5];
+  beforeAll(() => startSite({ replicas: 1, downAfterMs: AWAY_MS }), 60_000);
   afterAll(stopSite);
 
   const counterOf = async ({ adminUrl }: ReplicaProcess, metric: RegExp): Promise<number> => {
@@ -99,32 +104,67 @@ describe('while there is no primary for twelve seconds', () => {
     return replica.id;
   };
 
-  test('none of six replicas takes another for dead, and none has lost its lease', async () => {
+  const areAllOnline = ({ devices }: Presence): boolean =>
+    devices.length === SIX.length && devices.every(({ online }) => online);
+
+  /** Every presence that a stream was told, at its start and later. */
+  const presencesOf = (events: Recorder['events']): Presence[] =>
+    events.flatMap((event) => {
+      if (event.name === 'ready') return [event.data.presence];
+      return event.name === 'presence' ? [event.data] : [];
+    });
+
+  /** After so many, anybody who was taken for dead, or whose lease was lost, has been reaped. */
+  const BEATS_OF_GRACE = 7;
+  async function outliveGrace(replicas: ReplicaProcess[]): Promise<void> {
+    const redis = connectTo(`redis://127.0.0.1:${(await site.primary()).port}`);
+    const beats = async (replica: ReplicaProcess) => {
+      for (let i = 0; i < BEATS_OF_GRACE; i++) await untilBeat(replica, redis, keyPrefix);
+    };
+    await Promise.all(replicas.map(beats));
+    redis.disconnect();
+  }
+
+  test('none of six replicas takes another for dead, none has lost its lease, and nobody is shown offline', async () => {
     const six: ReplicaProcess[] = [];
     for (let i = 0; i < 3; i++) six.push(...(await Promise.all([start(), start()])));
     const [one, two] = six as [ReplicaProcess, ReplicaProcess];
     const ids = await Promise.all(six.map(idOf));
+    const user = randomUser();
+    const devices = six.map((replica, i) => {
+      const device = makeDevice({ user, name: `Device ${i}` });
+      return { calls: device.on(replica), stream: device.listen(replica) };
+    });
+    await Promise.all(devices.map(({ stream }) => stream.next('ready')));
+    const presences = () => Promise.all(devices.map(async ({ calls }) => (await calls.call('getPresence')).body));
+    await until(presences, (all) => all.every(areAllOnline), 'all six to be online');
     const traffic = await startTraffic(one, two);
     await traffic.flowing();
+    const atStart = devices.map(({ stream }) => stream.events.length);
     const lostAt = performance.now();
     await loseThePrimary();
     const awayForMs = performance.now() - lostAt;
     await traffic.flowing();
     await traffic.finish();
+    await outliveGrace(six);
     await traffic.close();
+    const [first] = devices as [(typeof devices)[number]];
+    const { body: last } = await first.calls.call('sendMessage', { body: { to: '*', content: 'the last one' } });
+    await Promise.all(devices.slice(1).map(({ stream }) => stream.next('message')));
     const reaped = await Promise.all(six.map((replica) => counterOf(replica, /^baton_nodes_reaped_total (\d+)/m)));
-    // Each replica sees the others with its next beat.
-    for (const replica of six) {
-      await until(
-        () => counterOf(replica, /^baton_nodes_live (\d+)/m),
-        (live) => live === 6,
-        'six live replicas',
-      );
-    }
+    const live = await Promise.all(six.map((replica) => counterOf(replica, /^baton_nodes_live (\d+)/m)));
+    const told = devices.flatMap(({ stream }, i) => presencesOf(stream.events.slice(atStart[i])));
 
-    expect(awayForMs).toBeGreaterThan(10_000);
-    expect(reaped).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(awayForMs).toBeGreaterThan(AWAY_MS);
+    expect(reaped).toEqual(SIX.map(() => 0));
+    expect(live).toEqual(SIX.map(() => 6));
     expect(await Promise.all(six.map(idOf))).toEqual(ids);
     expect(traffic.violations()).toEqual([]);
-  }, 120_000);
+    expect(last.to.map(({ online }) => online)).toEqual([true, true, true, true, true]);
+    expect([...told, ...(await presences())].filter((presence) => !areAllOnline(presence))).toEqual([]);
+    // Each stream has lived through it.
+    const states = devices.map(({ stream }) => stream.states.map(({ state }) => state));
+    expect(states).toEqual(SIX.map(() => ['connecting', 'open']));
+    await Promise.all(devices.map(({ stream }) => stream.stop()));
+  }, 180_000);
 });
