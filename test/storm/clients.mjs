@@ -140,8 +140,8 @@ const TASKS = {
 
   /**
    * Sends so many messages to streams that have just lost their replica. Resolves when so many were lost, which this
-   * process may hear late, and all are open and have what was sent to them: when they were open (Unix ms), and of those
-   * that were lost how long each took.
+   * process may hear late, and all are open and have what was sent to them: when they were open, and when the last
+   * message arrived (Unix ms), and of those that were lost how long each took.
    */
   async untilAllReady({ losses, messages, url }) {
     const deadline = Date.now() + PATIENCE_MS;
@@ -151,18 +151,19 @@ const TASKS = {
         const account = Math.floor((i * losses) / messages);
         return sendTo(streams[2 * account + 1], `missed ${i}`, url);
       }),
-    );
+    ).then(() => Date.now());
     const lostOnes = () => streams.filter(({ lostAt }) => lostAt !== null);
     while (lostOnes().length < losses || !streams.every(({ readyAt }) => readyAt !== null)) {
       if (Date.now() > deadline) throw new Error('some streams did not come back');
       await pause(5);
     }
     const late = pause(deadline - Date.now()).then(() => Promise.reject(new Error('some messages did not arrive')));
-    await Promise.race([awaited, late]);
+    const allArrivedAt = await Promise.race([awaited, late]);
     const lost = lostOnes();
     return {
       missed: messages,
       allReadyAt: Math.max(...streams.map(({ readyAt }) => readyAt)),
+      allArrivedAt,
       backAfterMs: lost.map(({ readyAt, lostAt }) => readyAt - lostAt),
       resets: lost.reduce((sum, { resets }) => sum + resets, 0),
     };

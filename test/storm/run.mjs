@@ -6,7 +6,8 @@ import { installPackages, requireNode, requireRedisServer } from '../../deploy/l
 
 /*
  * `npm run test:storm`: ten thousand streams over two replicas, one of which is killed. Prints how soon all are open on
- * the other, and what that cost it, and fails when that is later than 10 s, or something was lost or dear. `--streams n`, `--processes n`, `--profile folder` (of the replicas, by Node).
+ * the other and have what they missed, and what that cost it, and fails when that is later than 10 s, or something was
+ * lost or dear. `--streams n`, `--processes n`, `--profile folder` (of the replicas, by Node).
  */
 
 const { values } = parseArgs({

@@ -27,6 +27,8 @@ export interface StormFigures {
   lost: number;
   /** From the kill until every stream is open again, on the survivor. */
   allReadyMs: number;
+  /** From the kill until the last message that was sent meanwhile has arrived. */
+  allArrivedMs: number;
   /** Each client's own: from its loss, its backoff included. */
   medianBackMs: number;
   /** Messages that were sent while their receivers were away, and arrived. */
@@ -64,19 +66,32 @@ async function startClients(): Promise<Clients> {
 const rssMib = ({ process: { pid } }: ReplicaProcess): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
+/** How long the main thread of a process had to wait for a processor so far, ms; 0 where the kernel does not say. */
+function waitedMs(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
 const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Looks at a replica again and again until it is told to stop: how soon it answers, and how much memory it holds. */
+/**
+ * Looks at a replica again and again until it is told to stop: how soon it answers, and how much memory it holds. What
+ * it, or this process, waited for a processor that others had does not count: that is the machine's.
+ */
 function watch(replica: ReplicaProcess) {
+  const waited = () => waitedMs(replica.process.pid) + waitedMs(process.pid);
   const took: number[] = [];
   let highest = 0;
   let isOver = false;
   const looking = (async () => {
     while (!isOver) {
-      const startedAt = performance.now();
+      const [startedAt, waitedBefore] = [performance.now(), waited()];
       const { ok } = await fetch(`${replica.adminUrl}/livez`);
       if (!ok) throw new Error('not alive');
-      took.push(performance.now() - startedAt);
+      took.push(Math.max(0, performance.now() - startedAt - (waited() - waitedBefore)));
       highest = Math.max(highest, rssMib(replica));
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
@@ -91,6 +106,7 @@ function watch(replica: ReplicaProcess) {
 interface Back {
   missed: number;
   allReadyAt: number;
+  allArrivedAt: number;
   backAfterMs: number[];
   resets: number;
 }
@@ -124,6 +140,7 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
       streams: count * processes,
       lost: backAfterMs.length,
       allReadyMs: Math.max(...backs.map(({ allReadyAt }) => allReadyAt)) - killedAt,
+      allArrivedMs: Math.max(...backs.map(({ allArrivedAt }) => allArrivedAt)) - killedAt,
       medianBackMs: middle(backAfterMs),
       missed: backs.reduce((sum, { missed }) => sum + missed, 0),
       resets: backs.reduce((sum, { resets }) => sum + resets, 0),
@@ -146,14 +163,20 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
   }
 }
 
-/** What must hold of a storm, and what does not: nothing, if all is well. */
-export function shortcomingsOf({ lost, allReadyMs, resets, liveness, rssMib: rss, probes }: StormFigures): string[] {
-  // A stream holds 64 KiB at most, and what came back needs room to be collected.
-  const mayGrowMib = 100 + lost / 16;
+/**
+ * What must hold of a storm, and what does not: nothing, if all is well. Measured on 2 cores shared with other work: with
+ * 500 lost streams all back with what they missed after 2.5 to 6.1 s, memory up by 19 to 38 MiB, `/livez` never later than 0.24 s; with 5,000 after 5.9 s,
+ * up by 134 MiB and 0.17 s.
+ */
+export function shortcomingsOf(figures: StormFigures): string[] {
+  const { lost, allReadyMs, allArrivedMs, resets, liveness, rssMib: rss, probes } = figures;
+  // Twice what was measured, with few streams and with many.
+  const mayGrowMib = 55 + (lost * 46) / 1_024;
   return [
     ...(allReadyMs < 10_000 ? [] : [`all were back after ${allReadyMs} ms, later than 10 s`]),
+    ...(allArrivedMs < 10_000 ? [] : [`all had what they missed after ${allArrivedMs} ms, later than 10 s`]),
     ...(resets === 0 ? [] : [`${resets} streams lost their place`]),
-    ...(liveness.worstMs < 5_000 ? [] : [`/livez took ${Math.round(liveness.worstMs)} ms`]),
+    ...(liveness.worstMs < 1_000 ? [] : [`/livez took ${Math.round(liveness.worstMs)} ms`]),
     ...(rss.highest < rss.before + mayGrowMib ? [] : [`memory rose from ${rss.before} to ${rss.highest} MiB`]),
     ...(probes.arrived === probes.sent ? [] : [`${probes.sent - probes.arrived} probes did not arrive`]),
   ];
