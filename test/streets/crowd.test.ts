@@ -91,7 +91,8 @@ test('a crowd that never reads is ended, costs little memory until then, and kee
 
   expect(now.slow).toBe(DEAF);
   expect(buffered).toBeGreaterThan(0);
-  // The most that Node takes before it says stop, and a page of the log.
-  expect(buffered / DEAF).toBeLessThan(128 * 1024);
-  expect(rssMib).toBeLessThan(warmMib + 100);
+  // The most that Node takes before it says stop, and a page of the log. Measured: 17 KiB each.
+  expect(buffered / DEAF).toBeLessThan(64 * 1024);
+  // Measured: 14 to 44 MiB for 240 streams, most of it what Node has not collected yet, and 129 MiB for 4,080.
+  expect(rssMib).toBeLessThan(warmMib + 60 + DEAF / 16);
 }, 180_000);
