@@ -1,8 +1,9 @@
 /*
- * Run by `npm test`, which starts the Redis that the tests use. Of Redis Cluster and Sentinel it runs the main job on a
- * cluster; `npm run test:redis-modes` runs the failovers and slot moves too.
+ * Run by `npm test`, which starts the Redis that the tests use. Of Redis Cluster and Sentinel it runs the main job
+ * alone; `npm run test:redis-modes` runs the failovers and slot moves too.
  */
-const SLOW_REDIS_MODES = '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel|wait-replicas)\\.test';
+const SLOW_REDIS_MODES =
+  '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel-faults|wait-replicas)\\.test';
 
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],

@@ -5,13 +5,13 @@ import { until } from '../support/redis-processes.ts';
 import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
 import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
-import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
+import type { Replicas } from './main-job.ts';
 import { startTraffic } from './traffic.ts';
 
 let site: SentinelSite;
 let keyPrefix: string;
 
-const start = () => startReplica({ redisUrl: site.url, keyPrefix, env: CLIPBOARD_ENV });
+const start = () => startReplica({ redisUrl: site.url, keyPrefix });
 
 async function startSite(options: Parameters<typeof startRedisSentinel>[0]): Promise<void> {
   keyPrefix = randomPrefix();
@@ -28,25 +28,6 @@ async function loseThePrimary() {
   await old.kill();
   return site.promotedInsteadOf(old);
 }
-
-describe('behind Sentinel', () => {
-  let replicas: Replicas;
-
-  beforeAll(async () => {
-    // Nobody is to fail over here, however busy the machine.
-    await startSite({ replicas: 2, downAfterMs: 60_000 });
-    const [one, two] = await Promise.all([start(), start()]);
-    replicas = { one, two };
-  });
-  afterAll(stopSite);
-
-  describeMainJob(
-    () => replicas,
-    async () => {
-      replicas = { ...replicas, two: await start() };
-    },
-  );
-});
 
 describe('behind Sentinel that finds a primary dead within seconds', () => {
   let replicas: Replicas;

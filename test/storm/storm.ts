@@ -165,8 +165,8 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
 
 /**
  * What must hold of a storm, and what does not: nothing, if all is well. Measured on 2 cores shared with other work: with
- * 500 lost streams all back with what they missed after 2.5 to 6.1 s, memory up by 19 to 38 MiB, `/livez` never later than 0.24 s; with 5,000 after 5.9 s,
- * up by 134 MiB and 0.17 s.
+ * 500 lost streams all back with what they missed after 2.5 to 6.1 s, memory up by 19 to 38 MiB, `/livez` never later
+ * than 0.24 s; with 5,000 after 5.9 s, by 134 MiB, 0.17 s.
  */
 export function shortcomingsOf(figures: StormFigures): string[] {
   const { lost, allReadyMs, allArrivedMs, resets, liveness, rssMib: rss, probes } = figures;
