@@ -107,6 +107,8 @@ export interface DeviceHistory {
 export interface Loss {
   /** Those since then; all of them when it is null. */
   since: number | null;
+  /** Nothing that was sent after it can be among them: whoever lost them was dead. The fault's end when it is not said. */
+  until?: number | undefined;
   /** How often: a primary that comes back empty and is replaced then loses them once for itself and once for its heir. */
   times: number;
 }
@@ -122,9 +124,13 @@ export interface Fault {
   replica: string | null;
   /** Whose keys were concerned; null: everybody's. */
   accounts: readonly string[] | null;
+  /** The leases of the replicas were among them: what is lost of these hides devices everywhere. Not said: whatever is hidden is excused. */
+  holdsLeases?: boolean | undefined;
   startedAt: number;
   /** When the cause was gone. */
   endedAt: number;
+  /** From when on the store served again, so that replicas could put right what it lacked; the end when it is not said. */
+  servedFrom?: number | undefined;
   loss: Loss | null;
   /** The store's clock was set while it happened: later positions may be lower, beyond a loss. */
   movedClock: boolean;
@@ -187,6 +193,11 @@ export const faultsOf = ({ faults }: Pick<History, 'faults'>, account: string): 
   faults.map((fault) =>
     fault.accounts === null || fault.accounts.includes(account) ? fault : { ...fault, loss: null, movedClock: false },
   );
+
+/**
+ * The end of a loss: what was sent after it was not lost, and what was written after it stands in one log, by one clock.
+ */
+export const lostUntil = ({ loss, endedAt }: Pick<Fault, 'loss' | 'endedAt'>): number => loss?.until ?? endedAt;
 
 /** The devices of each account. */
 export function byAccount({ devices }: History): Map<string, DeviceHistory[]> {

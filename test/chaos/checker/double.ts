@@ -1,12 +1,5 @@
-import {
-  byAccount,
-  type DeviceHistory,
-  type Fault,
-  faultsOf,
-  type Frame,
-  type History,
-  type Operation,
-} from '../history.ts';
+import { byAccount, type DeviceHistory, faultsOf, type Frame, type History, type Operation } from '../history.ts';
+import { hasLoss } from './positions.ts';
 import type { Violation } from './violation.ts';
 
 /** What an event says, whoever received it; null for frames that are no events of the log. */
@@ -55,10 +48,6 @@ function acknowledgedAt(account: string, operations: Operation[]): Map<string, n
   return at;
 }
 
-/** What a store forgot may happen once more: between the first time and now, or since it was asked for. */
-const isForgotten = (faults: Fault[], since: number, at: number): boolean =>
-  faults.some(({ loss, startedAt, endedAt }) => loss !== null && endedAt >= since && startedAt <= at);
-
 function checkAccount(account: string, devices: DeviceHistory[], history: History): Violation[] {
   const { operations } = history;
   const faults = faultsOf(history, account);
@@ -77,7 +66,8 @@ function checkAccount(account: string, devices: DeviceHistory[], history: Histor
         if (first === undefined || first.under === under) continue;
         const askedAt = byNumber.get(number ?? -1)?.sentAt ?? acknowledged.get(thing) ?? frame.at;
         const since = Math.min(first.at, frame.at, askedAt);
-        if (isForgotten(faults, since, Math.max(first.at, frame.at))) continue;
+        // What a store forgot may happen once more: between the first time and now, or since it was asked for.
+        if (hasLoss(faults, since, Math.max(first.at, frame.at))) continue;
         say(`${thing} came under ${first.under} and under ${under}`);
       }
       const content = contentOf(frame);

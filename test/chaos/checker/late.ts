@@ -1,5 +1,6 @@
-import { type Connection, type DeviceHistory, type Fault, faultsOf, type History, type Operation } from '../history.ts';
+import { type Connection, type DeviceHistory, faultsOf, type History, type Operation } from '../history.ts';
 import { isCovered, messagesById, namesByAccount, owedBy, placesOf, sightsOf } from './owed.ts';
+import { hasLoss } from './positions.ts';
 import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
 
@@ -12,10 +13,6 @@ const LATEST_MS = 30_000;
 /** The stream that was open for all of that time. */
 const openFor = ({ connections }: DeviceHistory, from: number, to: number): Connection | undefined =>
   connections.find(({ openAt, closedAt }) => openAt !== null && openAt <= from && (closedAt ?? Infinity) > to);
-
-/** The store forgot something between the two moments, so that there may be nothing to bring. */
-const lostBetween = (faults: Fault[], from: number, to: number): boolean =>
-  faults.some(({ loss, startedAt, endedAt }) => loss !== null && startedAt <= to && endedAt >= from);
 
 /** Moments between which an operation happened: it may have been answered long after. */
 const windowOf = ({ sentAt, answeredAt }: Operation): [from: number, to: number] => [sentAt, answeredAt + LATEST_MS];
@@ -37,7 +34,8 @@ export function checkLate(history: History, resets: Map<string, Reset[]>): Viola
     const { account, number, answeredAt } = operation;
     const faults = faultsBy.get(account) ?? [];
     const [from, dueAt] = windowOf(operation);
-    if (lostBetween(faults, from, dueAt)) continue;
+    // What the store forgot meanwhile there may be nothing of to bring.
+    if (hasLoss(faults, from, dueAt)) continue;
     for (const { device, key, what, isKept } of owedBy(operation, names, messages)) {
       const own = byName.get(device);
       const stream = own && openFor(own, answeredAt, dueAt);

@@ -5,9 +5,11 @@ import {
   type Fault,
   faultsOf,
   type History,
+  lostUntil,
   type Operation,
 } from '../history.ts';
 import { isCovered, messagesById, namesByAccount, owedBy, placesOf, sightsOf } from './owed.ts';
+import { hasLoss } from './positions.ts';
 import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
 
@@ -41,8 +43,9 @@ const excusesUntil = (dueAt: number, faults: Fault[], resets: Reset[]): Excuses 
  * it had instead it may lose a part too, when another server takes its place.
  */
 function isLost({ sentAt, answeredAt }: Operation, { faults, resets }: Excuses): boolean {
-  return faults.some(({ loss, startedAt, endedAt }) => {
-    if (loss === null || sentAt > endedAt) return false;
+  return faults.some((fault) => {
+    const { loss, startedAt } = fault;
+    if (loss === null || sentAt > lostUntil(fault)) return false;
     const tail = loss.times > 1 ? startedAt : Infinity;
     if (answeredAt >= (loss.since ?? tail)) return true;
     return loss.since === null && resets.some(({ frame }) => frame.at >= Math.max(startedAt, sentAt));
@@ -107,9 +110,7 @@ export function checkRefused(history: History): Violation[] {
   const faultsBy = new Map([...byAccount(history).keys()].map((account) => [account, faultsOf(history, account)]));
   // A client asks again when an answer got lost: a store that forgot in between, devices too, refuses what it had done.
   const wasForgotten = ({ account, sentAt, answeredAt }: Operation) =>
-    (faultsBy.get(account) ?? []).some(
-      ({ loss, startedAt, endedAt }) => loss !== null && startedAt <= answeredAt && endedAt >= sentAt,
-    );
+    hasLoss(faultsBy.get(account) ?? [], sentAt, answeredAt);
   const refused = new Map(
     operations
       .filter((one) => one.outcome === 'refused' && !wasForgotten(one))

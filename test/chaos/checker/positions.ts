@@ -1,4 +1,4 @@
-import type { Fault } from '../history.ts';
+import { type Fault, lostUntil } from '../history.ts';
 
 /** Milliseconds of a position: two events of one log never share them. */
 export const msOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
@@ -9,14 +9,22 @@ export function compareIds(a: string, b: string): number | null {
   return msOf(a) === msOf(b) ? null : msOf(a) - msOf(b);
 }
 
-/** A position may reach a client this long after it was issued: through a paused replica, a slow socket. */
-export const LATE_MS = 10_000;
+/**
+ * A position may be seen this long after it was issued: through a replica that stood still for 13 s, and when it was for
+ * others by a ping, 2 s later.
+ */
+export const LATE_MS = 15_000;
+
+const isBetween = (fault: Fault, from: number, to: number): boolean =>
+  fault.startedAt <= to && lostUntil(fault) >= from;
+
+/** Of what was sent or done since `from` the store may have forgotten something, up to `to`. */
+export const hasLoss = (faults: Fault[], from: number, to: number): boolean =>
+  faults.some((fault) => fault.loss !== null && isBetween(fault, from, to));
 
 /**
- * Between two moments the store lost writes or had its clock set: what was seen at the one and what at the other need
+ * Between two moments the store lost writes or had its clock set: what was written at the one and what at the other need
  * not belong to one log.
  */
 export const hasBreak = (faults: Fault[], from: number, to: number): boolean =>
-  faults.some(
-    ({ loss, movedClock, startedAt, endedAt }) => (loss !== null || movedClock) && startedAt <= to && endedAt >= from,
-  );
+  faults.some((fault) => (fault.loss !== null || fault.movedClock) && isBetween(fault, from, to));

@@ -6,6 +6,7 @@ import {
   faultsOf,
   type Frame,
   type History,
+  lostUntil,
 } from '../history.ts';
 import { compareIds, LATE_MS } from './positions.ts';
 import type { Violation } from './violation.ts';
@@ -37,7 +38,8 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
 }
 
 /**
- * A loss explains a reset of a device when the position was issued before its end, each loss as many as it was losses.
+ * A loss explains a reset of a device when the position was issued within it, or before it where everything was lost: each
+ * loss as many as it was losses.
  * Of those that may be behind it the first to end is taken, so that the others are there for later ones.
  */
 function lossBehind(reset: Reset, faults: Fault[], seen: Seen, earlier: Reset[]): Fault | null {
@@ -48,9 +50,9 @@ function lossBehind(reset: Reset, faults: Fault[], seen: Seen, earlier: Reset[])
     fault.loss !== null &&
     earlier.filter((one) => one.fault === fault).length < fault.loss.times &&
     fault.startedAt <= frame.at &&
-    issuedAt <= fault.endedAt + LATE_MS &&
-    issuedAt >= (fault.loss.since ?? Number.NEGATIVE_INFINITY) - LATE_MS;
-  return faults.filter(explains).toSorted((a, b) => a.endedAt - b.endedAt)[0] ?? null;
+    issuedAt <= lostUntil(fault) + LATE_MS &&
+    issuedAt >= (fault.loss.since ?? Number.NEGATIVE_INFINITY);
+  return faults.filter(explains).toSorted((a, b) => lostUntil(a) - lostUntil(b))[0] ?? null;
 }
 
 /** A log keeps 256 events: whoever was away for more is told so. */

@@ -8,6 +8,9 @@ import { startWays, type Ways } from './ways.ts';
 /** All keys of an account lie in the slot of this one. */
 const keyOf = (account: string): string => `chaos:{${account}}:log`;
 
+/** The leases of the replicas. */
+const LEASES = 'chaos:{sys}:replicas';
+
 /** Three primaries with a replica each; each replica of ours reaches each node through a proxy of its own. */
 export async function startCluster({ accounts }: StoreOptions): Promise<ChaosStore> {
   const cluster = await startRedisCluster({ settings: DURABLE });
@@ -17,6 +20,7 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
 
   const slots = new Map<string, number>();
   for (const account of accounts) slots.set(account, await cluster.slotOf(keyOf(account)));
+  const leaseSlot = await cluster.slotOf(LEASES);
   const accountAt = (variant: number): string => accounts[Math.floor(variant * accounts.length)] as string;
   const accountsWith = (holds: (slot: number) => boolean): string[] =>
     accounts.filter((account) => holds(slots.get(account) ?? -1));
@@ -39,6 +43,7 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
     return {
       server,
       accounts: accountsWith((one) => held.has(one)),
+      holdsLeases: held.has(leaseSlot),
       replaced: () =>
         until(owner, (port) => port !== 0 && port !== server.port, `a successor of the node on ${server.port}`),
       async returned() {
@@ -64,7 +69,12 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
       const ways = await startWays(ports);
       allWays.push(ways);
       const proxies = ports.map((port) => ways.to(port));
-      return { url: proxies.map(({ url }) => url).join(','), env: { APP_REDIS_MODE: 'cluster' }, proxies };
+      return {
+        url: proxies.map(({ url }) => url).join(','),
+        env: { APP_REDIS_MODE: 'cluster' },
+        proxies,
+        leaseWay: async () => ways.to((await cluster.primaryOf(LEASES)).port),
+      };
     },
     harms: harmsOfPrimaries(choose, {
       ...harmsOfAnyStore(looks),
@@ -73,14 +83,16 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
         const held = await cluster.slotsOf(await cluster.primaryOf(keyOf(account)));
         await cluster.failover(keyOf(account));
         const concerned = accountsWith((slot) => held.has(slot));
-        return { target: `the shard of ${account}`, accounts: concerned, loss: null, movedClock: false };
+        const harmed = { accounts: concerned, holdsLeases: held.has(leaseSlot) };
+        return { target: `the shard of ${account}`, ...harmed, loss: null, movedClock: false };
       },
       'slot-move': async ({ variant }) => {
         const account = accountAt(variant);
         const slot = slots.get(account) as number;
         const keys = await cluster.moveSlot(slot);
         const target = `slot ${slot} of ${account} with ${keys} keys`;
-        return { target, accounts: accountsWith((one) => one === slot), loss: null, movedClock: false };
+        const harmed = { accounts: accountsWith((one) => one === slot), holdsLeases: slot === leaseSlot };
+        return { target, ...harmed, loss: null, movedClock: false };
       },
     }),
     replicated: { looks, deadAfterMs: NODE_TIMEOUT_MS },

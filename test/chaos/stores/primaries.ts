@@ -30,6 +30,8 @@ export interface Primary {
   server: RedisProcess;
   /** Whose keys it holds; everybody's when it is not said. */
   accounts?: readonly string[] | undefined;
+  /** The replicas' leases too. */
+  holdsLeases: boolean;
   /** Resolves when another server has taken its place. */
   replaced: () => Promise<unknown>;
   /** Resolves, once it is up again, to whether it is what it was, with its followers. */
@@ -37,6 +39,13 @@ export interface Primary {
 }
 
 type Harms = Record<string, Harm>;
+
+/**
+ * Since its start somebody had a script run there: a replica that was told of the old primary just before, and stood
+ * still meanwhile, may find it a primary once more until Sentinel has made it follow. Refused ones do not count.
+ */
+const wasUsed = async (server: RedisProcess): Promise<boolean> =>
+  /cmdstat_eval\w*:calls=[1-9]/.test(await server.cli('info', 'commandstats'));
 
 /** Harms by which another server, and so another clock, may come to the fore. */
 export const mayReplacePrimary = (kind: string): boolean =>
@@ -49,55 +58,66 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
   const fakeTime = findFakeTime();
   let clocksDiffer = false;
 
+  interface Replacing {
+    lose: (server: RedisProcess) => Promise<void>;
+    regain: (server: RedisProcess) => Promise<void>;
+    /** It accepts nothing between the two: what is sent after it was lost its heir has. */
+    isDead: boolean;
+  }
+
   /** Loses it, by `lose`, for good, and gets it back as a replica by `regain`. */
   const replacing =
-    (lose: (server: RedisProcess) => Promise<void>, regain: (server: RedisProcess) => Promise<void>): Harm =>
+    ({ lose, regain, isDead }: Replacing): Harm =>
     async ({ holdMs, variant, now }) => {
-      const { server, replaced, accounts } = await choose(variant);
+      const { server, replaced, accounts, holdsLeases } = await choose(variant);
       const since = now() - LAG_MS;
       await lose(server);
+      const lostAt = now();
       await replaced();
+      const servedFrom = now();
       await wait(holdMs);
       await regain(server);
       await untilFollowing(server);
-      return { target: `primary ${server.port}`, accounts, loss: { since, times: 1 }, movedClock: false };
+      const until = isDead && !(await wasUsed(server)) ? lostAt : undefined;
+      const target = `primary ${server.port}${isDead && until === undefined ? ', which was used again' : ''}`;
+      const loss = { since, until, times: 1 };
+      return { target, accounts, holdsLeases, servedFrom, loss, movedClock: false };
     };
 
   /** Kills it and brings it back before anybody can take its place; on a busy machine somebody does all the same. */
   const restarting =
     ({ forget = false, offsetOf = (_variant: number) => 0 }): Harm =>
     async ({ holdMs, variant, now }) => {
-      const { server, returned, accounts } = await choose(variant);
+      const { server, returned, accounts, holdsLeases } = await choose(variant);
       const since = now() - LAG_MS;
       const offset = offsetOf(variant);
       await server.kill();
+      const until = now();
       if (forget) server.forget();
       await wait(holdMs);
       await server.start(fakeTimeEnv(fakeTime, offset));
       const wasReplaced = !(await returned());
       clocksDiffer ||= offset !== 0;
       const clock = offset === 0 ? '' : `, clock ${offset} s`;
-      return {
-        target: `primary ${server.port}${clock}${wasReplaced ? ', which was replaced' : ''}`,
-        accounts,
-        loss: forget ? { since: null, times: wasReplaced ? 2 : 1 } : wasReplaced ? { since, times: 1 } : null,
-        movedClock: false,
-      };
+      const harmed = { accounts, holdsLeases, movedClock: false };
+      const target = `primary ${server.port}${clock}`;
+      if (!wasReplaced) return { target, ...harmed, loss: forget ? { since: null, until, times: 1 } : null };
+      // Until then it had accepted more, once it was back.
+      const loss = forget ? { since: null, times: 2 } : { since, times: 1 };
+      return { target: `${target}, which was replaced`, ...harmed, loss };
     };
 
   const harms: Harms = {
     ...others,
-    'primary-kill': replacing(
-      (server) => server.kill(),
-      (server) => server.start(),
-    ),
-    'primary-pause': replacing(
-      async (server) => server.pause(),
-      async (server) => {
+    'primary-kill': replacing({ lose: (server) => server.kill(), regain: (server) => server.start(), isDead: true }),
+    'primary-pause': replacing({
+      lose: async (server) => server.pause(),
+      async regain(server) {
         server.resume();
         await wait(WAKES_MS);
       },
-    ),
+      isDead: false,
+    }),
     'primary-restart': restarting({}),
     'primary-wipe': restarting({ forget: true }),
     ...(fakeTime !== null && {

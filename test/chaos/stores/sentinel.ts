@@ -24,6 +24,7 @@ export async function startSentinel(): Promise<ChaosStore> {
     const server = await site.primary();
     return {
       server,
+      holdsLeases: true,
       replaced: () => site.promotedInsteadOf(server),
       async returned() {
         // What the sentinels decided while it was away they carry out in their own time.
@@ -48,7 +49,8 @@ export async function startSentinel(): Promise<ChaosStore> {
       allWays.push(ways);
       const sentinels = site.sentinels.map(({ port }) => `127.0.0.1:${ways.to(port).port}`);
       const url = `redis+sentinel://${sentinels.join(',')}/${site.master}`;
-      return { url, env: {}, proxies: ports.map((port) => ways.to(port)) };
+      const leaseWay = async () => ways.to((await site.primary()).port);
+      return { url, env: {}, proxies: ports.map((port) => ways.to(port)), leaseWay };
     },
     harms: harmsOfPrimaries(choose, {
       ...harmsOfAnyStore(looks),

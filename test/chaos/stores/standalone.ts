@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '../../../deploy/local/redis.mjs';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
-import type { ChaosStore, Harm, StoreOptions } from './store.ts';
+import type { ChaosStore, Harm, HarmOptions, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 
 const AOF = 'appendonlydir';
@@ -86,30 +86,33 @@ class RedisProcess {
 
 function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm> {
   const at = `redis ${redis.port}`;
-  const restart = async (holdMs: number, meanwhile: () => void = () => undefined) => {
+  /** Resolves to when it was dead: what is sent after that finds the next one. */
+  const restart = async ({ holdMs, now }: HarmOptions, meanwhile: () => void = () => undefined): Promise<number> => {
     await redis.kill();
+    const deadAt = now();
     meanwhile();
     await wait(holdMs);
     await redis.start();
+    return deadAt;
   };
   return {
-    'redis-kill': async ({ holdMs }) => {
-      await restart(holdMs);
+    'redis-kill': async (options) => {
+      await restart(options);
       return { ...UNHARMED, target: at };
     },
-    'redis-wipe': async ({ holdMs }) => {
-      await restart(holdMs, () => redis.replaceBy(null));
-      return { target: at, loss: { since: null, times: 1 }, movedClock: false };
+    'redis-wipe': async (options) => {
+      const until = await restart(options, () => redis.replaceBy(null));
+      return { target: at, loss: { since: null, until, times: 1 }, movedClock: false };
     },
     /** As a failover to a replica that lagged behind: what was written since a moment ago is gone, the rest is there. */
-    'redis-lost-tail': async ({ holdMs, variant, now }) => {
+    'redis-lost-tail': async (options) => {
       const kept = `${redis.folder}/kept`;
+      const since = options.now();
       redis.saveTo(kept);
-      const since = now() - 100;
-      await wait(200 + variant * 3_000);
-      await restart(holdMs, () => redis.replaceBy(kept));
+      await wait(200 + options.variant * 3_000);
+      const until = await restart(options, () => redis.replaceBy(kept));
       rmSync(kept, { recursive: true });
-      return { target: at, loss: { since, times: 1 }, movedClock: false };
+      return { target: at, loss: { since, until, times: 1 }, movedClock: false };
     },
     'redis-pause': async ({ holdMs }) => {
       redis.signal('SIGSTOP');
@@ -119,9 +122,10 @@ function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm
     },
     ...(canFakeTime && {
       /** Half of them go back to the true clock. */
-      'redis-clock': async ({ holdMs, variant }) => {
+      'redis-clock': async (options) => {
+        const { variant } = options;
         const isBack = redis.clockOffsetSeconds !== 0 && variant < 0.5;
-        await restart(holdMs, () => {
+        await restart(options, () => {
           redis.clockOffsetSeconds = isBack ? 0 : Math.round((variant - 0.5) * 240);
         });
         return { loss: null, movedClock: true, target: `${at}, clock ${redis.clockOffsetSeconds} s` };
@@ -143,7 +147,7 @@ export async function startStandalone({ redisServer }: StoreOptions): Promise<Ch
       const ways = await startWays([redis.port]);
       allWays.push(ways);
       const proxy = ways.to(redis.port);
-      return { url: proxy.url, env: {}, proxies: [proxy] };
+      return { url: proxy.url, env: {}, proxies: [proxy], leaseWay: () => Promise.resolve(proxy) };
     },
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
     replicated: null,

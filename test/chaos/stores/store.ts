@@ -10,6 +10,8 @@ export interface Door {
   env: Record<string, string>;
   /** What stands between, one for each node of the store. */
   proxies: readonly Proxy[];
+  /** The one of them behind which the replicas' leases are now. */
+  leaseWay(): Promise<Proxy>;
 }
 
 /** What a fault of the store did, for the history. */
@@ -17,12 +19,22 @@ export interface StoreDamage {
   target: string;
   /** Whose keys were concerned; everybody's when it is not said. */
   accounts?: readonly string[] | undefined;
+  /** The replicas' leases were there too; taken for so when it is not said. */
+  holdsLeases?: boolean | undefined;
+  /** From when on it served again; the end when it is not said. */
+  servedFrom?: number | undefined;
   loss: Loss | null;
   movedClock: boolean;
 }
 
+export interface HarmOptions {
+  holdMs: number;
+  variant: number;
+  now: () => number;
+}
+
 /** A way to harm this kind of store: does it, waits until the cause is gone, and says what may be lost. */
-export type Harm = (options: { holdMs: number; variant: number; now: () => number }) => Promise<StoreDamage>;
+export type Harm = (options: HarmOptions) => Promise<StoreDamage>;
 
 /** Nodes of which one may take another's place. */
 export interface Replicated {

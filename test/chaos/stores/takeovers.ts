@@ -117,7 +117,16 @@ export class Takeovers {
     const target = `to ${look.options.port}`;
     say(`${UNPLANNED} ${target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}: NOBODY PLANNED IT`);
     faults.push({
-      ...{ kind: UNPLANNED, target, replica: null, accounts: null, startedAt, endedAt, broken: null },
+      ...{
+        kind: UNPLANNED,
+        target,
+        replica: null,
+        accounts: null,
+        startedAt,
+        endedAt,
+        broken: null,
+        holdsLeases: true,
+      },
       loss: { since: startedAt - LAG_MS, times: 1 },
       // From the first clock that was set on, the next primary may have another one.
       movedClock: faults.some(({ movedClock }) => movedClock),
