@@ -41,15 +41,6 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
   'cut-normal': [0, 3_000],
 };
 
-/**
- * Faults that cost a living replica its lease: devices may be shown as offline then. So may they after every loss: a
- * store that forgot that a device came says so until its replica has told it again.
- */
-const HIDES_DEVICES = new Set([
-  ...['pause-long', 'hole-to-replica', 'hole-to-store'],
-  ...['primary-restart', 'primary-clock', 'redis-clock'],
-]);
-
 /** Every kind that this store can have done to it. */
 export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
   const harms = Object.keys(store.harms).map(
@@ -65,15 +56,21 @@ export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
   return only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
 }
 
-type Damage = StoreDamage & { replica: string | null; broken: string | null };
+type Damage = StoreDamage & {
+  replica: string | null;
+  broken: string | null;
+  /** A replica that lives may have been taken for dead. */
+  costsLease: boolean;
+};
 type Deed = (fault: PlannedFault) => Promise<Damage>;
 
 const harmless = (
   member: Member | null,
-  { target = member?.name ?? 'all', broken = null as string | null } = {},
+  { target = member?.name ?? 'all', broken = null as string | null, costsLease = false } = {},
 ): Damage => ({
   target,
   broken,
+  costsLease,
   replica: member?.name ?? null,
   loss: null,
   movedClock: false,
@@ -96,11 +93,13 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
     const up = fleet.up;
     return up[Math.floor(target * up.length)] as Member;
   };
-  const pause: Deed = async (fault) => {
-    const member = targetOf(fault);
-    await fleet.pause(member, fault.holdMs);
-    return harmless(member);
-  };
+  const pause =
+    ({ costsLease = false } = {}): Deed =>
+    async (fault) => {
+      const member = targetOf(fault);
+      await fleet.pause(member, fault.holdMs);
+      return harmless(member, { costsLease });
+    };
   const hole =
     (direction: Direction): Deed =>
     async (fault) => {
@@ -108,10 +107,15 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
       // Four ways: connections made meanwhile work or not; in the end the old ones flow on or are cut.
       const newOnesToo = fault.variant < 0.5;
       const nodes = harmed(fault, member);
+      // Who cannot be asked just now may be behind it.
+      const leaseWay = await member.door.leaseWay().catch(() => null);
       const ends = nodes.map((proxy) => proxy.hold(direction, { newOnesToo }));
       await wait(fault.holdMs);
       for (const end of ends) end((fault.variant * 4) % 2 < 1 ? 'release' : 'cut');
-      return harmless(member, { target: `${nameOf(member, nodes)}${newOnesToo ? '' : ', old connections'}` });
+      return harmless(member, {
+        target: `${nameOf(member, nodes)}${newOnesToo ? '' : ', old connections'}`,
+        costsLease: leaseWay === null || nodes.includes(leaseWay),
+      });
     };
   return {
     kill: async (fault) => {
@@ -119,7 +123,7 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
       await fleet.replaceKilled(member, fault.holdMs);
       return harmless(member);
     },
-    ...{ stall: pause, 'pause-short': pause, 'pause-long': pause },
+    ...{ stall: pause(), 'pause-short': pause(), 'pause-long': pause({ costsLease: true }) },
     drain: async (fault) => {
       const member = targetOf(fault);
       return harmless(member, { broken: await fleet.drain(member) });
@@ -175,21 +179,22 @@ export function makeFaults({
     const harm = store.harms[kind];
     const deed = deeds[kind];
     const doIt = harm
-      ? async (): Promise<Damage> => ({ ...(await harm({ holdMs, variant, now })), replica: null, broken: null })
+      ? async (): Promise<Damage> => ({ ...harmless(null), ...(await harm({ holdMs, variant, now })) })
       : () => (deed as Deed)(fault);
     // Whatever it did then, or did not: the run goes on, and says so.
     const damage = await doIt().catch((error: unknown): Damage => {
       const broken = error instanceof Error ? error.message : String(error);
-      return { target: '?', replica: null, broken, loss: { since: null, times: 2 }, movedClock: true };
+      return { ...harmless(null, { target: '?', broken }), loss: { since: null, times: 2 }, movedClock: true };
     });
     const endedAt = now();
     isOver();
     say(
       `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? `: BROKEN, ${damage.broken}` : ''}`,
     );
-    const { accounts = null } = damage;
-    // By another clock a device's grace is over at once, or later.
-    const hidesDevices = damage.loss !== null || damage.movedClock || HIDES_DEVICES.has(kind);
-    return { kind, ...damage, accounts, startedAt, endedAt, hidesDevices };
+    const { accounts = null, holdsLeases = true, costsLease, ...done } = damage;
+    // What forgot that a device came says so until its replica has told it again. By another clock a grace is over at
+    // once, or later, and a row old.
+    const hidesDevices = done.loss !== null || done.movedClock || costsLease;
+    return { kind, ...done, accounts, holdsLeases, startedAt, endedAt, hidesDevices };
   };
 }

@@ -1,4 +1,14 @@
-import { byAccount, type Checkpoint, type DeviceHistory, type History, type Snapshot, type Stall } from '../history.ts';
+import {
+  byAccount,
+  type Checkpoint,
+  type Connection,
+  type DeviceHistory,
+  type Fault,
+  type History,
+  lostUntil,
+  type Snapshot,
+  type Stall,
+} from '../history.ts';
 import { SHORTEST_STALL_MS } from '../stalls.ts';
 import type { Violation } from './violation.ts';
 
@@ -69,19 +79,36 @@ function longestAway({ connections }: DeviceHistory, from: number, to: number, s
   return Math.max(longest, to - cursor);
 }
 
+/**
+ * Whether a fault that hides devices may hide this one: one of a replica those that had a stream there, one of a part of
+ * the store those of its accounts, and all when the leases went with it. Of a lost tail only who came in it is gone.
+ */
+function concerns(fault: Fault, { account, connections }: DeviceHistory, at: number): boolean {
+  const { replica, accounts, loss, holdsLeases, movedClock, startedAt } = fault;
+  const hadStream = (isThere: (one: Connection) => boolean, since: number): boolean =>
+    connections.some((one) => isThere(one) && one.startedAt <= at && (one.closedAt ?? Infinity) >= since);
+  if (replica !== null) return hadStream((one) => one.replica === replica, startedAt);
+  if (holdsLeases === undefined) return true;
+  const isOwn = accounts === null || accounts.includes(account);
+  if (movedClock && isOwn) return true;
+  if (loss === null || !(isOwn || holdsLeases)) return false;
+  const { since } = loss;
+  if (since === null) return true;
+  return hadStream(
+    ({ startedAt: from, openAt }) => from <= lostUntil(fault) && (openAt === null || openAt >= since),
+    since,
+  );
+}
+
 /** Nobody who is there, or was away for less than the grace, is shown as offline: deploys and reloads included. */
 function checkFalseOffline(devices: DeviceHistory[], { faults, stalls }: History): Violation[] {
-  /** Faults that may hide a device just then: of the store, or of a replica with a stream of it. */
-  const mayHide = ({ connections }: DeviceHistory, at: number): boolean =>
+  const mayHide = (device: DeviceHistory, at: number): boolean =>
     faults.some(
-      ({ hidesDevices, replica, startedAt, endedAt }) =>
-        hidesDevices &&
-        startedAt <= at &&
-        endedAt + LOOK_BACK_MS >= at &&
-        (replica === null ||
-          connections.some(
-            (one) => one.replica === replica && one.startedAt <= at && (one.closedAt ?? Infinity) >= startedAt,
-          )),
+      (fault) =>
+        fault.hidesDevices &&
+        fault.startedAt <= at &&
+        (fault.servedFrom ?? fault.endedAt) + LOOK_BACK_MS >= at &&
+        concerns(fault, device, at),
     );
   const violations: Violation[] = [];
   for (const { account, device, frames } of devices) {

@@ -113,6 +113,46 @@ describe('presence', () => {
     planted.fault('pause-long', 20_000, 29_000, { hidesDevices: true, replica: 'r1' });
     expect(found()).toEqual([]);
   });
+
+  test('what forgot everything in one part of a store hides devices elsewhere only with the leases', () => {
+    planted.receive('a-0', 30_000, offline);
+    const wipe = { ...LOST_ALL, hidesDevices: true, accounts: ['b'] };
+    planted.fault('primary-wipe', 20_000, 21_000, { ...wipe, holdsLeases: false });
+    expect(found()).toEqual(['false offline']);
+
+    planted.fault('primary-wipe', 20_000, 21_000, { ...wipe, holdsLeases: true });
+    expect(found()).toEqual([]);
+  });
+
+  test('another clock in one part of a store hides nobody elsewhere: leases are counters', () => {
+    planted.receive('a-0', 30_000, offline);
+    const clock = { hidesDevices: true, movedClock: true, holdsLeases: true };
+    planted.fault('primary-clock', 20_000, 21_000, { ...clock, accounts: ['b'] });
+    expect(found()).toEqual(['false offline']);
+
+    planted.fault('primary-clock', 20_000, 21_000, { ...clock, accounts: ['a'] });
+    expect(found()).toEqual([]);
+  });
+
+  test('a lost tail hides who came in it, and nobody who was there before', () => {
+    planted.receive('a-0', 30_000, offline);
+    const tail = { loss: { since: 18_000, until: 20_100, times: 1 }, hidesDevices: true, holdsLeases: true };
+    planted.fault('primary-kill', 20_000, 25_000, tail);
+    expect(found()).toEqual(['false offline']);
+
+    planted.connect('a-1', 18_500, '1000-1');
+    expect(found()).toEqual([]);
+  });
+
+  test('a store hides devices for a while after it served again, however late a dead primary comes back', () => {
+    planted.receive('a-0', 50_000, offline);
+    const loss = { since: null, until: 20_100, times: 1 };
+    planted.fault('primary-kill', 20_000, 35_000, { loss, hidesDevices: true, holdsLeases: true });
+    expect(found()).toEqual([]);
+
+    Object.assign(planted.history.faults[0] ?? {}, { servedFrom: 24_000 });
+    expect(found()).toEqual(['false offline']);
+  });
 });
 
 describe('doubles', () => {
