@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { check } from './checker/check.ts';
 import { makeCheckpoints } from './checkpoint.ts';
 import { kindsOf, makeFaults } from './faults.ts';
@@ -131,7 +131,14 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   await fleet.stop();
 }
 
-/** Runs a schedule and prints its verdict. Sets the exit code. */
+/** Prints what happened and which promises were kept. Sets the exit code. */
+function judge(history: History): void {
+  const verdict = check(history);
+  process.stdout.write(`${describeCounts(history)}\n${describeVerdict(verdict, history)}\n`);
+  process.exitCode = Object.values(verdict).some(({ length }) => length > 0) ? 1 : 0;
+}
+
+/** Runs a schedule, or reads what one left, and prints its verdict. Sets the exit code. */
 export async function runChaos({ argv, redisServer }: Run): Promise<void> {
   let options: Options;
   try {
@@ -139,6 +146,10 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exitCode = 2;
+    return;
+  }
+  if (options.check !== null) {
+    judge(JSON.parse(readFileSync(options.check, 'utf8')) as History);
     return;
   }
   const store = await STORES[options.mode]({ redisServer, accounts: accountNames(options) });
@@ -154,9 +165,7 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
   try {
     await runOn(store, options, history);
     if (options.plan) return;
-    const verdict = check(history);
-    process.stdout.write(`${describeCounts(history)}\n${describeVerdict(verdict, history)}\n`);
-    process.exitCode = Object.values(verdict).some(({ length }) => length > 0) ? 1 : 0;
+    judge(history);
   } finally {
     if (options.history !== null) writeFileSync(options.history, JSON.stringify(history));
     await store.stop();

@@ -19,6 +19,8 @@ export interface Options {
   history: string | null;
   /** Only prints the schedule. */
   plan: boolean;
+  /** A history that was written before: only judges it. */
+  check: string | null;
 }
 
 /** The accounts of a run, by name. */
@@ -35,7 +37,8 @@ const USAGE = `npm run test:chaos -- [options]
   --replicas <n>     replicas (3)
   --only <kinds>     comma-separated kinds of faults
   --history <file>   write everything that was sent and received there
-  --plan             print the schedule and stop`;
+  --plan             print the schedule and stop
+  --check <file>     judge a history that --history wrote, and start nothing`;
 
 /** Throws an error whose message is for people. */
 export function readOptions(argv: string[], randomSeed: string): Options {
@@ -52,6 +55,7 @@ export function readOptions(argv: string[], randomSeed: string): Options {
       replicas: text('3'),
       only: text(''),
       history: text(''),
+      check: text(''),
       plan: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -75,5 +79,6 @@ export function readOptions(argv: string[], randomSeed: string): Options {
     only: values.only.split(',').filter(Boolean),
     history: values.history || null,
     plan: values.plan,
+    check: values.check || null,
   };
 }
