@@ -1,7 +1,6 @@
 import {
   byAccount,
   type Checkpoint,
-  type Connection,
   type DeviceHistory,
   type Fault,
   type History,
@@ -17,6 +16,9 @@ const GRACE_MS = 4_500;
 
 /** How far back a cause may lie, and how long a device must have been there before it counts as there. */
 const LOOK_BACK_MS = 20_000;
+
+/** The two ends of a stream know of its end at about the same time. */
+const SEEN_WITHIN_MS = 1_000;
 
 const sorted = (names: string[]): string => names.toSorted().join(' ') || 'nobody';
 
@@ -81,23 +83,25 @@ function longestAway({ connections }: DeviceHistory, from: number, to: number, s
 
 /**
  * Whether a fault that hides devices may hide this one: one of a replica those that had a stream there, one of a part of
- * the store those of its accounts, and all when the leases went with it. Of a lost tail only who came in it is gone.
+ * the store those of its accounts, and all when the leases went with it. A lost tail hides who came in it, and cuts short
+ * the grace of who went in it: that is lost too.
  */
 function concerns(fault: Fault, { account, connections }: DeviceHistory, at: number): boolean {
   const { replica, accounts, loss, holdsLeases, movedClock, startedAt } = fault;
-  const hadStream = (isThere: (one: Connection) => boolean, since: number): boolean =>
-    connections.some((one) => isThere(one) && one.startedAt <= at && (one.closedAt ?? Infinity) >= since);
-  if (replica !== null) return hadStream((one) => one.replica === replica, startedAt);
+  const before = connections.filter((one) => one.startedAt <= at);
+  if (replica !== null) return before.some((one) => one.replica === replica && (one.closedAt ?? Infinity) >= startedAt);
   if (holdsLeases === undefined) return true;
   const isOwn = accounts === null || accounts.includes(account);
   if (movedClock && isOwn) return true;
   if (loss === null || !(isOwn || holdsLeases)) return false;
   const { since } = loss;
   if (since === null) return true;
-  return hadStream(
-    ({ startedAt: from, openAt }) => from <= lostUntil(fault) && (openAt === null || openAt >= since),
-    since,
-  );
+  const until = lostUntil(fault) + SEEN_WITHIN_MS;
+  return before.some((one) => {
+    const closedAt = one.closedAt ?? Infinity;
+    const came = one.startedAt <= until && (one.openAt ?? closedAt) >= since;
+    return came || (closedAt >= since && closedAt <= until);
+  });
 }
 
 /** Nobody who is there, or was away for less than the grace, is shown as offline: deploys and reloads included. */

@@ -7,6 +7,7 @@ import {
   type Frame,
   type History,
   lostUntil,
+  type Operation,
 } from '../history.ts';
 import { compareIds, LATE_MS } from './positions.ts';
 import type { Violation } from './violation.ts';
@@ -17,8 +18,10 @@ const LOG_EVENTS_SEEN = 200;
 /** A `ready` that says that something was missed. */
 export interface Reset {
   frame: Frame & { name: 'ready' };
-  /** The position that was given up. */
+  /** The position that was given up, as far as the device was told of it. */
   position: string | null;
+  /** The stream had been greeted before, and may have moved on since it told its position: past events for others. */
+  isAnew: boolean;
   isJustified: boolean;
   /** The loss behind it. */
   fault: Fault | null;
@@ -26,6 +29,20 @@ export interface Reset {
 
 /** What all devices of an account together saw: id -> when it was first seen. */
 type Seen = Map<string, number>;
+
+/** What an account was up to. */
+interface Account {
+  faults: Fault[];
+  seen: Seen;
+  operations: Operation[];
+}
+
+/** Until when, up to a moment, something may have been written to the log, seen or not. */
+const lastWriteBy = ({ seen, operations }: Account, at: number): number =>
+  Math.max(
+    ...[...seen.values()].filter((seenAt) => seenAt < at),
+    ...operations.filter(({ sentAt }) => sentAt <= at).map(({ answeredAt }) => Math.min(answeredAt, at)),
+  );
 
 function seenByAccount({ devices }: History): Map<string, Seen> {
   const accounts = new Map<string, Seen>();
@@ -42,16 +59,18 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
  * loss as many as it was losses.
  * Of those that may be behind it the first to end is taken, so that the others are there for later ones.
  */
-function lossBehind(reset: Reset, faults: Fault[], seen: Seen, earlier: Reset[]): Fault | null {
-  const { position, frame } = reset;
+function lossBehind(reset: Reset, account: Account, earlier: Reset[]): Fault | null {
+  const { position, frame, isAnew } = reset;
+  const { faults, seen } = account;
   const issuedAt = position === null ? undefined : seen.get(position);
   if (issuedAt === undefined) return null;
+  const stoodAt = isAnew ? lastWriteBy(account, frame.at) : issuedAt;
   const explains = (fault: Fault) =>
     fault.loss !== null &&
     earlier.filter((one) => one.fault === fault).length < fault.loss.times &&
     fault.startedAt <= frame.at &&
     issuedAt <= lostUntil(fault) + LATE_MS &&
-    issuedAt >= (fault.loss.since ?? Number.NEGATIVE_INFINITY);
+    stoodAt >= (fault.loss.since ?? Number.NEGATIVE_INFINITY);
   return faults.filter(explains).toSorted((a, b) => lostUntil(a) - lostUntil(b))[0] ?? null;
 }
 
@@ -65,7 +84,7 @@ function outlived({ position, frame }: Reset, seen: Seen): boolean {
   return missed.length >= LOG_EVENTS_SEEN;
 }
 
-function resetsOf({ frames, connections }: DeviceHistory, faults: Fault[], seen: Seen): Reset[] {
+function resetsOf({ frames, connections }: DeviceHistory, account: Account): Reset[] {
   const resets: Reset[] = [];
   const byNumber = new Map<number, Connection>(connections.map((one) => [one.number, one]));
   const greeted = new Set<number>();
@@ -76,10 +95,10 @@ function resetsOf({ frames, connections }: DeviceHistory, faults: Fault[], seen:
       greeted.add(frame.connection);
       if (!frame.resumed) {
         const position: string | null = isFirst ? (byNumber.get(frame.connection)?.lastEventId ?? null) : held;
-        const reset: Reset = { frame, position, isJustified: false, fault: null };
-        reset.fault = lossBehind(reset, faults, seen, resets);
+        const reset: Reset = { frame, position, isAnew: !isFirst, isJustified: false, fault: null };
+        reset.fault = lossBehind(reset, account, resets);
         const isNew = isFirst && position === null && held === null && frame.reason === 'new';
-        const isExpired = frame.reason === 'expired' && outlived(reset, seen);
+        const isExpired = frame.reason === 'expired' && outlived(reset, account.seen);
         reset.isJustified = reset.fault !== null || isNew || isExpired;
         resets.push(reset);
       }
@@ -94,11 +113,12 @@ export function findResets(history: History): Map<string, Reset[]> {
   const seen = seenByAccount(history);
   return new Map(
     [...byAccount(history)].flatMap(([account, devices]) => {
-      const faults = faultsOf(history, account);
-      return devices.map((one): [string, Reset[]] => [
-        one.device,
-        resetsOf(one, faults, seen.get(account) ?? new Map()),
-      ]);
+      const of = {
+        faults: faultsOf(history, account),
+        seen: seen.get(account) ?? new Map<string, number>(),
+        operations: history.operations.filter((one) => one.account === account),
+      };
+      return devices.map((one): [string, Reset[]] => [one.device, resetsOf(one, of)]);
     }),
   );
 }

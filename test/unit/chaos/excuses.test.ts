@@ -134,13 +134,22 @@ describe('presence', () => {
     expect(found()).toEqual([]);
   });
 
-  test('a lost tail hides who came in it, and nobody who was there before', () => {
+  test('a lost tail hides who came or went in it, and nobody who was there before and after', () => {
     planted.receive('a-0', 30_000, offline);
     const tail = { loss: { since: 18_000, until: 20_100, times: 1 }, hidesDevices: true, holdsLeases: true };
     planted.fault('primary-kill', 20_000, 25_000, tail);
     expect(found()).toEqual(['false offline']);
 
-    planted.connect('a-1', 18_500, '1000-1');
+    const [first] = planted.of('a-1').connections;
+    Object.assign(first ?? {}, { closedAt: 20_000 });
+    planted.history.devices[0]?.frames.pop();
+    planted.receive('a-0', 24_000, offline);
+    expect(found()).toEqual([]);
+
+    Object.assign(first ?? {}, { closedAt: 22_000 });
+    expect(found()).toEqual(['false offline']);
+
+    Object.assign(first ?? {}, { closedAt: null, startedAt: 18_400, openAt: 18_500 });
     expect(found()).toEqual([]);
   });
 

@@ -100,6 +100,14 @@ describe('what a primary may have lost when it died', () => {
     expect(found().now).toEqual([]);
   });
 
+  test('is a position that a stream had reached without telling it: an event for another device', () => {
+    planted.deliver(KILLED_AT - 3_000, '17500-1');
+    planted.ask('clipboard', KILLED_AT - 100);
+    planted.receive('a-1', 22_000, ready('gap'), '22500-1');
+    planted.receive('a-0', 22_000, ready('gap'), '22500-1');
+    expect(found().now).toEqual([]);
+  });
+
   test('is no position that somebody had seen before its tail', () => {
     planted.deliver(KILLED_AT - 3_000, '17500-1');
     planted.receive('a-1', 22_000, ready('gap'), '22500-1');
