@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { check } from './checker/check.ts';
 import { makeCheckpoints } from './checkpoint.ts';
-import { kindsOf, makeFaults } from './faults.ts';
+import { kindsOf, makeFaults, strictKinds } from './faults.ts';
 import { Fleet } from './fleet.ts';
 import { emptyHistory, type History } from './history.ts';
 import { HEARTBEAT_MS } from './load/chaos-device.ts';
@@ -80,7 +80,8 @@ async function takeCheckpoint({ take, takeovers, history }: CheckpointsParts, nu
 
 async function runOn(store: ChaosStore, options: Options, history: History): Promise<void> {
   const random = makeRandom(options.seed);
-  const kinds = kindsOf(store, options.only);
+  const only = options.strict ? strictKinds(store) : options.only;
+  const kinds = kindsOf(store, only);
   const segments = planFaults({ kinds, minutes: options.minutes, random });
   const rotate = rotateSeconds(random);
   process.stdout.write(
@@ -88,7 +89,12 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   );
   for (const [kind, reason] of Object.entries(store.skipped)) process.stdout.write(`skipped ${kind}: ${reason}\n`);
   if (options.plan) return;
-  history.plan = { minutes: options.minutes, kinds: kinds.map(({ name }) => name) };
+  history.plan = {
+    minutes: options.minutes,
+    kinds: kinds.map(({ name }) => name),
+    isPart: only.length > 0,
+    skipped: Object.keys(store.skipped),
+  };
 
   const began = performance.now();
   const now = () => performance.now() - began;

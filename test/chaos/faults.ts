@@ -41,6 +41,15 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
   'cut-normal': [0, 3_000],
 };
 
+/** Kinds that cost no replica its lease for all that its pauses last; a hole may, and hides its own devices then. */
+const STRICT = [
+  ...['kill', 'stall', 'pause-short', 'drain', 'rolling-restart'],
+  ...['hole-to-replica', 'hole-to-store', 'latency', 'cut-mid-frame', 'cut-pubsub', 'cut-normal'],
+];
+
+/** Kinds after which this store has everything that it had: no loss and no clock excuses anything. */
+export const strictKinds = ({ harmless }: ChaosStore): string[] => [...STRICT, ...harmless];
+
 /** Every kind that this store can have done to it. */
 export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
   const harms = Object.keys(store.harms).map(

@@ -169,8 +169,12 @@ export interface Stall {
 /** What was asked for, as far as it can be told whether it happened. */
 export interface Plan {
   minutes: number;
-  /** Faults that the store and the machine can have. */
+  /** Faults that the store and the machine can have, as far as they were wanted. */
   kinds: string[];
+  /** Only these were wanted. Not said: all. */
+  isPart?: boolean;
+  /** Of those that were wanted, what this machine cannot do. */
+  skipped?: string[];
 }
 
 export interface History {

@@ -15,6 +15,8 @@ export interface Options {
   replicas: number;
   /** Kinds of faults; empty: all that the mode has. */
   only: string[];
+  /** Only kinds of faults that excuse next to nothing. */
+  strict: boolean;
   /** Where the whole history is written to, as JSON. */
   history: string | null;
   /** Only prints the schedule. */
@@ -28,7 +30,7 @@ export const accountNames = ({ devices, perAccount }: Pick<Options, 'devices' | 
   Array.from({ length: Math.ceil(devices / perAccount) }, (_, i) => `a${String(i).padStart(3, '0')}`);
 
 const USAGE = `npm run test:chaos -- [options]
-  --minutes <n>      how long faults are made (1); 20 or more make a full run
+  --minutes <n>      how long faults are made (1); 10 or more make a full run
   --seed <text>      determines the schedule and the load (random)
   --mode <mode>      ${MODES.join(', ')} (standalone)
   --devices <n>      devices (200)
@@ -36,6 +38,7 @@ const USAGE = `npm run test:chaos -- [options]
   --rate <n>         operations a second; acknowledgements come on top (80)
   --replicas <n>     replicas (3)
   --only <kinds>     comma-separated kinds of faults
+  --strict           only faults after which nothing may be lost or given up
   --history <file>   write everything that was sent and received there
   --plan             print the schedule and stop
   --check <file>     judge a history that --history wrote, and start nothing`;
@@ -57,6 +60,7 @@ export function readOptions(argv: string[], randomSeed: string): Options {
       history: text(''),
       check: text(''),
       plan: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -77,6 +81,7 @@ export function readOptions(argv: string[], randomSeed: string): Options {
     rate: number('rate'),
     replicas: Math.max(2, number('replicas')),
     only: values.only.split(',').filter(Boolean),
+    strict: values.strict,
     history: values.history || null,
     plan: values.plan,
     check: values.check || null,

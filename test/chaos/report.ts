@@ -1,3 +1,4 @@
+import { whyNotFull } from './checker/size.ts';
 import type { Violation } from './checker/violation.ts';
 import { type DeviceHistory, type Frame, type History, UNPLANNED } from './history.ts';
 
@@ -78,6 +79,8 @@ export function describeVerdict(verdict: Record<string, Violation[]>, history: H
       lines.push(...contextOf(violation, history).map((line) => `          ${line}`));
     }
   }
+  const whyNot = history.plan && whyNotFull(history.plan);
+  if (whyNot !== null) lines.push(`not a full run: ${whyNot}`);
   const failed = Object.values(verdict).filter(({ length }) => length > 0).length;
   lines.push(`${Object.keys(verdict).length - failed} passed, ${failed} failed`);
   return lines.join('\n');

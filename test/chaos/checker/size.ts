@@ -1,12 +1,30 @@
-import type { History } from '../history.ts';
+import type { History, Plan } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** From this length on a run is a full one. */
-const FULL_MINUTES = 20;
-const FULL = { devices: 200, eventsPerSecond: 100, faultsOfAKind: 10 };
+interface Size {
+  minutes: number;
+  devices: number;
+  eventsPerSecond: number;
+  faultsOfAKind: number;
+}
 
-/** Of a short one. */
-const SHORT = { devices: 2, eventsPerSecond: 1, faultsOfAKind: 0 };
+/** What a run of so many minutes must have had; in ten each kind happens about eight times. */
+const SIZES: Size[] = [
+  { minutes: 20, devices: 200, eventsPerSecond: 100, faultsOfAKind: 10 },
+  { minutes: 10, devices: 200, eventsPerSecond: 100, faultsOfAKind: 5 },
+];
+
+/** Of a short one, and of one in which only some of the faults were wanted. */
+const SMALLEST: Size = { minutes: 0, devices: 2, eventsPerSecond: 1, faultsOfAKind: 0 };
+
+const sizeOf = ({ minutes, isPart = false }: Plan): Size =>
+  (isPart ? undefined : SIZES.find((one) => minutes >= one.minutes)) ?? SMALLEST;
+
+/** Why so little is asked of a run that its verdict says little; null of a full one. */
+export function whyNotFull(plan: Plan): string | null {
+  if (sizeOf(plan) !== SMALLEST) return null;
+  return plan.isPart === true ? `only ${plan.kinds.join(', ')}` : `${plan.minutes} minutes`;
+}
 
 /** Positions that somebody saw, a second. */
 function eventsPerSecond({ devices }: History): number {
@@ -26,7 +44,7 @@ function eventsPerSecond({ devices }: History): number {
 export function checkSize(history: History): Violation[] {
   const { plan, devices, faults } = history;
   if (plan === null) return [];
-  const wanted = plan.minutes >= FULL_MINUTES ? FULL : SHORT;
+  const wanted = sizeOf(plan);
   const short: string[] = [];
   if (devices.length < wanted.devices) short.push(`${devices.length} devices`);
   const rate = eventsPerSecond(history);
@@ -35,5 +53,6 @@ export function checkSize(history: History): Violation[] {
     const count = faults.filter((one) => one.kind === kind && one.broken === null).length;
     if (count < wanted.faultsOfAKind) short.push(`${count} times ${kind}`);
   }
+  if (wanted !== SMALLEST) for (const kind of plan.skipped ?? []) short.push(`0 times ${kind}, which was skipped`);
   return short.map((says) => ({ check: 'size' as const, at: 0, account: '', device: null, says: `only ${says}` }));
 }

@@ -95,6 +95,7 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
         return { target, ...harmed, loss: null, movedClock: false };
       },
     }),
+    harmless: ['failover', 'slot-move'],
     replicated: { looks, deadAfterMs: NODE_TIMEOUT_MS },
     peek: (account) => peekInto(looks, account),
     skipped: skippedOfPrimaries(),

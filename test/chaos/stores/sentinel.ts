@@ -63,6 +63,7 @@ export async function startSentinel(): Promise<ChaosStore> {
         return { target: `primary ${old.port}`, loss: { since, times: 1 }, movedClock: false };
       },
     }),
+    harmless: [],
     replicated: { looks, deadAfterMs: DEAD_AFTER_MS },
     peek: (account) => peekInto(looks, account),
     skipped: skippedOfPrimaries(),

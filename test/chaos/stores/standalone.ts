@@ -150,6 +150,7 @@ export async function startStandalone({ redisServer }: StoreOptions): Promise<Ch
       return { url: proxy.url, env: {}, proxies: [proxy], leaseWay: () => Promise.resolve(proxy) };
     },
     harms: { ...harmsOf(redis, fakeTime !== null), ...harmsOfAnyStore([look]) },
+    harmless: ['redis-kill', 'redis-pause'],
     replicated: null,
     peek: (account) => peekInto([look], account),
     skipped: fakeTime === null ? { 'redis-clock': 'needs libfaketime' } : {},

@@ -59,6 +59,8 @@ export interface ChaosStore {
   /** One for each replica. */
   openDoor(): Promise<Door>;
   readonly harms: Readonly<Record<string, Harm>>;
+  /** Harms of its own by which nothing is lost and no clock is set. */
+  readonly harmless: readonly string[];
   /** Null for one process, whose place nobody takes. */
   readonly replicated: Replicated | null;
   /** What is stored of an account's routes and presence, for people. */

@@ -1,4 +1,5 @@
 import type { Fault } from '../../chaos/history.ts';
+import { describeVerdict } from '../../chaos/report.ts';
 import { clipboard, kindsFound, message, Planted, ready } from './planted.ts';
 
 const LOST_ALL = { loss: { since: null, times: 1 } };
@@ -185,6 +186,50 @@ describe('the run itself', () => {
     expect(found()).toEqual([]);
     planted.history.plan = { minutes: 30, kinds: ['kill'] };
     expect(found()).toEqual(['size']);
+  });
+
+  const KINDS = ['kill', 'drain'];
+
+  /** So many devices, events and faults of each kind in ten seconds. */
+  function happen({ devices = 200, events = 1_000, faults = 5 }): void {
+    for (let i = planted.history.devices.length; i < devices; i++)
+      planted.history.devices.push({ account: 'c', device: `c-${i}`, frames: [], connections: [], wanted: [] });
+    for (let i = 0; i < events; i++)
+      planted.receive('a-0', 3 + (i * 10_000) / events, { name: 'clipboard:cleared' }, `${2_000 + i}-1`);
+    for (let i = 0; i < faults; i++) for (const kind of KINDS) planted.fault(kind, i * 100, i * 100 + 1);
+  }
+
+  test.each([
+    ['with too few devices', { devices: 199 }],
+    ['with too few events', { events: 990 }],
+    ['with too few faults', { faults: 4 }],
+  ])('one of ten minutes %s is caught', (_, lack) => {
+    planted.history.plan = { minutes: 10, kinds: KINDS };
+    happen(lack);
+    expect(found()).toEqual(['size']);
+  });
+
+  test('one of ten minutes needs half the faults of one of twenty', () => {
+    planted.history.plan = { minutes: 10, kinds: KINDS };
+    happen({});
+    expect(found()).toEqual([]);
+    planted.history.plan.minutes = 20;
+    expect(found()).toEqual(['size']);
+  });
+
+  test('one on a machine that could not make some of the faults is caught, unless it is short', () => {
+    planted.history.plan = { minutes: 10, kinds: KINDS, skipped: ['redis-clock'] };
+    happen({});
+    expect(found()).toEqual(['size']);
+    planted.history.plan.minutes = 9;
+    expect(found()).toEqual([]);
+  });
+
+  test('one of which only a part was wanted is no full one, and says so', () => {
+    planted.history.plan = { minutes: 30, kinds: KINDS, isPart: true, skipped: ['redis-clock'] };
+    planted.deliver(100, '1100-1');
+    expect(found()).toEqual([]);
+    expect(describeVerdict({}, planted.history)).toContain('not a full run: only kill, drain');
   });
 
   test('one in which nothing happened at all is caught', () => {
