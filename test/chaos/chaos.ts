@@ -121,6 +121,7 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   for (const [index, segment] of segments.entries()) {
     await Promise.all([runFaults(segment.replicas, fault, history), runFaults(segment.store, fault, history)]);
     await takeCheckpoint(checkpoints, index + 1);
+    await fleet.readRepairs();
     load.allowAbsence();
   }
   // Those who are away come back: what they are owed must reach them too.
@@ -131,6 +132,8 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   await takeovers.settled();
   takeovers.stop();
   stopWatching();
+  await fleet.readRepairs();
+  history.repairs = fleet.repairs.sums();
   const errors = fleet.errors();
   for (const line of errors.slice(0, SHOWN_ERRORS)) say(line.slice(0, 2_000));
   say(`${errors.length} errors logged by replicas`);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { Repairs } from './repairs.ts';
 import type { Random } from './random.ts';
 import type { ChaosStore, Door } from './stores/store.ts';
 
@@ -28,6 +29,7 @@ interface FleetParts {
 /** The replicas, as a balancer and an orchestrator see them. */
 export class Fleet {
   readonly members: Member[] = [];
+  readonly repairs = new Repairs();
   /** In a quiet moment the balancer knows who is there. */
   isCalm = false;
   readonly #parts: FleetParts;
@@ -89,7 +91,7 @@ export class Fleet {
 
   /** SIGTERM, with a replacement that is ready before. Resolves to what was wrong about its end. */
   async drain(member: Member): Promise<string | null> {
-    await this.start();
+    await Promise.all([this.start(), this.repairs.read(member.name, member.process.adminUrl)]);
     if (member.state !== 'up') return null;
     member.state = 'leaving';
     const code = await member.process.stop();
@@ -107,6 +109,11 @@ export class Fleet {
       await wait(500);
     }
     return (await Promise.all(ends)).find((wrong) => wrong !== null) ?? null;
+  }
+
+  /** Reads what all replicas counted of their repairs. */
+  async readRepairs(): Promise<void> {
+    await Promise.all(this.up.map(({ name, process }) => this.repairs.read(name, process.adminUrl)));
   }
 
   /** What the replicas logged as errors, for people: nothing of it should be there. */

@@ -185,6 +185,8 @@ export interface History {
   checkpoints: Checkpoint[];
   /** Of the driver, in order. */
   stalls: Stall[];
+  /** What replicas counted of their repairs, by cause; printed, not judged. */
+  repairs?: Record<string, number>;
 }
 
 export const emptyHistory = (): History => ({

@@ -45,7 +45,17 @@ function contextOf({ at, device }: Violation, history: History): string[] {
   ];
 }
 
-export function describeCounts({ devices, operations, faults, checkpoints }: History): string {
+/** Of each family of counters a line with its causes. */
+function describeRepairs(repairs: Record<string, number>): string[] {
+  const lines = new Map<string, string[]>();
+  for (const [name, count] of Object.entries(repairs).toSorted(([, a], [, b]) => b - a)) {
+    const [family = '', ...causes] = name.split(' ');
+    lines.set(family, [...(lines.get(family) ?? []), [...causes, count].join(' ')]);
+  }
+  return [...lines].map(([family, counts]) => `repairs, ${family}: ${counts.join(', ')}`);
+}
+
+export function describeCounts({ devices, operations, faults, checkpoints, repairs = {} }: History): string {
   const frames = devices.flatMap((one) => one.frames);
   const events = new Set(
     devices.flatMap(({ account, frames: own }) => own.flatMap(({ id }) => (id === null ? [] : [`${account} ${id}`]))),
@@ -59,6 +69,7 @@ export function describeCounts({ devices, operations, faults, checkpoints }: His
     `ready: ${tally(frames.flatMap((frame) => (frame.name === 'ready' ? [frame.resumed ? 'resumed' : String(frame.reason)] : [])))}`,
     `ends of connections: ${tally(devices.flatMap((one) => one.connections.map(({ cause }) => cause ?? 'open')))}`,
     `faults: ${tally(faults.map(({ kind }) => kind))}`,
+    ...describeRepairs(repairs),
     `quiet moments ${checkpoints.length}, failovers that nobody planned ${faults.filter(({ kind }) => kind === UNPLANNED).length}`,
   ].join('\n');
 }
