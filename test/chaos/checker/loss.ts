@@ -8,7 +8,7 @@ import {
   lostUntil,
   type Operation,
 } from '../history.ts';
-import { isCovered, messagesById, namesByAccount, owedBy, placesOf, sightsOf } from './owed.ts';
+import { isCovered, messagesById, namesByAccount, owedBy, passedAt, placesOf, sightsOf } from './owed.ts';
 import { hasLoss } from './positions.ts';
 import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
@@ -42,13 +42,18 @@ const excusesUntil = (dueAt: number, faults: Fault[], resets: Reset[]): Excuses 
  * The store lost what was written then: of a part of its writes the README says so, of all of them a reset tells. Of what
  * it had instead it may lose a part too, when another server takes its place.
  */
-function isLost({ sentAt, answeredAt }: Operation, { faults, resets }: Excuses): boolean {
+function isLost(operation: Operation, excuses: Excuses): boolean {
+  const { sentAt, answeredAt } = operation;
+  const { faults, resets } = excuses;
+  const passed = passedAt(operation, excuses);
   return faults.some((fault) => {
     const { loss, startedAt } = fault;
     if (loss === null || sentAt > lostUntil(fault)) return false;
     const tail = loss.times > 1 ? startedAt : Infinity;
     if (answeredAt >= (loss.since ?? tail)) return true;
-    return loss.since === null && resets.some(({ frame }) => frame.at >= Math.max(startedAt, sentAt));
+    return (
+      loss.since === null && passed >= startedAt && resets.some(({ frame }) => frame.at >= Math.max(startedAt, sentAt))
+    );
   });
 }
 

@@ -48,17 +48,31 @@ export function placesOf({ devices }: History): Map<string, Place> {
   return places;
 }
 
+/** What befell an account, and of which resets one of its devices was told. */
+interface Told {
+  faults: Fault[];
+  resets: Reset[];
+}
+
+/**
+ * When a device with these resets got something from the log that stands after an operation's event: from then on it was
+ * passed by, and no reset or loss that follows can be why it is missing. Never, where the two need not stand in one log.
+ */
+export function passedAt({ sentAt, answeredAt }: Operation, { faults, resets }: Told): number {
+  const pass = resets[0]?.passes.find((one) => one.sentAt > answeredAt);
+  return pass && !hasBreak(faults, sentAt, pass.at) ? pass.at : Infinity;
+}
+
 /**
  * A reset stands at the end of the log of its moment: it covers what came before, and nothing after. Where nobody saw
- * the event, or a loss or another clock lies between the two, only the times tell.
+ * the event, or a loss or another clock lies between the two, only the times tell. What was passed by it did not give up.
  */
-export function isCovered(
-  { sentAt }: Operation,
-  place: Place | undefined,
-  { faults, resets }: { faults: Fault[]; resets: Reset[] },
-): boolean {
+export function isCovered(operation: Operation, place: Place | undefined, told: Told): boolean {
+  const { sentAt } = operation;
+  const { faults, resets } = told;
+  const passed = passedAt(operation, told);
   return resets.some(({ frame }) => {
-    if (frame.at < sentAt) return false;
+    if (frame.at < sentAt || frame.at > passed) return false;
     if (place === undefined || frame.id === null) return true;
     const isOneLog = !hasBreak(faults, sentAt, Math.max(frame.at, place.at));
     return !isOneLog || (compareIds(place.id, frame.id) ?? 0) <= 0;

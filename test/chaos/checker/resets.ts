@@ -15,6 +15,12 @@ import type { Violation } from './violation.ts';
 /** A log holds 256 events; some of them were seen by nobody that we know of. */
 const LOG_EVENTS_SEEN = 200;
 
+/** An event that a device got from the log, of an operation that was sent after those of all earlier ones. */
+export interface Pass {
+  sentAt: number;
+  at: number;
+}
+
 /** A `ready` that says that something was missed. */
 export interface Reset {
   frame: Frame & { name: 'ready' };
@@ -22,6 +28,8 @@ export interface Reset {
   position: string | null;
   /** The stream had been greeted before, and may have moved on since it told its position: past events for others. */
   isAnew: boolean;
+  /** The device's, before the reset and after. */
+  passes: Pass[];
   isJustified: boolean;
   /** The loss behind it. */
   fault: Fault | null;
@@ -88,14 +96,16 @@ function resetsOf({ frames, connections }: DeviceHistory, account: Account): Res
   const resets: Reset[] = [];
   const byNumber = new Map<number, Connection>(connections.map((one) => [one.number, one]));
   const greeted = new Set<number>();
+  const sentAts = new Map(account.operations.map(({ number, sentAt }) => [number, sentAt]));
   let held: string | null = null;
+  const passes: Pass[] = [];
   for (const frame of frames) {
     if (frame.name === 'ready') {
       const isFirst = !greeted.has(frame.connection);
       greeted.add(frame.connection);
       if (!frame.resumed) {
         const position: string | null = isFirst ? (byNumber.get(frame.connection)?.lastEventId ?? null) : held;
-        const reset: Reset = { frame, position, isAnew: !isFirst, isJustified: false, fault: null };
+        const reset: Reset = { frame, position, isAnew: !isFirst, passes, isJustified: false, fault: null };
         reset.fault = lossBehind(reset, account, resets);
         const isNew = isFirst && position === null && held === null && frame.reason === 'new';
         const isExpired = frame.reason === 'expired' && outlived(reset, account.seen);
@@ -103,7 +113,10 @@ function resetsOf({ frames, connections }: DeviceHistory, account: Account): Res
         resets.push(reset);
       }
     }
-    if (frame.id !== null) held = frame.id;
+    if (frame.id === null) continue;
+    held = frame.id;
+    const sentAt = 'operation' in frame ? sentAts.get(frame.operation ?? -1) : undefined;
+    if (sentAt !== undefined && sentAt > (passes.at(-1)?.sentAt ?? 0)) passes.push({ sentAt, at: frame.at });
   }
   return resets;
 }

@@ -87,6 +87,41 @@ describe('a position that was issued long after a primary was dead', () => {
   });
 });
 
+describe('what a stream has passed by', () => {
+  /** A loss long after, of which every device is told: it covers what a stream had not come to yet. */
+  function loseLater(): void {
+    planted.fault('flushall', 20_000, 20_010, { loss: { since: null, times: 1 } });
+    for (const name of ['a-0', 'a-1']) planted.receive(name, 21_000, ready('store_lost'), '22000-1');
+    planted.quiet(60_000);
+  }
+
+  test('is lost, though a reset follows: that gives up only what was still to come', () => {
+    const { number } = planted.ask('clipboard', 100);
+    planted.receive('a-0', 102, clipboard(number), '1100-1');
+    loseLater();
+    expect(kindsFound(planted.history)).toEqual([]);
+
+    const later = planted.ask('clipboard', 200);
+    for (const { device, frames } of planted.history.devices.slice(0, 2)) {
+      frames.pop();
+      planted.receive(device, 202, clipboard(later.number), '1200-1');
+    }
+    planted.history.faults.pop();
+    planted.history.checkpoints.pop();
+    loseLater();
+    expect(kindsFound(planted.history)).toEqual(['loss']);
+  });
+
+  test('may have been lost by the store, where a loss lies between the two', () => {
+    planted.fault('failover', 99, 150, { loss: { since: 90, times: 1 } });
+    planted.ask('clipboard', 100);
+    const later = planted.ask('clipboard', 200);
+    for (const name of ['a-0', 'a-1']) planted.receive(name, 202, clipboard(later.number), '1200-1');
+    loseLater();
+    expect(kindsFound(planted.history)).toEqual([]);
+  });
+});
+
 describe('what a primary may have lost when it died', () => {
   test('is what was sent before, though its answer came after', () => {
     Object.assign(planted.ask('message', DEAD_AT - 50), { answeredAt: 22_000 });
