@@ -78,9 +78,9 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       await wait(holdMs);
       await regain(server);
       await untilFollowing(server);
-      const until = isDead && !(await wasUsed(server)) ? lostAt : undefined;
-      const target = `primary ${server.port}${isDead && until === undefined ? ', which was used again' : ''}`;
-      const loss = { since, until, times: 1 };
+      const isUsed = isDead && (await wasUsed(server));
+      const target = `primary ${server.port}${isUsed ? ', which was used again' : ''}`;
+      const loss = { since, until: isDead && !isUsed ? lostAt : undefined, times: 1 };
       return { target, accounts, holdsLeases, servedFrom, loss, movedClock: false };
     };
 
@@ -92,7 +92,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       const since = now() - LAG_MS;
       const offset = offsetOf(variant);
       await server.kill();
-      const until = now();
+      const deadAt = now();
       if (forget) server.forget();
       await wait(holdMs);
       await server.start(fakeTimeEnv(fakeTime, offset));
@@ -101,7 +101,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       const clock = offset === 0 ? '' : `, clock ${offset} s`;
       const harmed = { accounts, holdsLeases, movedClock: false };
       const target = `primary ${server.port}${clock}`;
-      if (!wasReplaced) return { target, ...harmed, loss: forget ? { since: null, until, times: 1 } : null };
+      if (!wasReplaced) return { target, ...harmed, loss: forget ? { since: null, until: deadAt, times: 1 } : null };
       // Until then it had accepted more, once it was back.
       const loss = forget ? { since: null, times: 2 } : { since, times: 1 };
       return { target: `${target}, which was replaced`, ...harmed, loss };

@@ -15,10 +15,8 @@ beforeEach(() => {
 });
 
 /** What is found while the loss lasts as long as its fault, and what when it ends with the kill. */
-function found({ since = (KILLED_AT - 2_000) as number | null, movedClock = false } = {}): {
-  before: string[];
-  now: string[];
-} {
+function found(options: { since?: number | null; movedClock?: boolean } = {}): { before: string[]; now: string[] } {
+  const { since = KILLED_AT - 2_000, movedClock = false } = options;
   const { faults } = planted.history;
   planted.fault('primary-kill', KILLED_AT, 35_000, { loss: { since, times: 1 }, movedClock });
   const before = kindsFound(planted.history);
