@@ -1,7 +1,7 @@
 /** What tells, by cause, how much replicas had to put right; whichever of them there are. */
 const FAMILIES = [
-  ...['gap_repairs', 'attach_rounds', 'bus_rebuilds', 'accounts_rung', 'announcements_repeated'],
-  ...['resets', 'nodes_reaped', 'redis_reconnects', 'background_failures'],
+  ...['repairs', 'gap_repairs', 'attach_rounds', 'bus_rebuilds', 'accounts_rung', 'accounts_unrung'],
+  ...['announcements_repeated', 'resets', 'nodes_reaped', 'redis_reconnects', 'background_failures'],
 ];
 
 const SAMPLE = /^baton_(\w+)_total(?:\{(.*)\})? (\S+)$/gm;
