@@ -20,7 +20,8 @@ class Way {
 const LOSS = { since: null, times: 1 };
 
 /** Makes one fault of a replica with two ways, of which the first leads to the leases, or of a store that does as told. */
-async function make(kind: string, { target = 0, variant = 0.2, damage = {} as Partial<StoreDamage> } = {}) {
+async function make(kind: string, options: { target?: number; variant?: number; damage?: Partial<StoreDamage> } = {}) {
+  const { target = 0, variant = 0.2, damage = {} } = options;
   const ways = [new Way(), new Way()] as unknown as Proxy[];
   const door = { url: '', env: {}, proxies: ways, leaseWay: () => Promise.resolve(ways[0] as Proxy) };
   const fleet = { up: [{ name: 'r1', door } as unknown as Member], pause: () => Promise.resolve() } as unknown as Fleet;

@@ -45,9 +45,13 @@ test('an act that fails tells its caller, and gives its permit to the next', asy
   first.fail();
   await expect(first.done).rejects.toThrow('first failed');
   await settled();
+  // One that comes now does not find a permit of its own.
+  const third = begin('third');
+  await settled();
   expect(begun).toEqual(['first', 'second']);
   second.end();
-  expect(await second.done).toBe('second is done');
+  third.end();
+  expect(await Promise.all([second.done, third.done])).toEqual(['second is done', 'third is done']);
 });
 
 test('permits that nobody waits for are kept, and are no more than before', async () => {
