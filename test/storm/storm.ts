@@ -79,10 +79,11 @@ const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[Ma
 
 /**
  * Looks at a replica again and again until it is told to stop: how soon it answers, and how much memory it holds. What
- * it, or this process, waited for a processor that others had does not count: that is the machine's.
+ * it, or this process, waited for a processor that others had does not count (the longer of the two): that is the
+ * machine's.
  */
 function watch(replica: ReplicaProcess) {
-  const waited = () => waitedMs(replica.process.pid) + waitedMs(process.pid);
+  const waited = () => [replica.process.pid, process.pid].map(waitedMs);
   const took: number[] = [];
   let highest = 0;
   let isOver = false;
@@ -91,7 +92,8 @@ function watch(replica: ReplicaProcess) {
       const [startedAt, waitedBefore] = [performance.now(), waited()];
       const { ok } = await fetch(`${replica.adminUrl}/livez`);
       if (!ok) throw new Error('not alive');
-      took.push(Math.max(0, performance.now() - startedAt - (waited() - waitedBefore)));
+      const machinesMs = Math.max(...waited().map((ms, i) => ms - (waitedBefore[i] as number)));
+      took.push(Math.max(0, performance.now() - startedAt - machinesMs));
       highest = Math.max(highest, rssMib(replica));
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }

@@ -20,3 +20,6 @@ export function addressed(to: string, device: string): boolean {
   if (to.startsWith('!')) return to.slice(1) !== device;
   return to === device || (to !== '' && to.split('\t').includes(device));
 }
+
+/** Whether it can be an id of the log's; what a client sends may be anything. */
+export const isPosition = (text: string): boolean => /^\d{1,15}-\d{1,10}$/.test(text);

@@ -9,7 +9,7 @@ import type { BusEvent, BusListener } from '../redis/bus.ts';
 import { isStoreAway } from '../redis/faults.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CatchUp, makeCatchUp, type OwedEvent } from './catch-up.ts';
-import { addressed, frame } from './frames.ts';
+import { addressed, frame, isPosition } from './frames.ts';
 import { endEvenly } from './drain.ts';
 import { greet } from './greeting.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
@@ -63,8 +63,6 @@ interface OpenRequest {
 
 /** Streams that open at once; in a storm the others wait, and the store answers each in time. */
 const OPENING_AT_ONCE = 200;
-
-const POSITION = /^\d{1,15}-\d{1,10}$/;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
 export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
@@ -148,7 +146,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     if (this.#draining || this.streams.size >= maxStreams) {
       return stream.end(this.#draining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));
     }
-    const malformed = lastEventId !== null && !POSITION.test(lastEventId);
+    const malformed = lastEventId !== null && !isPosition(lastEventId);
     stream.position = malformed ? '' : (lastEventId ?? '');
     stream.rotateAtMs = performance.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
     res.on('close', () => this.#close(stream));
@@ -279,15 +277,16 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   #beginFailed(stream: Stream, error: unknown): void {
     if (stream.isOver) return;
-    const isOurs = !(error instanceof BatonError) || error.status >= 500;
-    if (isOurs || stream.greeted) this.#parts.onFailure('greet stream', error);
-    if (stream.greeted) {
-      // Whoever took its name meanwhile: a new request is told so.
-      if (!isStoreAway(error)) return stream.end('rotate', spreadRetryMs(500, 3_000));
+    const isAway = isStoreAway(error);
+    const isMendable = error instanceof BatonError && error.status < 500;
+    if (stream.greeted || !(isAway || isMendable)) this.#parts.onFailure('greet stream', error);
+    if (stream.greeted && isAway) {
       stream.state = 'behind';
       return this.sweeper.attachSoon(stream);
     }
-    if (isOurs) return stream.end('store', spreadRetryMs(1_000, 3_000));
+    // Whoever took its name meanwhile: a new request is told so.
+    if (stream.greeted) return stream.end('rotate', spreadRetryMs(500, 3_000));
+    if (!isMendable) return stream.end('store', isAway ? spreadRetryMs(1_000, 3_000) : spreadRetryMs(5_000, 15_000));
     this.#close(stream);
     throw error;
   }

@@ -239,9 +239,9 @@ export class Replica {
         this.#nonceTaken = true;
         this.#untaken = 0;
       },
-      // The number is missing then, and the next one heard tells.
+      // The number is missing then, and the next one heard tells. With nobody there it says nothing about the channel.
       () => {
-        this.#untaken += 1;
+        this.#untaken = this.#parts.isUp() ? this.#untaken + 1 : 0;
       },
     );
   }

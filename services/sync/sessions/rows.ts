@@ -43,6 +43,8 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
 export function makeSessionRows({ devices, revocations, removal, broker, nowMs, noteDue }: RowsParts) {
   const refused = new Map<string, number>();
   const told = new Map<string, number>();
+  /** All that come back after a loss share one listing. */
+  const restoring = new Map<string, Promise<Set<string>>>();
 
   /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
   async function write(
@@ -78,7 +80,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
 
   /**
    * Puts back every row that the listing says is missing, oldest first: of two devices of one name each gets the name
-   * that it had, whoever comes back first. `types`: what devices are known to have been. Resolves to those put back.
+   * that it had, whichever of them asks first. `types`: what devices are known to have been. Resolves to those put back.
    */
   async function putBackMissing(
     account: string,
@@ -121,6 +123,14 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     return anyIsBack;
   }
 
+  /** Resolves to the devices of the listing that have a row now. */
+  async function restoreAll(account: string, listing: Promise<BrokerSession[]>): Promise<Set<string>> {
+    const [rows, listed] = await Promise.all([devices.rows(account), listing]);
+    const there = await putBackMissing(account, listed, rows);
+    for (const { deviceId } of rows) there.add(deviceId);
+    return there;
+  }
+
   return {
     write,
     reconcile,
@@ -133,12 +143,12 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
       if (broker === null || deviceId === null) return false;
       const key = `${account} ${deviceId}`;
       if ((refused.get(key) ?? 0) > performance.now()) return false;
-      const rows = await devices.rows(account);
-      const listed = await broker.list(userId);
-      if (listed.some(({ meta }) => meta === deviceId)) {
-        const back = await putBackMissing(account, listed, rows);
-        if (back.has(deviceId) || rows.some((row) => row.deviceId === deviceId)) return true;
+      let underWay = restoring.get(account);
+      if (underWay === undefined) {
+        underWay = restoreAll(account, broker.list(userId)).finally(() => restoring.delete(account));
+        restoring.set(account, underWay);
       }
+      if ((await underWay).has(deviceId)) return true;
       if (refused.size >= MOST_REFUSED) refused.clear();
       refused.set(key, performance.now() + ASK_AGAIN_MS);
       return false;

@@ -61,7 +61,11 @@ describe('a replica on its bus', () => {
   async function startAlone() {
     jest.useFakeTimers();
     const store = { takes: true, renewed: 0 };
-    const [onDeaf, onBeat] = [jest.fn(), jest.fn()];
+    let isUp = true;
+    const [onDeaf, onNewId] = [jest.fn(), jest.fn()];
+    const onBeat = jest.fn((ok: boolean) => {
+      isUp = ok;
+    });
     let heardMs = performance.now();
     const done = () => Promise.resolve();
     const away = () => Promise.reject(new Error('away'));
@@ -83,13 +87,13 @@ describe('a replica on its bus', () => {
       leases: { renew, start: done, nonce, claim: () => Promise.resolve(true) } as unknown as LeaseStore,
       bus: bus as unknown as Bus,
       keys: makeKeys('test'),
-      ...{ onNewId: () => undefined, onRevocations: () => undefined, onClockSet: () => undefined, isUp: () => true },
-      ...{ onBeat, onDeaf },
+      ...{ onRevocations: () => undefined, onClockSet: () => undefined, isUp: () => isUp },
+      ...{ onBeat, onDeaf, onNewId },
     });
     const hear = () => {
       heardMs = performance.now();
     };
-    return { replica, store, onDeaf, onBeat, hear };
+    return { replica, store, onDeaf, onBeat, onNewId, hear };
   }
 
   afterEach(() => jest.useRealTimers());
@@ -124,6 +128,18 @@ describe('a replica on its bus', () => {
     hear();
     await jest.advanceTimersByTimeAsync(2_000);
     expect(onDeaf).not.toHaveBeenCalled();
+    await replica.stop();
+  });
+
+  test('keeps its id when the store was away for long, though it took no nonce', async () => {
+    const { replica, store, onNewId } = await startAlone();
+    await replica.start();
+    store.takes = false;
+    await jest.advanceTimersByTimeAsync(10_000);
+    store.takes = true;
+    replica.beatAgain();
+    await jest.advanceTimersByTimeAsync(6_000);
+    expect(onNewId).not.toHaveBeenCalled();
     await replica.stop();
   });
 
