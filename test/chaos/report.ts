@@ -55,11 +55,13 @@ function describeRepairs(repairs: Record<string, number>): string[] {
   return [...lines].map(([family, counts]) => `repairs, ${family}: ${counts.join(', ')}`);
 }
 
-export function describeCounts({ devices, operations, faults, checkpoints, repairs = {} }: History): string {
+export function describeCounts({ devices, operations, faults, checkpoints, stalls, repairs = {} }: History): string {
   const frames = devices.flatMap((one) => one.frames);
   const events = new Set(
     devices.flatMap(({ account, frames: own }) => own.flatMap(({ id }) => (id === null ? [] : [`${account} ${id}`]))),
   );
+  const stood = stalls.map(({ from, to }) => to - from);
+  const inSeconds = (ms: number): string => (ms / 1_000).toFixed(1);
   return [
     `devices ${devices.length}, connections ${devices.reduce((sum, one) => sum + one.connections.length, 0)}`,
     `operations: ${tally(operations.map(({ kind, outcome }) => `${kind} ${outcome}`))}`,
@@ -71,6 +73,7 @@ export function describeCounts({ devices, operations, faults, checkpoints, repai
     `faults: ${tally(faults.map(({ kind }) => kind))}`,
     ...describeRepairs(repairs),
     `quiet moments ${checkpoints.length}, failovers that nobody planned ${faults.filter(({ kind }) => kind === UNPLANNED).length}`,
+    `the driver stood still for ${inSeconds(stood.reduce((sum, ms) => sum + ms, 0))} s in all, ${inSeconds(Math.max(0, ...stood))} s at a time`,
   ].join('\n');
 }
 
