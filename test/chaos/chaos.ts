@@ -17,6 +17,7 @@ import { startSentinel } from './stores/sentinel.ts';
 import { startStandalone } from './stores/standalone.ts';
 import type { ChaosStore, StoreOptions } from './stores/store.ts';
 import { Takeovers } from './stores/takeovers.ts';
+import { wait } from './wait.ts';
 
 /** What an operator sets, but for what makes a run of minutes show what a day would. */
 const REPLICA_ENV = {
@@ -25,7 +26,6 @@ const REPLICA_ENV = {
   APP_CLIPBOARD_TTL_SECONDS: '20',
 };
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** Every store writes each command to disk before it answers: let that be memory. */

@@ -2,6 +2,7 @@ import type { Checkpoint } from './history.ts';
 import type { Fleet } from './fleet.ts';
 import type { Load } from './load/load.ts';
 import { snapshotOf } from './load/frames.ts';
+import { wait } from './wait.ts';
 
 /** After the last cause is gone everything is right again within this time. */
 const HEALED_WITHIN_MS = 15_000;
@@ -28,7 +29,7 @@ async function eventually(withinMs: number, isSo: () => boolean | Promise<boolea
   const deadline = performance.now() + withinMs;
   while (!(await isSo())) {
     if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    await wait(ASK_EVERY_MS);
   }
   return true;
 }
@@ -73,7 +74,7 @@ export function makeCheckpoints({ load, fleet, now, peek, say }: CheckpointParts
     load.freezeAbsence();
     fleet.isCalm = true;
     const healingSince = now();
-    await new Promise((resolve) => setTimeout(resolve, HEALED_WITHIN_MS));
+    await wait(HEALED_WITHIN_MS);
     // One that is between two streams just now (rotation) is open a moment later.
     const missing = new Set(load.devices.filter((device) => device.isWanted));
     await eventually(BETWEEN_STREAMS_MS, () => {

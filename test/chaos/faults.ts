@@ -6,8 +6,7 @@ import { makeRandom } from './random.ts';
 import { mayReplacePrimary } from './stores/primaries.ts';
 import type { ChaosStore, StoreDamage } from './stores/store.ts';
 import type { Takeovers } from './stores/takeovers.ts';
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+import { wait } from './wait.ts';
 
 /** Kinds, and how long they hold. A lease is 6 s: a pause is shorter or longer than that. */
 const REPLICA_KINDS: FaultKind[] = [

@@ -3,8 +3,7 @@ import { type ReplicaProcess, startReplica, stopReplicas } from '../support/repl
 import { Repairs } from './repairs.ts';
 import type { Random } from './random.ts';
 import type { ChaosStore, Door } from './stores/store.ts';
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+import { wait } from './wait.ts';
 
 /** How often a request goes to a replica that should not get one: a balancer learns of changes late. */
 const STALE_CHOICE = 0.05;

@@ -61,7 +61,7 @@ interface OpenRequest {
   lastEventId: string | null;
 }
 
-/** Streams that open at once; in a storm the others wait, and the store answers each in time. */
+/** Streams that open at once; in a reconnect storm the others wait, and the store answers each in time. */
 const OPENING_AT_ONCE = 200;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */

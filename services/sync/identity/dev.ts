@@ -4,8 +4,8 @@ import { DEVICE_TYPES, type DeviceType, parseDeviceName, type Scope } from '../.
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { streamRoutes } from '../../../shared/contract/stream.ts';
-import { accountOf, type Caller } from './caller.ts';
 import { isStoreAway } from '../redis/faults.ts';
+import { accountOf, type Caller } from './caller.ts';
 import { isDeviceId } from './device-id.ts';
 import { CONTROL, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';
 import type { Identity } from './identity.ts';

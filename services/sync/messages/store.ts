@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
+import type { RouteFacts } from '../hub/replica.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Confirm } from '../redis/confirmer.ts';
-import type { RouteFacts } from '../hub/replica.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';

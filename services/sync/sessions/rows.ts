@@ -123,7 +123,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     return anyIsBack;
   }
 
-  /** Resolves to the devices of the listing that have a row now. */
+  /** Resolves to the devices that have a row now. */
   async function restoreAll(account: string, listing: Promise<BrokerSession[]>): Promise<Set<string>> {
     const [rows, listed] = await Promise.all([devices.rows(account), listing]);
     const there = await putBackMissing(account, listed, rows);

@@ -4,6 +4,7 @@ import { accountNames, type Options } from '../options.ts';
 import type { Random } from '../random.ts';
 import { ChaosDevice } from './chaos-device.ts';
 import { makePublishing, type Publishing } from './publishing.ts';
+import { wait } from '../wait.ts';
 
 const TICK_MS = 50;
 const ACK_EVERY_MS = 1_000;
@@ -66,7 +67,7 @@ export class Load {
   /** Everybody listens; resolves when all streams are open. */
   async begin(): Promise<void> {
     for (const device of this.devices) device.listen();
-    while (!this.devices.every((device) => device.isOpen)) await new Promise((resolve) => setTimeout(resolve, 50));
+    while (!this.devices.every((device) => device.isOpen)) await wait(50);
   }
 
   start(): void {
@@ -81,7 +82,7 @@ export class Load {
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
-    while (this.publishing.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    while (this.publishing.inFlight > 0) await wait(50);
   }
 
   /** From now on nobody leaves, and those who left stay away. */

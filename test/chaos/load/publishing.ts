@@ -4,6 +4,7 @@ import type { History, MessageSent, Outcome } from '../history.ts';
 import type { Random } from '../random.ts';
 import type { ChaosDevice } from './chaos-device.ts';
 import { nameFor, textOf } from './texts.ts';
+import { wait } from '../wait.ts';
 
 /** What a failed call says about whether it happened. */
 function outcomeOf(error: unknown): { outcome: Outcome; code: string } {
@@ -63,7 +64,7 @@ export function makePublishing({ history, random, now }: PublishingParts) {
       let { body, ...settled } = await send();
       const attempts = isProbe ? PROBE_ATTEMPTS : ATTEMPTS;
       for (let attempt = 1; attempt < attempts && settled.outcome === 'unknown'; attempt += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
+        await wait(200 * attempt);
         ({ body, ...settled } = await send());
         // A later attempt that is refused says nothing about the earlier one, which may still be under way.
         if (settled.outcome === 'refused') settled.outcome = 'unknown';

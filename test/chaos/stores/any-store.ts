@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Harm } from './store.ts';
+import { wait } from '../wait.ts';
 
 const UNHARMED = { loss: null, movedClock: false };
 
@@ -17,7 +18,7 @@ const cutClients =
     const until = now() + holdMs;
     do {
       await Promise.all(nodes.map((node) => node.call('CLIENT', 'KILL', 'TYPE', type)));
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await wait(700);
     } while (now() < until);
     return { ...UNHARMED, target: `all ${type} connections` };
   };

@@ -1,6 +1,7 @@
 import { type RedisProcess, until } from '../../support/redis-processes.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { Harm } from './store.ts';
+import { wait } from '../wait.ts';
 
 /** What a primary had accepted this long before its death, and no replica had yet, may be lost. */
 export const LAG_MS = 2_000;
@@ -10,8 +11,6 @@ export const DURABLE = { appendonly: 'yes', appendfsync: 'always', 'auto-aof-rew
 
 /** A paused server that wakes up answers what it finds waiting before it learns that it was replaced. */
 const WAKES_MS = 2_000;
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits until a server that came back follows its successor with all data. */
 export const untilFollowing = (server: RedisProcess) =>

@@ -4,14 +4,13 @@ import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { DURABLE, harmsOfPrimaries, LAG_MS, type Primary, skippedOfPrimaries, untilFollowing } from './primaries.ts';
 import type { ChaosStore } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
+import { wait } from '../wait.ts';
 
 /** A server is taken for dead after so much silence: on a busy machine less would be no sign of death. */
 const DEAD_AFTER_MS = 2_000;
 
 /** Then another one is agreed upon. */
 const DECIDED_WITHIN_MS = DEAD_AFTER_MS + 2_000;
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A primary with two replicas and three sentinels; each replica of ours reaches each through a proxy of its own. */
 export async function startSentinel(): Promise<ChaosStore> {

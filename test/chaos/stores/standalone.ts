@@ -8,13 +8,12 @@ import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { ChaosStore, Harm, HarmOptions, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
+import { wait } from '../wait.ts';
 
 const AOF = 'appendonlydir';
 
 const STARTS_WITHIN_MS = 20_000;
 const UNHARMED = { loss: null, movedClock: false };
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One redis-server on a port that it keeps, with every write on disk before it is answered: a kill loses nothing. */
 class RedisProcess {

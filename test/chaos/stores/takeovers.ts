@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { type Fault, UNPLANNED } from '../history.ts';
 import { LAG_MS } from './primaries.ts';
 import type { Replicated } from './store.ts';
+import { wait } from '../wait.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -90,7 +91,7 @@ export class Takeovers {
 
   async #keepLooking(look: Redis): Promise<void> {
     while (!this.#isOver) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await wait(LOOK_EVERY_MS);
       await this.#look(look);
     }
   }
@@ -111,7 +112,7 @@ export class Takeovers {
     const { faults, now, say, replicated } = this.#parts;
     const seenAt = now();
     const startedAt = seenAt - (replicated?.deadAfterMs ?? 0) - LAG_MS;
-    do await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS * 2));
+    do await wait(LOOK_EVERY_MS * 2);
     while (!this.#isOver && !this.#isWhole() && now() < seenAt + SETTLED_WITHIN_MS);
     const endedAt = now();
     const target = `to ${look.options.port}`;

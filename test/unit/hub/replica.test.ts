@@ -93,7 +93,12 @@ describe('a replica on its bus', () => {
     const hear = () => {
       heardMs = performance.now();
     };
-    return { replica, store, onDeaf, onBeat, onNewId, hear };
+    const beAway = async (ms: number) => {
+      store.takes = false;
+      await jest.advanceTimersByTimeAsync(ms);
+      store.takes = true;
+    };
+    return { replica, store, onDeaf, onBeat, onNewId, hear, beAway };
   }
 
   afterEach(() => jest.useRealTimers());
@@ -107,23 +112,19 @@ describe('a replica on its bus', () => {
   });
 
   test('whose commands were swallowed by the same hole does so as soon as the store takes a nonce again', async () => {
-    const { replica, store, onDeaf } = await startAlone();
+    const { replica, onDeaf, beAway } = await startAlone();
     await replica.start();
-    store.takes = false;
-    await jest.advanceTimersByTimeAsync(20_000);
+    await beAway(20_000);
     expect(onDeaf).not.toHaveBeenCalled();
-    store.takes = true;
     await jest.advanceTimersByTimeAsync(4_100);
     expect(onDeaf).toHaveBeenCalledTimes(1);
     await replica.stop();
   });
 
   test('whose subscriber came back with the store keeps it', async () => {
-    const { replica, store, onDeaf, hear } = await startAlone();
+    const { replica, onDeaf, hear, beAway } = await startAlone();
     await replica.start();
-    store.takes = false;
-    await jest.advanceTimersByTimeAsync(20_000);
-    store.takes = true;
+    await beAway(20_000);
     await jest.advanceTimersByTimeAsync(2_100);
     hear();
     await jest.advanceTimersByTimeAsync(2_000);
@@ -132,11 +133,9 @@ describe('a replica on its bus', () => {
   });
 
   test('keeps its id when the store was away for long, though it took no nonce', async () => {
-    const { replica, store, onNewId } = await startAlone();
+    const { replica, onNewId, beAway } = await startAlone();
     await replica.start();
-    store.takes = false;
-    await jest.advanceTimersByTimeAsync(10_000);
-    store.takes = true;
+    await beAway(10_000);
     replica.beatAgain();
     await jest.advanceTimersByTimeAsync(6_000);
     expect(onNewId).not.toHaveBeenCalled();
@@ -144,14 +143,12 @@ describe('a replica on its bus', () => {
   });
 
   test('beats at once when commands have a new connection, but neither before its start nor after its end', async () => {
-    const { replica, store, onBeat } = await startAlone();
+    const { replica, store, onBeat, beAway } = await startAlone();
     replica.beatAgain();
     expect(store.renewed).toBe(0);
     await replica.start();
-    store.takes = false;
-    await jest.advanceTimersByTimeAsync(2_000);
+    await beAway(2_000);
     expect(onBeat).toHaveBeenLastCalledWith(false, expect.anything());
-    store.takes = true;
     replica.beatAgain();
     await jest.advanceTimersByTimeAsync(0);
     expect(onBeat).toHaveBeenLastCalledWith(true);
