@@ -155,6 +155,27 @@ test('when the store loses everything, open streams are told and delivery goes o
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 });
 
+test('a replica that dies before it notices that the store lost everything leaves nobody online', async () => {
+  await startAll();
+  const { user, laptop, onLaptop, onPhone } = await startPair();
+  const tablet = makeDevice({ user, name: 'Tablet' });
+  const isOnline = async () =>
+    (await laptop.on(one).call('getPresence')).body.devices.find(({ name }) => name === 'Tablet')?.online;
+
+  const look = connectTo(redis.url);
+  await look.flushall();
+  // Not the account's first stream on this replica, which has until its next beat to notice that its lease is gone.
+  const onTablet = tablet.listen(two);
+  await onTablet.next('ready');
+  expect(await isOnline()).toBe(true);
+  two.process.kill('SIGKILL');
+
+  // Its lease is gone as well, so that it counts as one that may have left another id: 12 s more.
+  await until(isOnline, (online) => online === false, 'the tablet to be offline');
+  await look.quit();
+  await Promise.all([onLaptop.stop(), onPhone.stop(), onTablet.stop()]);
+});
+
 test('a store that stalls and wakes up empty, while a replica stalls as well, leaves no stream deaf and no presence wrong', async () => {
   await startAll();
   const { laptop, onLaptop, onPhone, send } = await startPair();

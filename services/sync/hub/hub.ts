@@ -136,7 +136,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
    * fault answers 200 and a `reconnect` event, because a native EventSource gives up on any other status.
    */
   async open({ res, caller, device, lastEventId }: OpenRequest): Promise<void> {
-    const { maxStreams, leases, replica, rooms, timing, onFailure } = this.#parts;
+    const { maxStreams, rooms, timing } = this.#parts;
     const { account, deviceId } = caller;
     // In the tick that places the stream: a revocation comes before this, or finds the stream.
     if (deviceId !== null && rooms.isRevoked(account, deviceId)) throw new BatonError('session_revoked');
@@ -153,9 +153,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     // Presence that came while the socket was full was not written, and nobody else would ask again.
     res.on('drain', () => stream.state === 'live' && this.#tellPresence(stream.account));
     // In the hub before the attach is sent: an event between the attach and its answer must find the stream.
-    const { isFirst } = this.streams.add(stream);
-    if (isFirst)
-      leases.addAccount(replica.id, caller.account).catch((error: unknown) => onFailure('add account', error));
+    this.streams.add(stream);
     await this.#begin(stream, malformed);
   }
 
@@ -224,7 +222,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
   async #begin(stream: Stream, malformed: boolean): Promise<void> {
-    const { replica, timing, metrics } = this.#parts;
+    const { leases, replica, timing, metrics } = this.#parts;
+    // Whatever may have been lost since: should this replica die before it notices, its reaper finds the account.
+    void leases.addAccount(replica.id, stream.account);
     stream.state = 'opening';
     stream.attachAgain = false;
     stream.presenceVersion = 0;

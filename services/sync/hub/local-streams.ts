@@ -43,22 +43,14 @@ export class LocalStreams {
     return this.#leaving.has(account);
   }
 
-  /** `isFirst` when this is its first stream here. */
-  add(stream: Stream): { isFirst: boolean } {
+  add(stream: Stream): void {
+    const { account } = stream;
     this.all.set(stream.id, stream);
-    const existing = this.#accounts.get(stream.account);
-    if (existing) {
-      existing.streams.add(stream);
-      return { isFirst: false };
-    }
-    this.#accounts.set(stream.account, {
-      account: stream.account,
-      streams: new Set([stream]),
-      presenceVersion: 0,
-      presenceReading: false,
-      reading: Promise.resolve(),
-    });
-    return { isFirst: true };
+    const existing = this.#accounts.get(account);
+    if (existing) return void existing.streams.add(stream);
+    const streams = new Set([stream]);
+    const none = { presenceVersion: 0, presenceReading: false, reading: Promise.resolve() };
+    this.#accounts.set(account, { account, streams, ...none });
   }
 
   /** It has closed; `forget` says that the store knows. */
