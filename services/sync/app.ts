@@ -49,6 +49,9 @@ import { VERSION } from './version.ts';
 /** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
 const STILL_ACCEPTING_MS = 10_000;
 
+/** The set of an id that this replica had is kept for so long after the grace of streams that closed as it left it. */
+const FORGET_AFTER_GRACE_MS = 2_000;
+
 export interface App {
   readonly port: number;
   readonly adminPort: number;
@@ -105,8 +108,11 @@ export async function startApp(config: Config): Promise<App> {
     keys,
     onNewId: (oldId, cause) => {
       hub.attachAll(cause);
-      // Only then is nobody left for whom a reaper would have to look there.
-      const forget = hub.sweeper.allAttached().then(() => leases.forgetAccounts(oldId));
+      // Only then is nobody left for whom a reaper would have to look there: not those either who have just left.
+      const settled = hub.sweeper
+        .allAttached()
+        .then(() => delay(graceMs + FORGET_AFTER_GRACE_MS, undefined, { ref: false }));
+      const forget = settled.then(() => leases.forgetAccounts(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
     onRevocations: (version, nowMs) => revocations.note(version, nowMs),
@@ -227,12 +233,7 @@ export async function startApp(config: Config): Promise<App> {
     rooms: {
       readPresence: devices.presence,
       owed: makeOwed({ messages, transfers }),
-      // A broker that is away must not refuse a stream: it opens, and is counted online once there is a row.
-      restoreRow: (caller) =>
-        identity.restoreRow(caller).catch((error: unknown) => {
-          onFailure('restore row', error);
-          return false;
-        }),
+      restoreRow: identity.restoreRow,
       isRevoked,
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
       noteDue: (account, inMs) =>

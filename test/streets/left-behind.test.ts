@@ -10,7 +10,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 let site: Site;
 let redis: Redis;
 beforeAll(async () => {
-  site = await startSite({ APP_HUB_OFFLINE_GRACE_MS: '300' });
+  site = await startSite({ APP_HUB_OFFLINE_GRACE_MS: '300', APP_HUB_SWEEP_SECONDS: '5' });
   ({ redis } = site);
 });
 afterEach(() => site.closeStreams());
@@ -55,4 +55,29 @@ test('a stream whose end was lost is forgotten by a replica that holds nothing o
   expect(await redis.hexists(routes, id)).toBe(0);
   await replica.stop();
   await proxy.stop();
+});
+
+test('a stream that comes back with a lost tail when its replica was killed and cleaned up is forgotten all the same', async () => {
+  const replica = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
+  const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+  const user = laptop.headers['X-Dev-User'] as string;
+  const onLaptop = site.listen(laptop, site.one);
+  await onLaptop.next('ready');
+  const onPhone = site.listen(phone, replica);
+  const { data } = await onPhone.next('ready');
+  const rows = await redis.hgetall(keyOf(user, 'routes'));
+  const isOffline = ({ data: { devices } }: { data: { devices: { online: boolean }[] } }) =>
+    devices.some(({ online }) => !online);
+  replica.process.kill('SIGKILL');
+  await onLaptop.next('presence', isOffline, 20_000);
+  const isReaped = async () => !(await redis.hexists(`${site.prefix}:{sys}:reaping`, data.server_id));
+  await until(isReaped, Boolean, 'the replica to be reaped');
+
+  // In a cluster the account's part alone may go back, and neither the lease nor the set of accounts with it.
+  const [id, row] = Object.entries(rows).find(([, text]) => text.includes(phone.id)) as [string, string];
+  await redis.hset(keyOf(user, 'routes'), id, row);
+  await redis.hset(keyOf(user, 'presence'), phone.id, `1${Date.now()}`);
+  await onLaptop.next('presence', isOffline, 40_000);
+  expect(await redis.hexists(keyOf(user, 'routes'), id)).toBe(0);
+  await onPhone.stop();
 });

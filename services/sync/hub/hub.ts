@@ -19,7 +19,8 @@ import { type Looks, makeLooks } from './looks.ts';
 import { makePermits, type WithPermit } from './permits.ts';
 import { makePresenceTeller, type PresenceTeller, sendPresence } from './presence-teller.ts';
 import type { Replica } from './replica.ts';
-import { type Attached, type HubStore, lacksRow } from './store.ts';
+import { makeRowKeeper, type RowKeeper } from './row-keeper.ts';
+import type { Attached, HubStore } from './store.ts';
 import { Stream } from './stream.ts';
 import { Sweeper } from './sweeper.ts';
 import { countTransitions, type Transitions } from './transitions.ts';
@@ -75,6 +76,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly #tellPresence: PresenceTeller;
   readonly #admission: WithPermit = makePermits(OPENING_AT_ONCE);
   readonly #looks: Looks;
+  readonly #restoreRow: RowKeeper;
   #draining = false;
 
   constructor(parts: HubParts) {
@@ -93,16 +95,17 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       },
     });
     this.#catchUp = makeCatchUp({
-      store,
-      streams: this.streams,
-      metrics,
-      owed: rooms.owed,
+      ...{ store, streams, metrics, owed: rooms.owed },
       onLost: (stream) => this.#begin(stream, false),
       onLive: (stream) => (stream.mustGreet ? this.sweeper.attachSoon(stream) : this.#tellPresence(stream.account)),
       onFailure: (stream, error) => {
         onFailure('catch-up', error);
         this.sweeper.attachSoon(stream);
       },
+    });
+    this.#restoreRow = makeRowKeeper({
+      ...{ restoreRow: rooms.restoreRow, onFailure },
+      attachLater: (stream, inMs) => this.sweeper.attachLater(stream, inMs),
     });
     this.sweeper = new Sweeper({
       streams: this.streams.all,
@@ -115,9 +118,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
         this.#looks.noteEnd(stream.account);
       },
       look: (account) => this.#looks.afterGrace(account),
-      liveReplicas: () => replica.live,
-      isUp,
-      onFailure,
+      ...{ liveReplicas: () => replica.live, isUp, onFailure },
     });
   }
 
@@ -222,9 +223,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
   async #begin(stream: Stream, malformed: boolean): Promise<void> {
-    const { leases, replica, timing, metrics } = this.#parts;
-    // Whatever may have been lost since: should this replica die before it notices, its reaper finds the account.
-    void leases.addAccount(replica.id, stream.account);
+    const { replica, timing, metrics } = this.#parts;
     stream.state = 'opening';
     stream.attachAgain = false;
     stream.presenceVersion = 0;
@@ -251,15 +250,16 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
   async #attachOpening(stream: Stream): Promise<Attached | null> {
-    const { store, replica, rooms } = this.#parts;
+    const { store, leases, replica } = this.#parts;
     const attach = () =>
       this.#admission(async () => {
         if (stream.isOver) return null;
+        // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
+        void leases.addAccount(replica.id, stream.account);
         return store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
       });
     const attached = await attach();
-    const restored = attached && lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller));
-    return restored ? attach() : attached;
+    return attached && (await this.#restoreRow(stream, attached)) ? attach() : attached;
   }
 
   #note(stream: Stream, { transitions, strayInMs }: Attached): void {
@@ -316,7 +316,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     // The store lost the presence that was told last: only a `ready` takes it back, and one that is behind may get its own.
     if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion) stream.mustGreet = true;
     if (stream.mustGreet && stream.state !== 'opening' && !stream.catchingUp) return this.#begin(stream, false);
-    if (lacksRow(stream, attached) && (await rooms.restoreRow(stream.caller))) this.sweeper.attachSoon(stream);
+    if (await this.#restoreRow(stream, attached)) this.sweeper.attachSoon(stream);
     if (attached.presence) sendPresence(stream, presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);
     // An end that lies before where the stream stood when it asked: the store lost its tail.

@@ -22,6 +22,9 @@ const mapOf = (flat: string[]): Map<string, string> => {
 
 const ACCOUNTS_SECONDS = 7 * 86_400;
 
+/** Means nothing to who hears it: it is the number of listeners that is asked for. */
+export const ANYBODY_THERE = '?';
+
 /** Accounts that are added again with one beat. */
 const ADD_AT_ONCE = 200;
 
@@ -41,25 +44,26 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
   const table = [keys.replicas, keys.reaping];
   const withRevocations = [...table, keys.revokedVersion];
 
-  /** Accounts that could not be added to a replica's set; added again with the beats. */
-  const owed = new Map<string, Set<string>>();
+  /** This replica's id, and accounts that could not be added to its set; added again with the beats. */
+  const mine = { id: '', owed: new Set<string>() };
 
   const add = (replicaId: string, account: string) =>
     addToSet([keys.accounts(replicaId)], [account, ACCOUNTS_SECONDS]).catch(() => {
-      // Of a replica whose lease is over nobody needs the set: only the latest is kept.
-      if (!owed.has(replicaId)) owed.clear();
-      owed.set(replicaId, (owed.get(replicaId) ?? new Set()).add(account));
+      // Under an id that it had before nobody needs the set.
+      if (replicaId === mine.id) mine.owed.add(account);
     });
 
-  function addOwed(replicaId: string): void {
-    for (const account of [...(owed.get(replicaId) ?? [])].slice(0, ADD_AT_ONCE)) {
-      owed.get(replicaId)?.delete(account);
-      void add(replicaId, account);
+  function addOwed(): void {
+    for (const account of [...mine.owed].slice(0, ADD_AT_ONCE)) {
+      mine.owed.delete(account);
+      void add(mine.id, account);
     }
   }
 
   return {
     async start(replicaId: string): Promise<void> {
+      mine.id = replicaId;
+      mine.owed.clear();
       await orFault(redis.hset(keys.replicas, replicaId, 1));
     },
 
@@ -71,7 +75,7 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
         string,
         string,
       ];
-      addOwed(replicaId);
+      addOwed();
       const maps = { counters: mapOf(counters), reaping: mapOf(reaping) };
       return { ...maps, renewed: renewed === '1', revocations, atMs: Number(at) };
     },
@@ -98,6 +102,11 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
       await orFault(publish(keys.bus(replicaId), `n\n${number}`));
     },
 
+    /** Whether anybody listens on the channel of this replica, who may be alive without a lease. */
+    async isHeard(replicaId: string): Promise<boolean> {
+      return (await orFault(publish(keys.bus(replicaId), ANYBODY_THERE))) > 0;
+    },
+
     /**
      * Never rejects: the set lies in another slot than the account, and an account whose primary is there must not
      * wait for that of the set. Until it succeeds a reaper would not find the account.
@@ -107,7 +116,7 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
     },
 
     async dropAccount(replicaId: string, account: string): Promise<void> {
-      owed.get(replicaId)?.delete(account);
+      if (replicaId === mine.id) mine.owed.delete(account);
       await orFault(redis.srem(keys.accounts(replicaId), account));
     },
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus } from '../redis/bus.ts';
 import type { Keys } from '../redis/keys.ts';
+import { Departed } from './departed.ts';
 import type { LeaseStore, LeaseTable } from './lease-store.ts';
 
 const BEAT_MS = 2_000;
@@ -10,9 +11,6 @@ const START_AGAIN_MS = 500;
 
 /** Counter unchanged for three beats; a little less, because a timer may fire a moment early. */
 const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
-
-/** A replica that lost its lease has this long to come back under a new id and attach its streams there. */
-const GONE_AFTER_MS = 6 * BEAT_MS;
 
 /** A read slower than this, or a gap between reads longer than that, proves nothing about the others. */
 const SLOW_READ_MS = 1_000;
@@ -71,8 +69,8 @@ export class Replica {
   readonly #parts: ReplicaParts;
   readonly #observed = new Map<string, Observation>();
   #table: LeaseTable | null = null;
-  /** Ids without a lease and without a reaper that had one of the two, and since when. */
-  readonly #vanished = new Map<string, number>();
+  readonly #departed: Departed;
+  #dead: ReadonlySet<string> = new Set();
   #deadChannels = '';
   #timer: NodeJS.Timeout | null = null;
   #lastReadMs = Number.NEGATIVE_INFINITY;
@@ -92,6 +90,7 @@ export class Replica {
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
+    this.#departed = new Departed((id) => parts.leases.isHeard(id));
   }
 
   get channel(): string {
@@ -103,7 +102,7 @@ export class Replica {
     return [...new Set([this.id, ...(this.#table?.counters.keys() ?? [])])].map(this.#parts.keys.bus);
   }
 
-  /** Channels of replicas that are being reaped, joined by line ends; in scripts their routes count as gone. */
+  /** Channels of replicas that are being reaped or have departed, joined by line ends; their routes count as gone. */
   deadChannels = (): string => this.#deadChannels;
 
   /**
@@ -115,8 +114,7 @@ export class Replica {
   /** Under which streams of this replica may still be routed, joined by line ends. */
   formerChannels = (): string => this.#former.map(this.#parts.keys.bus).join('\n');
 
-  isDeadChannel = (channel: string): boolean =>
-    this.#deadChannels !== '' && this.#deadChannels.split('\n').includes(channel);
+  isDeadChannel = (channel: string): boolean => this.#dead.has(channel);
 
   /**
    * Subscribes first, then takes the lease: a replica that others see also hears. A try that failed may have left a
@@ -182,14 +180,9 @@ export class Replica {
     return this.#table?.reaping.get(id) === this.id;
   }
 
-  /**
-   * Ids that had a lease or a reaper, and then neither, a while ago; each is named once. Most have another id by now, or
-   * were cleaned up. One that died before, or whose reaper did, has left routes that no counter speaks for.
-   */
+  /** Ids that had a lease or a reaper, and then neither, a while ago; each is named once. */
   takeVanished(): string[] {
-    const gone = [...this.#vanished].filter(([, since]) => performance.now() - since >= GONE_AFTER_MS);
-    for (const [id] of gone) this.#vanished.delete(id);
-    return gone.map(([id]) => id);
+    return this.#departed.take();
   }
 
   /** Stops beating and hands what is left of this replica to the reapers of the others. */
@@ -295,14 +288,11 @@ export class Replica {
       this.#noteLate(stepMs, now);
       this.#parts.onClockSet();
     }
-    for (const id of [...(this.#table?.counters.keys() ?? []), ...(this.#table?.reaping.keys() ?? [])]) {
-      this.#vanished.set(id, this.#vanished.get(id) ?? now);
-    }
-    for (const id of this.#vanished.keys()) {
-      if (table.counters.has(id) || table.reaping.has(id)) this.#vanished.delete(id);
-    }
+    const before = [...(this.#table?.counters.keys() ?? []), ...(this.#table?.reaping.keys() ?? [])];
+    this.#departed.note(before, (id) => table.counters.has(id) || table.reaping.has(id));
     this.#table = table;
-    this.#deadChannels = [...table.reaping.keys()].map(this.#parts.keys.bus).join('\n');
+    this.#dead = new Set([...table.reaping.keys(), ...this.#departed.silent()].map(this.#parts.keys.bus));
+    this.#deadChannels = [...this.#dead].join('\n');
     this.live = Math.max(1, table.counters.size);
     for (const id of this.#observed.keys()) if (!table.counters.has(id)) this.#observed.delete(id);
     for (const [id, counter] of table.counters) {
@@ -310,18 +300,20 @@ export class Replica {
     }
   }
 
-  /** Listens first, so that nobody is routed to a channel that nobody hears. Tried again with the next beat. */
+  /**
+   * Listens first, so that nobody is routed to a channel that nobody hears. What it listens on is its id from then on, with
+   * a lease or without: the next renewal finds none, and comes here again.
+   */
   async #takeNewId(): Promise<void> {
     const { leases, bus, keys } = this.#parts;
     const [old, id] = [this.id, newId()];
     await bus.listen(keys.bus(id));
     this.id = id;
-    await leases.start(id).catch((error: unknown) => {
-      // Back to the one that is known to be lost, so that the next beat comes here again.
-      this.id = old;
-      throw error;
-    });
-    this.#leave(old, 'lease lost');
+    try {
+      await leases.start(id);
+    } finally {
+      this.#leave(old, 'lease lost');
+    }
   }
 
   #leave(old: string, cause: 'lease lost' | 'mute channel'): void {

@@ -7,6 +7,7 @@ import type { PresenceFields } from '../devices/presence-view.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Reply, ScriptLoader } from '../redis/scripts.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { ANYBODY_THERE } from './lease-store.ts';
 import type { Replica } from './replica.ts';
 import type { Stream } from './stream.ts';
 import type { Transitions } from './transitions.ts';
@@ -51,11 +52,6 @@ export interface Opened {
   pendingMessages: number;
   pendingTransfers: number;
   page: Page;
-}
-
-/** Whether the row of the stream's device was lost, told by rows that came with a newer presence. */
-export function lacksRow({ caller: { deviceId } }: Stream, { presence }: Attached): boolean {
-  return deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
 }
 
 /** 32 random bits, which make a position unique across failovers. */
@@ -115,9 +111,6 @@ interface HubStoreParts {
  */
 const mayHaveWritten = (error: unknown): boolean => !(error instanceof BatonError && error.cause === undefined);
 
-/** Means nothing to who hears it: it is the number of listeners that is asked for. */
-const ANYBODY_THERE = '?';
-
 /** No channels, and they were asked for. */
 const NOBODY = '\n';
 
@@ -135,16 +128,16 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
 
   /**
    * Those of the channels to which nobody listens, joined by line ends: a replica that was killed has no subscriber any
-   * more, long before its lease ends. One whose subscriber is just away looks the same: then there is a stream too many
-   * until one of them ends. What cannot be asked counts as alive.
+   * more, long before its lease ends. One whose subscriber is just away looks the same, and so does one of which the
+   * store does not tell in time: then there is a stream too many until one of them ends, and none too few for good.
    */
   async function ghostly(channels: string[]): Promise<string> {
-    const unheard: string[] = [];
-    const asked = [...new Set(channels)].map(async (channel) => {
-      if ((await publish(channel, ANYBODY_THERE).catch(() => 1)) === 0) unheard.push(channel);
+    const unheard = new Set(channels);
+    const asked = [...unheard].map(async (channel) => {
+      if ((await publish(channel, ANYBODY_THERE).catch(() => 0)) > 0) unheard.delete(channel);
     });
     await Promise.race([Promise.all(asked), pause(ASK_MS, undefined, { ref: false })]);
-    return unheard.join('\n') || NOBODY;
+    return [...unheard].join('\n') || NOBODY;
   }
 
   return {

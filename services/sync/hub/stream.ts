@@ -43,6 +43,8 @@ export class Stream {
   generation = 0;
   /** An attach of it has written its route, or may have. */
   mayBeRouted = false;
+  /** The row of its device was lost, and could not be put back. */
+  isOwedRow = false;
   /** Set by an announcement that was dropped because the stream was not live: what was read may be too old. */
   missedBell = false;
   /** While set, the stream is owed what lies beside the log at this position, but for what was written already. */

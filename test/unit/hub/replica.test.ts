@@ -158,3 +158,52 @@ describe('a replica on its bus', () => {
     expect(store.renewed).toBe(before);
   });
 });
+
+test('a new id that got no lease is kept, and the one after it too, until one has a lease: it listens nowhere else', async () => {
+  jest.useFakeTimers();
+  const listening: string[] = [];
+  const leased = new Set<string>();
+  const store = { startsFail: false };
+  const onNewId = jest.fn();
+  const done = () => Promise.resolve();
+  const replica: Replica = new Replica({
+    leases: {
+      renew: (id: string) =>
+        Promise.resolve({
+          ...{ counters: new Map([...leased].map((held) => [held, '1'])), reaping: new Map() },
+          ...{ renewed: leased.has(id), revocations: '', atMs: performance.now() },
+        }),
+      start: (id: string) =>
+        store.startsFail ? Promise.reject(new Error('away')) : Promise.resolve(void leased.add(id)),
+      ...{ nonce: done, claim: () => Promise.resolve(true), isHeard: () => Promise.resolve(true) },
+    } as unknown as LeaseStore,
+    bus: {
+      listen: (channel: string) => Promise.resolve(void listening.push(channel)),
+      silentForMs: 0,
+    } as unknown as Bus,
+    keys: makeKeys('test'),
+    ...{
+      onRevocations: () => undefined,
+      onBeat: () => undefined,
+      onDeaf: () => undefined,
+      onClockSet: () => undefined,
+    },
+    ...{ onNewId, isUp: () => true },
+  });
+  await replica.start();
+  const first = replica.id;
+
+  leased.clear();
+  store.startsFail = true;
+  await jest.advanceTimersByTimeAsync(4_000);
+  expect(onNewId.mock.calls.map(([old]) => old)).toEqual([first, expect.not.stringContaining(first)]);
+  expect(listening.at(-1)).toBe(replica.channel);
+  store.startsFail = false;
+  await jest.advanceTimersByTimeAsync(2_000);
+  expect(listening.at(-1)).toBe(replica.channel);
+  expect([...leased]).toEqual([replica.id]);
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(onNewId).toHaveBeenCalledTimes(3);
+  await replica.stop();
+  jest.useRealTimers();
+});
