@@ -22,9 +22,17 @@ async function stopSite(): Promise<void> {
   await site.stop();
 }
 
-/** Kills the primary; resolves to the next one. */
+/**
+ * Kills the primary; resolves to the next one. After a failover the others follow by and by, and one that never followed
+ * has lost no tail: it has nothing of what came since.
+ */
 async function loseThePrimary() {
   const old = await site.primary();
+  await until(
+    () => old.cli('info', 'replication'),
+    (text) => text.split('state=online').length === site.servers.length,
+    'all others to follow the primary',
+  );
   await old.kill();
   return site.promotedInsteadOf(old);
 }
