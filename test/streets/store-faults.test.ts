@@ -162,6 +162,9 @@ test('a replica that dies before it notices that the store lost everything leave
   const isOnline = async () =>
     (await laptop.on(one).call('getPresence')).body.devices.find(({ name }) => name === 'Tablet')?.online;
 
+  // Nobody misses a replica of which nobody knew: its rows count until they are too old.
+  const metricsOfOne = async () => (await fetch(`${one.adminUrl}/metrics`)).text();
+  await until(metricsOfOne, (text) => /^baton_nodes_live 2$/m.test(text), 'the replicas to know of each other');
   const look = connectTo(redis.url);
   await look.flushall();
   // Not the account's first stream on this replica, which has until its next beat to notice that its lease is gone.
