@@ -26,13 +26,17 @@ const SERVER_SETTINGS = {
 
 interface SentinelOptions {
   replicas?: number;
+  /**
+   * Not down to the second between two pings: a sentinel that has just heard of another primary pings it a second later
+   * for the first time, counts from when it heard, and would have the healthy one replaced at once (Redis 7.0).
+   */
   downAfterMs?: number;
   /** Of the servers. */
   settings?: Settings;
 }
 
 export async function startRedisSentinel(options: SentinelOptions = {}): Promise<SentinelSite> {
-  const { replicas = 2, downAfterMs = 1_000 } = options;
+  const { replicas = 2, downAfterMs = 2_000 } = options;
   const settings = { ...SERVER_SETTINGS, ...options.settings };
   const first = await startRedisProcess({ settings, file: [] });
   const replicaOf = [`replicaof 127.0.0.1 ${first.port}`];
