@@ -15,6 +15,8 @@ const PATIENCE_MS = 60_000;
 /** A redis-server of the test's own, as a process of its own. */
 export interface RedisProcess {
   readonly port: number;
+  /** Also while it is paused. */
+  isAlive(): boolean;
   /** redis-cli against it; resolves to what it prints. Rejects when Redis answers with an error. */
   cli(...words: (string | number)[]): Promise<string>;
   pause(): void;
@@ -104,6 +106,7 @@ export async function startRedisProcess(options: ProcessOptions = {}) {
   };
   const redis: RedisProcess = {
     port,
+    isAlive: () => child !== null,
     cli: async (...words) => {
       const answer = await redisCli('-p', port, ...words);
       if (/^(ERR|[A-Z]+) /.test(answer) && /^(ERR|CLUSTERDOWN|READONLY|NOREPLICAS|LOADING)\b/.test(answer)) {

@@ -10,6 +10,11 @@ export interface SentinelSite {
   readonly sentinels: readonly RedisProcess[];
   /** The one that the sentinels call primary now. */
   primary(): Promise<RedisProcess>;
+  /**
+   * All others that are alive, once they follow the primary: after a failover that is by and by, and one that does not yet
+   * has nothing of what came since, but could be promoted.
+   */
+  replicas(): Promise<RedisProcess[]>;
   /** Resolves when another server than `old` is primary. */
   promotedInsteadOf(old: RedisProcess): Promise<RedisProcess>;
   /** Asks the sentinels for a failover in good order; resolves when it is over. */
@@ -99,6 +104,14 @@ export async function startRedisSentinel(options: SentinelOptions = {}): Promise
     servers,
     sentinels,
     primary,
+    async replicas() {
+      const info = await until(
+        async () => (await primary()).cli('info', 'replication'),
+        (text) => text.split('state=online').length === servers.filter((server) => server.isAlive()).length,
+        'all others to follow the primary',
+      );
+      return servers.filter(({ port }) => info.includes(`port=${port},state=online`));
+    },
     promotedInsteadOf,
     async failover() {
       const old = await primary();
