@@ -192,7 +192,10 @@ export async function startApp(config: Config): Promise<App> {
     db: { scripts, keys },
     broker,
     sessions,
-    settings: { ...config.signin, publicUrl: config.http.publicUrl },
+    settings: {
+      ...{ ...config.signin, publicUrl: config.http.publicUrl },
+      believesCallers: config.identity.mode === 'dev',
+    },
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
     noteDue: dueStore.note,

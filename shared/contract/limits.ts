@@ -50,7 +50,7 @@ export const LIMITS = {
 
   /** Longest wait of a poll for an approval. */
   pollMs: 25_000,
-  /** Wrong approval codes for one login request, after which it is denied. */
+  /** Wrong approval codes of one account for one login request, after which that account is refused there. */
   wrongCodes: 5,
   /** A device that signed in by QR and then makes no request for so long is signed out again. */
   claimSeconds: 120,
@@ -85,7 +85,6 @@ export const RATES = {
   auth: { by: 'address', limit: 60, windowSeconds: 60 },
   qr_start: { by: 'address', limit: 10, windowSeconds: 60 },
   device_session: { by: 'address', limit: 10, windowSeconds: 60 },
-  wrong_codes: { by: 'account', limit: 5, windowSeconds: 300 },
   message: { by: 'device', limit: 120, windowSeconds: 60 },
   clipboard: { by: 'device', limit: 60, windowSeconds: 60 },
   transfer: { by: 'device', limit: 60, windowSeconds: 60 },

@@ -30,6 +30,7 @@ export const LoginRequestView = Type.Object({
   age_seconds: Type.Integer({ minimum: 0 }),
   expires_at: UnixMs,
   allowed_scopes: Type.Array(Scope),
+  allowed_persist: Type.Array(Persist, { description: 'What the caller may grant: a `once` session only `once`.' }),
 });
 export type LoginRequestView = Static<typeof LoginRequestView>;
 
@@ -93,7 +94,10 @@ export const signinRoutes = {
     rate: 'auth',
     body: ApproveLogin,
     answers: { 200: Type.Object({ status: Type.Literal('approved') }) },
-    errors: ['feature_disabled', 'rate_limited', 'scope_not_allowed', 'tier_exceeded', ...ended],
+    errors: [
+      ...(['feature_disabled', 'rate_limited', 'scope_not_allowed', 'tier_exceeded', ...ended] as const),
+      ...(['broker_unavailable', 'broker_contract'] as const),
+    ],
   }),
   denyLogin: route({
     method: 'POST',

@@ -149,15 +149,6 @@ test('right codes are not counted as wrong ones', async () => {
   expect(atOnce.map(({ status }) => status)).toEqual(Array(12).fill(200));
 });
 
-test('of wrong codes that come at once no more are answered than one after the other', async () => {
-  const [guesser, asked] = [await site.signIn(), await ask(site.one)];
-  const wrong = `/api/auth/qr/request?request_id=${'x'.repeat(22)}&approval_code=${asked.code}`;
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => guesser.ask(i % 2 ? site.one : site.two, { path: wrong })),
-  );
-  expect(answers.map(({ status }) => status).sort()).toEqual([404, 404, 404, 404, 404, 429, 429, 429]);
-});
-
 test.each(['-1', '25001', 'x', '1.5'])('a poll that would wait for %s ms is refused', async (waitMs) => {
   const { requestId, secret } = await ask(site.one);
   const path = `/api/auth/qr/status?request_id=${requestId}&wait_ms=${waitMs}`;

@@ -172,30 +172,6 @@ test('a guest sees and approves nothing, and may deny', async () => {
   expect((await guest.ask(site.one, denial(asked))).status).toBe(200);
 });
 
-test('five wrong codes deny the request', async () => {
-  const asked = await ask(site.one);
-  for (let i = 0; i < 5; i++) {
-    const laptop = await site.signIn();
-    expectProblem(await laptop.ask(site.two, approval({ ...asked, code: 'B'.repeat(22) })), 'not_found');
-  }
-  expectProblem(await poll(site.one, asked), 'access_denied');
-});
-
-test('an account that tries five wrong codes is refused for a while, and no other', async () => {
-  const [guesser, laptop] = [await site.signIn(), await site.signIn()];
-  const asked = await ask(site.one);
-  for (let i = 0; i < 5; i++) {
-    const wrong = { ...asked, requestId: NAMES.request };
-    expectProblem(await guesser.ask(i % 2 ? site.one : site.two, approval(wrong)), 'not_found');
-  }
-  const many = Array.from({ length: 8 }, () => guesser.ask(site.two, approval({ ...asked, code: 'C'.repeat(22) })));
-  for (const answer of await Promise.all(many)) expectProblem(answer, 'rate_limited');
-  const refused = await guesser.ask(site.one, approval(asked));
-  expectProblem(refused, 'rate_limited');
-  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(60);
-  expect((await laptop.ask(site.one, approval(asked))).status).toBe(200);
-});
-
 test('with the broker away the approval waits, and works once it is back', async () => {
   const laptop = await site.signIn();
   const asked = await ask(site.one);

@@ -88,7 +88,13 @@ export const KEYS = {
     'what replicas share: tokens, a VAPID key',
   ),
   login: key('login:{<request_id>}', 'hash', 'APP_QR_REQUEST_TTL_SECONDS + 600 s', 'signin', 'login request'),
-  wrongCodes: key('{u}:wrong-codes', 'string', '300 s', 'signin', 'wrong approval codes that the account tried'),
+  wrongCodes: key(
+    'login:{<request_id>}:wrong:<account>',
+    'set',
+    'until the request ends',
+    'signin',
+    'wrong approval codes that the account sent for it',
+  ),
   bus: key('bus:{<id>}', 'channel', '', 'redis', 'one channel per replica'),
 } as const satisfies Record<string, KeySpec>;
 
@@ -132,7 +138,7 @@ export function makeKeys(prefix: string) {
     relayBytes: (transferId: string, index: number, generation: number) =>
       `${prefix}:relay:{${transferId}}:${index}:${generation}`,
     login: (requestId: string) => `${prefix}:login:{${requestId}}`,
-    wrongCodes: ofAccount('wrong-codes'),
+    wrongCodes: (requestId: string, account: string) => `${prefix}:login:{${requestId}}:wrong:${account}`,
     replicas: `${prefix}:{sys}:replicas`,
     reaping: `${prefix}:{sys}:reaping`,
     revoked: `${prefix}:{sys}:revoked`,

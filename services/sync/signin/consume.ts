@@ -1,8 +1,9 @@
-import type { BrokerSession, MintSession, Persist } from '../../../shared/contract/broker.ts';
+import type { MintSession, Persist } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType, Scope } from '../../../shared/contract/fields.ts';
 import type { BrokerClient } from '../sessions/broker-client.ts';
 import type { Issued } from '../sessions/sessions.ts';
+import { type Grant, type Grants, secondsLeft } from './grants.ts';
 import type { LoginFields, LoginStore } from './store.ts';
 
 interface ConsumeParts {
@@ -10,11 +11,11 @@ interface ConsumeParts {
   broker: BrokerClient;
   /** Writes the row of a minted session. Throws `device_limit`. */
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
-  isRevoked: (account: string, deviceId: string) => Promise<boolean>;
+  grants: Pick<Grants, 'find'>;
+  /** Unix ms of the store. */
+  nowMs: () => Promise<number>;
   /** Notes that the session must be used within `claimSeconds`. */
   expectClaim: (account: string, deviceId: string) => Promise<void>;
-  /** Whether the device has a row that names no session of the broker's. */
-  isForeign: (account: string, deviceId: string) => Promise<boolean>;
   lifetimes: Readonly<Record<Persist, number>>;
 }
 
@@ -25,26 +26,22 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * the request's id as its key, the row by the device. A replica that dies in between leaves a lease that ends.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, admit, isRevoked, expectClaim, isForeign, lifetimes } = parts;
+  const { store, broker, admit, grants, nowMs, expectClaim, lifetimes } = parts;
 
-  /** Whether the approver could still approve this. */
-  async function stillMay(login: LoginFields): Promise<boolean> {
-    const { account = '', user = '', approver = '', session = '' } = login;
-    if (approver !== '') {
-      if (await isRevoked(account, approver)) return false;
-      if (await isForeign(account, approver)) return true;
-    }
-    // Of a session without a device an edge does not tell which it was: then one has to be there.
-    const isApprover = ({ meta, session_id: id }: BrokerSession) =>
-      meta === approver && (approver !== '' || session === '' || id === session);
-    return (await broker.list(user)).some((listed) => isApprover(listed) && listed.scope === 'full');
+  /** Seconds that the approver still grants; null when it could not approve this any more. */
+  async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {
+    const grant: Grant | null = await grants.find({ user, account, deviceId: approver, sessionId: session });
+    if (grant === null) return null;
+    if (persist === 'persist') return grant.persist === 'persist' ? lifetimes.persist : null;
+    const seconds = Math.min(lifetimes.once, secondsLeft(grant, await nowMs()));
+    return seconds < 1 ? null : seconds;
   }
 
-  async function mint(requestId: string, login: LoginFields): Promise<Issued> {
+  async function mint(requestId: string, login: LoginFields, seconds: number): Promise<Issued> {
     const { account = '', user = '', name = '', type, device = '', scope, persist } = login;
     const body: MintSession = {
       ...{ subject: user, meta: device, label: name, scope: scope as Scope, persist: persist as Persist },
-      ...{ ttl_seconds: lifetimes[persist as Persist], sliding: persist === 'persist' },
+      ...{ ttl_seconds: seconds, sliding: persist === 'persist' },
       ...{ device_type: type as DeviceType, caller_tier: 'full', origin: 'qr' },
     };
     await expectClaim(account, device);
@@ -63,8 +60,9 @@ export function makeConsume(parts: ConsumeParts) {
    */
   return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
     try {
-      if (!(await stillMay(login))) throw new BatonError('access_denied');
-      const issued = await mint(requestId, login);
+      const seconds = await granted(login);
+      if (seconds === null) throw new BatonError('access_denied');
+      const issued = await mint(requestId, login, seconds);
       const finish = () => store.finish(requestId, fence, 'consumed');
       // Nobody may know whether it was: asked again, whoever ended it is told so once more.
       return (await finish().catch(finish)) ? issued : null;

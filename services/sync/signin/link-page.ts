@@ -31,11 +31,13 @@ function choices({ view }: Asked): string {
           choice('scope', 'full', 'With everything that you may do', false),
         ]
       : [`<input type="hidden" name="scope" value="${text(view.allowed_scopes[0] ?? 'full')}">`];
-  return [
-    ...scopes,
-    choice('persist', 'once', 'For one hour', true),
-    choice('persist', 'persist', 'Until it is signed out, or a week without use', false),
-  ].join('\n');
+  const lifetimes = view.allowed_persist.includes('persist')
+    ? [
+        choice('persist', 'once', 'For one hour', true),
+        choice('persist', 'persist', 'Until it is signed out, or a week without use', false),
+      ]
+    : ['<input type="hidden" name="persist" value="once">', '<p>For one hour, and no longer than you.</p>'];
+  return [...scopes, ...lifetimes].join('\n');
 }
 
 /** Asks whether another device may come in. Deny stands first, so that Enter denies. */

@@ -1,7 +1,7 @@
 -- Writes a new login request.
 --
 --   pending --approve--> approved --consumed by one poll--> consumed
---      |  \--deny, five wrong codes--> denied                  (all of them: after their time a tombstone of 600 s)
+--      |  \--deny--> denied                                    (all of them: after their time a tombstone of 600 s)
 --      +--its time is over--> expired
 --
 -- uses: clock
@@ -12,6 +12,6 @@
 -- RETURNS OK, created ms, expires ms
 local now = now_ms()
 local expires = now + tonumber(ARGV[1])
-redis.call('HSET', KEYS[1], 'state', 'pending', 'created', int(now), 'expires', int(expires), 'wrong', '0', 'fence', '0', unpack(ARGV, 3))
+redis.call('HSET', KEYS[1], 'state', 'pending', 'created', int(now), 'expires', int(expires), 'fence', '0', unpack(ARGV, 3))
 redis.call('PEXPIREAT', KEYS[1], int(expires + tonumber(ARGV[2])))
 return { 'OK', int(now), int(expires) }

@@ -8,6 +8,7 @@ import type { BrokerClient } from '../sessions/broker-client.ts';
 import type { SessionsRoom } from '../sessions/room.ts';
 import { makeClaims } from './claims.ts';
 import { makeConsume } from './consume.ts';
+import { makeGrants } from './grants.ts';
 import { makePolls } from './polls.ts';
 import { makeSigninHandlers } from './routes.ts';
 import { makeSignin } from './signin.ts';
@@ -24,6 +25,8 @@ interface SigninRoomParts {
     onceSeconds: number;
     persistSeconds: number;
     publicUrl: string;
+    /** Identity `dev`: callers are what they say. */
+    believesCallers: boolean;
   };
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
   /** Whether the device has a row that names no session of the broker's. */
@@ -46,16 +49,17 @@ export function makeSigninRoom(parts: SigninRoomParts) {
   });
   const admit = (account: string, issued: Parameters<typeof sessions.rows.write>[1], type: DeviceRef['type']) =>
     sessions.rows.write(account, issued, 'minted', type);
+  const isRevoked = (account: string, deviceId: string) => sessions.revocations.isBuried(account, deviceId);
+  const grants = makeGrants({ broker, isRevoked, isForeign, believesCallers: settings.believesCallers });
   const consume =
     broker &&
     makeConsume({
-      ...{ store, broker, admit, isForeign },
-      isRevoked: (account, deviceId) => sessions.revocations.isBuried(account, deviceId),
+      ...{ store, broker, admit, grants, nowMs: storeNowMs },
       expectClaim: claims.expect,
       lifetimes: { once: settings.onceSeconds, persist: settings.persistSeconds },
     });
   const signin = makeSignin({
-    ...{ store, polls, consume, ...bus, onFailure },
+    ...{ store, polls, consume, grants, ...bus, onFailure },
     ...{ publicUrl: settings.publicUrl, requestSeconds: settings.requestSeconds },
     onOutcome: (outcome) => metrics.login_requests_total.inc({ outcome }),
   });

@@ -18,8 +18,9 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   login_expired: 'The time of this code is over. Show a new one on the other device.',
   login_consumed: 'This code was used already.',
   already_decided: 'This was decided already.',
-  rate_limited: 'Too many wrong codes. Try again in a few minutes.',
+  rate_limited: 'Too many wrong codes were tried. Show a new one on the other device.',
   guest_forbidden: 'You are here as a guest, and a guest cannot sign in other devices.',
+  tier_exceeded: 'Your own session ends by itself. Let the other device in for one hour.',
   scope_not_allowed: 'An app can only be signed in with everything that you may do.',
 };
 

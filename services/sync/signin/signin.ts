@@ -6,6 +6,7 @@ import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
 import type { Consume } from './consume.ts';
+import type { Approver, Grants } from './grants.ts';
 import type { Polls } from './polls.ts';
 import type { LoginStore } from './store.ts';
 
@@ -21,6 +22,10 @@ function known(requestId: string): string {
   throw new BatonError('not_found');
 }
 
+const approverOf = ({ userId, account, deviceId, sessionId = '' }: Caller): Approver => ({
+  ...{ user: userId, account, deviceId: deviceId ?? '', sessionId },
+});
+
 export interface PollOptions {
   requestId: string;
   pollSecret: string;
@@ -35,6 +40,7 @@ interface SigninParts {
   polls: Polls;
   /** Null without an auth broker, which alone can make a session. */
   consume: Consume | null;
+  grants: Pick<Grants, 'check' | 'offered'>;
   publicUrl: string;
   requestSeconds: number;
   /** This replica's channel, where its polls are rung. */
@@ -46,7 +52,7 @@ interface SigninParts {
 
 /** Signing in a new device by a code that it shows and that a device which is signed in reads. */
 export function makeSignin(parts: SigninParts) {
-  const { store, polls, consume, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
+  const { store, polls, consume, grants, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
 
   const ring = (waiter: string, word: 'look' | 'end'): void => {
     const [to, pollId] = waiter.split('\n');
@@ -55,27 +61,16 @@ export function makeSignin(parts: SigninParts) {
     publish(to, `l\n${pollId}\n${word}`).catch((error: unknown) => onFailure('ring poll', error));
   };
 
-  /** Runs what needs the approval code. An account that guesses is refused, and costs nobody else anything. */
-  async function withCode<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    await store.checkTries(caller.account);
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof BatonError && error.code === 'not_found') await store.countWrong(caller.account);
-      throw error;
-    }
-  }
-
   async function decide(
-    requestId: string,
-    code: string | undefined,
+    { account, scope }: Caller,
+    { requestId, code }: { requestId: string; code: string | undefined },
     decision: { operation: Operation; state: 'approved' | 'denied'; fields: Record<string, string> },
   ): Promise<void> {
     const { operation, state, fields } = decision;
     const waiter = await store.decide(known(requestId), code === undefined ? '' : digest(code), {
-      operationId: operation.id,
-      state,
-      fields,
+      ...{ operationId: operation.id, account, state, fields },
+      // A guest can approve nothing, and must not be able to keep the others of its account from it.
+      countsTries: scope === 'full',
     });
     onOutcome(state);
     ring(waiter, 'look');
@@ -121,32 +116,33 @@ export function makeSignin(parts: SigninParts) {
     },
 
     /** Throws `not_found` (also for a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
-    read: (caller: Caller, requestId: string, code: string): Promise<LoginRequestView> =>
-      withCode(caller, async () => {
-        const { nowMs, login } = await store.read(known(requestId), digest(code));
-        const type = login['type'] as DeviceType;
-        return {
-          ...{ request_id: requestId, device_name: login['name'] ?? '', device_type: type },
-          source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
-          age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
-          expires_at: Number(login['expires']),
-          allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
-        };
-      }),
+    async read(caller: Caller, requestId: string, code: string): Promise<LoginRequestView> {
+      const { nowMs, login } = await store.read(known(requestId), digest(code), caller.account);
+      const type = login['type'] as DeviceType;
+      return {
+        ...{ request_id: requestId, device_name: login['name'] ?? '', device_type: type },
+        source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
+        age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
+        expires_at: Number(login['expires']),
+        allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
+        allowed_persist: await grants.offered(approverOf(caller)),
+      };
+    },
 
-    /** Throws as `read`, and `scope_not_allowed`, `tier_exceeded`. */
-    approve: (caller: Caller, { request_id, approval_code, scope, persist }: ApproveLogin, operation: Operation) => {
+    /** Throws as `read`, and `scope_not_allowed`, `tier_exceeded`, `broker_unavailable`, `broker_contract`. */
+    async approve(caller: Caller, wanted: ApproveLogin, operation: Operation): Promise<void> {
+      const { request_id: requestId, approval_code: code, scope, persist } = wanted;
       checkScope(scope, caller.scope, 'browser');
-      const { userId: user, account, deviceId, sessionId = '' } = caller;
-      const fields = { user, account, approver: deviceId ?? '', session: sessionId, scope, persist };
-      return withCode(caller, () => decide(request_id, approval_code, { operation, state: 'approved', fields }));
+      const approver = approverOf(caller);
+      await grants.check(approver, persist);
+      const { user, account, deviceId, sessionId: session } = approver;
+      const fields = { user, account, approver: deviceId, session, scope, persist };
+      await decide(caller, { requestId, code }, { operation, state: 'approved', fields });
     },
 
     /** Without the code too: whoever names the request has seen it, and keeps somebody out at worst. Throws as `read`. */
-    deny(caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> {
-      const denied = () => decide(requestId, code, { operation, state: 'denied', fields: {} });
-      return code === undefined ? denied() : withCode(caller, denied);
-    },
+    deny: (caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> =>
+      decide(caller, { requestId, code }, { operation, state: 'denied', fields: {} }),
 
     drain: polls.drain,
   };

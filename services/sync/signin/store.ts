@@ -1,4 +1,5 @@
-import { LIMITS, RATES } from '../../../shared/contract/limits.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -14,11 +15,33 @@ export type Look =
   | { state: 'pending' | 'superseded' | 'minting'; expiresAtMs: number; replaced: string }
   | { state: 'leased'; expiresAtMs: number; fence: string; login: LoginFields };
 
+interface Decision {
+  operationId: string;
+  /** Whose caller decides. */
+  account: string;
+  /** Whether a wrong code of this caller is counted and limited. */
+  countsTries: boolean;
+  state: 'approved' | 'denied';
+  fields: Record<string, string>;
+}
+
 const fieldsOf = (flat: string[]): LoginFields => {
   const fields: Record<string, string> = {};
   for (let i = 0; i < flat.length; i += 2) fields[flat[i] as string] = flat[i + 1] as string;
   return fields;
 };
+
+/** Whoever tries codes on one request: refused until its time is over, which is told as every rate limit is. */
+function refuseTries([left, life]: string[]): never {
+  const [leftSeconds, lifeSeconds] = [left, life].map((ms) => Math.ceil(Number(ms) / 1000));
+  throw new BatonError('rate_limited', 'Too many wrong codes were tried for this request', {
+    headers: {
+      RateLimit: `"wrong_codes"; r=0; t=${leftSeconds}`,
+      'RateLimit-Policy': `"wrong_codes"; q=${LIMITS.wrongCodes}; w=${lifeSeconds}`,
+    },
+    retryAfterSeconds: leftSeconds ?? 1,
+  });
+}
 
 const flatOf = (fields: Record<string, string>): string[] => Object.entries(fields).flat();
 
@@ -28,9 +51,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
   const [start, poll, read, decide, finish] = [
     ...[load('start'), load('poll'), load('read'), load('decide'), load('finish')],
   ] as const;
-  const wrongCodes = scripts.load('wrong-codes.lua', import.meta.url, 'wrong_codes');
-  const counting = (account: string, what: 'look' | 'count') =>
-    wrongCodes([keys.wrongCodes(account)], [RATES.wrong_codes.limit, RATES.wrong_codes.windowSeconds, what]);
+  const keysOf = (requestId: string, account: string) => [keys.login(requestId), keys.wrongCodes(requestId, account)];
 
   return {
     async start(requestId: string, ttlMs: number, fields: Record<string, string>): Promise<{ expiresAtMs: number }> {
@@ -49,40 +70,30 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       return { state: state as 'pending', expiresAtMs, replaced: replaced ?? '' };
     },
 
-    /** Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`. */
-    async read(requestId: string, codeDigest: string): Promise<{ nowMs: number; login: LoginFields }> {
-      const [now, ...flat] = (await read([keys.login(requestId)], [codeDigest, LIMITS.wrongCodes])) as string[];
+    /** Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
+    async read(requestId: string, codeDigest: string, account: string): Promise<{ nowMs: number; login: LoginFields }> {
+      const reply = (await read(keysOf(requestId, account), [codeDigest, LIMITS.wrongCodes])) as string[];
+      const [word, now, ...flat] = reply;
+      if (word === 'limited') refuseTries(reply.slice(1));
       return { nowMs: Number(now), login: fieldsOf(flat) };
     },
 
     /** Resolves to the waiter to ring, '' for none. Throws as `read`, and `scope_not_allowed`. */
-    async decide(
-      requestId: string,
-      codeDigest: string,
-      decision: { operationId: string; state: 'approved' | 'denied'; fields: Record<string, string> },
-    ): Promise<string> {
-      const { operationId, state, fields } = decision;
-      const [waiter] = await decide(
-        [keys.login(requestId)],
-        [codeDigest, LIMITS.wrongCodes, operationId, state, ...flatOf(fields)],
-      );
-      return waiter as string;
+    async decide(requestId: string, codeDigest: string, decision: Decision): Promise<string> {
+      const { operationId, account, countsTries, state, fields } = decision;
+      const reply = (await decide(keysOf(requestId, account), [
+        ...[codeDigest, countsTries ? LIMITS.wrongCodes : 0, operationId, state],
+        ...flatOf(fields),
+      ])) as string[];
+      const [word, waiter = ''] = reply;
+      if (word === 'limited') refuseTries(reply.slice(1));
+      return waiter;
     },
 
     /** False: the lease was lost meanwhile. */
     async finish(requestId: string, fence: string, state: 'consumed' | 'denied' | 'approved'): Promise<boolean> {
       const [done] = await finish([keys.login(requestId)], [fence, state]);
       return done === '1';
-    },
-
-    /** Throws `rate_limited` for an account that has had too many wrong codes. */
-    async checkTries(account: string): Promise<void> {
-      await counting(account, 'look');
-    },
-
-    /** Throws `rate_limited` where others at the same time had been too many already. */
-    async countWrong(account: string): Promise<void> {
-      await counting(account, 'count');
     },
   };
 }

@@ -1,6 +1,6 @@
 -- A login request. What is left of an ended one is its state, and the digests that tell who may hear it.
 local TOMBSTONE_MS = 600000
-local KEPT = { state = true, poll = true, code = true, expires = true, decision = true, wrong = true, fence = true }
+local KEPT = { state = true, poll = true, code = true, expires = true, decision = true, fence = true }
 
 local function read_login(key)
   local flat = redis.call('HGETALL', key)
@@ -29,9 +29,20 @@ local function ended(key, login, now)
   return ({ denied = 'access_denied', consumed = 'login_consumed', expired = 'login_expired' })[login.state]
 end
 
--- Whether this is the code; a wrong one counts, and too many deny a pending request.
-local function is_code(key, login, digest, limit)
-  if login.code == digest then return true end
-  if redis.call('HINCRBY', key, 'wrong', 1) >= limit and login.state == 'pending' then bury(key, 'denied') end
-  return false
+-- Nil for the right code, else the reply that refuses it. Wrong codes are limited for one account and this request, until
+-- its time is over: nobody else is refused for them, and the request stays as it was. `limit` 0: no limit. One is counted
+-- under `operation`, so that a script that is sent twice counts once; '' counts none.
+local function refuse_code(login, now, digest, tries, limit, operation)
+  local is_open = (login.state == 'pending' or login.state == 'approved') and now < tonumber(login.expires)
+  local is_limited = is_open and limit > 0
+  local is_repeated = operation ~= '' and redis.call('SISMEMBER', tries, operation) == 1
+  if is_limited and not is_repeated and redis.call('SCARD', tries) >= limit then
+    return { 'OK', 'limited', int(login.expires - now), int(login.expires - login.created) }
+  end
+  if login.code == digest then return nil end
+  if is_limited and operation ~= '' then
+    redis.call('SADD', tries, operation)
+    redis.call('PEXPIREAT', tries, login.expires)
+  end
+  return { 'not_found' }
 end

@@ -1,0 +1,91 @@
+import type { BrokerSession, Persist } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { BrokerClient } from '../sessions/broker-client.ts';
+import { isBrokerFault } from '../sessions/rows.ts';
+
+/** A mint takes effect so long after its end was chosen at most (contract section 8), with the row before it. */
+const MINT_MARGIN_MS = 4_000;
+
+/** Who approves: an account's device, or a session without one where `deviceId` is empty. */
+export interface Approver {
+  user: string;
+  account: string;
+  deviceId: string;
+  /** Its session at the auth broker; empty where the identity in force does not name it. */
+  sessionId: string;
+}
+
+/** The most that an approver may grant beside its scope, which is full. */
+export interface Grant {
+  persist: Persist;
+  /** Unix ms at which a session that is not renewed ends at the latest. */
+  endsAtMs: number;
+}
+
+interface GrantsParts {
+  /** Null without an auth broker. */
+  broker: Pick<BrokerClient, 'list'> | null;
+  isRevoked: (account: string, deviceId: string) => Promise<boolean>;
+  /** Whether the device has a row that names no session of the broker's. */
+  isForeign: (account: string, deviceId: string) => Promise<boolean>;
+  /** Identity `dev`: callers are what they say. */
+  believesCallers: boolean;
+}
+
+const EVERYTHING: Grant = { persist: 'persist', endsAtMs: Number.POSITIVE_INFINITY };
+/** Nobody knows how long the approver itself may stay. */
+const ONCE: Grant = { persist: 'once', endsAtMs: Number.POSITIVE_INFINITY };
+
+/** What is left of a grant in whole seconds; less than 1: nothing. */
+export const secondsLeft = ({ endsAtMs }: Grant, nowMs: number): number =>
+  Math.floor((endsAtMs - nowMs - MINT_MARGIN_MS) / 1000);
+
+/**
+ * What who approves may grant (contract section 4): at most what it has, as the auth broker lists its session. A session
+ * without a device has just logged in, and mints itself what it likes: it grants that too.
+ */
+export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: GrantsParts) {
+  function grantOf({ deviceId, sessionId }: Approver, listed: BrokerSession[]): Grant | null {
+    // Of a session without a device an edge does not tell which it was: then one has to be there.
+    const isApprover = ({ meta, session_id: id }: BrokerSession) =>
+      meta === deviceId && (deviceId !== '' || sessionId === '' || id === sessionId);
+    const own = listed.find((session) => isApprover(session) && session.scope === 'full');
+    if (own === undefined) return null;
+    return deviceId === '' ? EVERYTHING : { persist: own.persist, endsAtMs: own.expires_at };
+  }
+
+  /** Null: it may approve nothing. Throws `broker_unavailable`, `broker_contract`. */
+  async function find(approver: Approver): Promise<Grant | null> {
+    const { user, account, deviceId } = approver;
+    if (deviceId !== '' && (await isRevoked(account, deviceId))) return null;
+    const isElsewhere = deviceId === '' ? believesCallers : await isForeign(account, deviceId);
+    if (isElsewhere || broker === null) return believesCallers ? EVERYTHING : ONCE;
+    return grantOf(approver, await broker.list(user));
+  }
+
+  return {
+    find,
+
+    /**
+     * At the approval; it is looked at once more when the session is made. Throws `tier_exceeded`, also where the
+     * session is not known, and `broker_unavailable`, `broker_contract`.
+     */
+    async check(approver: Approver, persist: Persist): Promise<void> {
+      if (persist === 'once') return;
+      const grant = await find(approver);
+      if (grant?.persist === 'persist') return;
+      throw new BatonError('tier_exceeded', 'A session that is not renewed can only approve others like it');
+    },
+
+    /** What there is to choose from. While the auth broker cannot be asked: what every approver has. */
+    async offered(approver: Approver): Promise<Persist[]> {
+      const grant = await find(approver).catch((error: unknown) => {
+        if (isBrokerFault(error)) return ONCE;
+        throw error;
+      });
+      return grant?.persist === 'persist' ? ['once', 'persist'] : ['once'];
+    },
+  };
+}
+
+export type Grants = ReturnType<typeof makeGrants>;
