@@ -168,11 +168,13 @@ export async function startApp(config: Config): Promise<App> {
   });
   const sendSignal = makeSignals({ scripts, keys, rateLimit: limitOf('signal'), replica });
   const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
+  const believesCallers = config.identity.mode === 'dev';
+  const signinSettings = { ...config.signin, publicUrl: config.http.publicUrl, believesCallers };
   const sessions = makeSessionsRoom({
     db: { redis, scripts, keys },
     broker,
     devices,
-    settings: { ...config.signin, publicUrl: config.http.publicUrl },
+    settings: signinSettings,
     bus: { channels: () => replica.channels(), publish: store.publish },
     onRevoked(account, deviceId, reason, sessionId) {
       identity.forget(account, deviceId, reason, sessionId);
@@ -192,10 +194,7 @@ export async function startApp(config: Config): Promise<App> {
     db: { scripts, keys },
     broker,
     sessions,
-    settings: {
-      ...{ ...config.signin, publicUrl: config.http.publicUrl },
-      believesCallers: config.identity.mode === 'dev',
-    },
+    settings: signinSettings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
     noteDue: dueStore.note,

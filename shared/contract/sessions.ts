@@ -53,6 +53,7 @@ const removing = <const P extends string>(path: P) =>
     scope: 'own',
     params,
     answers: { 204: null, 202: null },
+    errors: ofBroker,
   });
 
 export const sessionRoutes = {

@@ -79,6 +79,7 @@ const GUEST: Record<RouteName, Verdict> = {
 /** A session without a device, with full scope. */
 const WITHOUT_DEVICE: Record<RouteName, Verdict> = {
   ...GUEST,
+  startDeviceSession: 'served',
   readLogin: 'not_found',
   approveLogin: 'not_found',
   listSessions: 'served',

@@ -40,6 +40,11 @@ export class Revocations {
     return atMs !== undefined && atMs > this.#overMs;
   }
 
+  /** How many devices of the account were signed out, as far as this replica has heard. */
+  countOf(account: string): number {
+    return this.#known.get(account)?.size ?? 0;
+  }
+
   /** Also of one that no announcement has reached this replica about yet. */
   async isBuried(account: string, deviceId: string): Promise<boolean> {
     return this.isRevoked(account, deviceId) || (await this.#parts.store.isBuried(account, deviceId, this.#overMs));

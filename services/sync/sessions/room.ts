@@ -8,6 +8,7 @@ import type { BrokerClient } from './broker-client.ts';
 import { makeRemoval } from './removal.ts';
 import { Revocations } from './revocations.ts';
 import { makeSessionHandlers } from './routes.ts';
+import { makeRowSessions } from './row-sessions.ts';
 import { type DeviceRows, makeSessionRows } from './rows.ts';
 import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions, type SessionsParts } from './sessions.ts';
@@ -21,7 +22,14 @@ interface SessionsRoomParts {
   /** Null where nobody signs in. */
   broker: BrokerClient | null;
   devices: DeviceRows & { online: (account: string) => Promise<Set<string>> };
-  settings: { onceSeconds: number; persistSeconds: number; publicUrl: string; loginUrl: string | null };
+  settings: {
+    onceSeconds: number;
+    persistSeconds: number;
+    publicUrl: string;
+    loginUrl: string | null;
+    /** Identity `dev`: callers are what they say. */
+    believesCallers: boolean;
+  };
   /** Channels of all replicas, and how to be heard there. */
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
   /** Ends the streams of a device that was signed out (or of a session without one), and what was believed of it. */
@@ -58,8 +66,10 @@ export function makeSessionsRoom(parts: SessionsRoomParts) {
     }
     for (const clear of parts.onErased) await clear(account);
   }
+  const isByRow = broker === null && settings.believesCallers;
+  const startByRow = isByRow ? makeRowSessions({ devices, revocations, nowMs: store.nowMs }) : null;
   const sessions = makeSessions({
-    ...{ broker, devices, rows, removal, revocations, erase, onShown: parts.onShown, nowMs: store.nowMs },
+    ...{ broker, startByRow, devices, rows, removal, revocations, erase, onShown: parts.onShown, nowMs: store.nowMs },
     onlineDevices: devices.online,
     ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
   });

@@ -22,8 +22,10 @@ export function makeSessionCookie({ isSecure }: SessionCookieParts) {
     res.appendHeader('Set-Cookie', `${name}=${value}; ${attributesOf(isSecure)}${lifetime}`);
   };
   return {
-    /** Throws `broker_contract` for what is no cookie. */
-    give(res: ServerResponse, { name, value, max_age_seconds: maxAge }: IssuedSession['cookie']): void {
+    /** Null: nothing is set. Throws `broker_contract` for what is no cookie. */
+    give(res: ServerResponse, cookie: IssuedSession['cookie'] | null): void {
+      if (cookie === null) return;
+      const { name, value, max_age_seconds: maxAge } = cookie;
       if (!NAME.test(name) || !VALUE.test(value)) {
         throw new BatonError('broker_contract', 'The auth broker gave a cookie that is none');
       }
@@ -39,7 +41,7 @@ export function makeSessionCookie({ isSecure }: SessionCookieParts) {
 export type SessionCookie = ReturnType<typeof makeSessionCookie>;
 
 /** What a device gets when its session was minted or renewed. `device` is null for a session without one. */
-export const sessionAnswer = (issued: IssuedSession, device: DeviceRef | null): SessionAnswer => ({
+export const sessionAnswer = (issued: Omit<IssuedSession, 'cookie'>, device: DeviceRef | null): SessionAnswer => ({
   access_token: issued.access_token,
   token_type: 'Bearer',
   expires_in: issued.expires_in,

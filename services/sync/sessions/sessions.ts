@@ -9,6 +9,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { BrokerClient } from './broker-client.ts';
 import type { RemoveDevice } from './removal.ts';
 import type { Revocations } from './revocations.ts';
+import type { RowSessions } from './row-sessions.ts';
 import { type DeviceRows, isBrokerFault, type SessionRows } from './rows.ts';
 
 /** What the native types are: only with full scope (specification, "Login request", rule 3). */
@@ -20,12 +21,15 @@ export const newDeviceId = (): string => randomBytes(15).toString('base64url');
 type Shown = { credential: string } | { access_token: string };
 
 export interface Issued {
-  issued: IssuedSession;
+  /** `cookie` is null where there is no auth broker. */
+  issued: Omit<IssuedSession, 'cookie'> & { cookie: IssuedSession['cookie'] | null };
   device: DeviceRef | null;
 }
 
 export interface SessionsParts {
   broker: BrokerClient | null;
+  /** Identity `dev` without an auth broker; else null. */
+  startByRow: RowSessions | null;
   devices: DeviceRows;
   rows: SessionRows;
   removal: RemoveDevice;
@@ -134,14 +138,18 @@ export function makeSessions(parts: SessionsParts) {
     return removal.remove({ account: caller.account, deviceId, sessionId: row?.sessionId ?? null, reason });
   }
 
-  /** Whether the account has such a session; also when nobody can be asked: then it is revoked in any case. */
+  /**
+   * Whether the account has such a session; also when nobody can be asked: then it is revoked in any case, though not
+   * without end, since every replica remembers it for a day. Throws `broker_unavailable`, `broker_contract`.
+   */
   async function hasSession(caller: Caller, deviceId: string): Promise<boolean> {
     if (caller.deviceId === deviceId) return true;
     if (parts.broker === null) return false;
     try {
       return (await parts.broker.list(caller.userId)).some(({ meta }) => meta === deviceId);
     } catch (error) {
-      if (isBrokerFault(error)) return true;
+      const mayBeAny = isBrokerFault(error) && revocations.countOf(caller.account) < LIMITS.devicesPerAccount;
+      if (mayBeAny) return true;
       throw error;
     }
   }
@@ -178,8 +186,8 @@ export function makeSessions(parts: SessionsParts) {
       const isBuried = await revocations.isBuried(caller.account, wanted.device_id);
       const meta = isBuried ? newDeviceId() : wanted.device_id;
       const scope = wanted.scope ?? caller.scope;
-      const lifetime = lifetimeOf(wanted.persist ?? 'persist');
-      return mint(caller, { ...asked, ...origin, meta, scope, ...lifetime }, idempotencyKey);
+      const body = { ...asked, ...origin, meta, scope, ...lifetimeOf(wanted.persist ?? 'persist') };
+      return parts.startByRow ? parts.startByRow(caller, body) : mint(caller, body, idempotencyKey);
     },
 
     /** Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */

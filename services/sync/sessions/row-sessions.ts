@@ -1,0 +1,39 @@
+import type { IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Revocations } from './revocations.ts';
+import type { DeviceRows } from './rows.ts';
+
+interface RowSessionsParts {
+  devices: Pick<DeviceRows, 'admit' | 'remove'>;
+  revocations: Pick<Revocations, 'isBuried'>;
+  nowMs: () => Promise<number>;
+}
+
+/** Opens nothing: the development identity looks at no token. */
+const NO_TOKEN = 'development';
+
+/**
+ * Sessions of the development identity where there is no auth broker: all that a device has is its row, which is written
+ * here. The answer is that of a mint, so that clients need not tell the two apart; it carries no cookie.
+ */
+export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsParts) {
+  /** Throws `device_limit`, and `session_revoked` where the device is removed meanwhile. */
+  return async function start({ account, userId, name }: Caller, wanted: MintSession) {
+    const { meta: deviceId, label, scope, persist, ttl_seconds: seconds, device_type: type } = wanted;
+    const device = await devices.admit(account, { deviceId, name: label, type, mode: 'minted', session: null });
+    if (await revocations.isBuried(account, deviceId)) {
+      await devices.remove(account, deviceId);
+      throw new BatonError('session_revoked');
+    }
+    const createdAtMs = await nowMs();
+    const issued: Omit<IssuedSession, 'cookie'> & { cookie: null } = {
+      ...{ session_id: deviceId, subject: userId, meta: deviceId, label: device.name, scope, tier: scope, persist },
+      ...{ created_at: createdAtMs, expires_at: createdAtMs + seconds * 1000, cookie: null },
+      ...{ access_token: NO_TOKEN, expires_in: seconds, user: { user_id: userId, name } },
+    };
+    return { issued, device };
+  };
+}
+
+export type RowSessions = ReturnType<typeof makeRowSessions>;
