@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCertificate } from '../../deploy/local/certificate.mjs';
+import { freePort } from '../../deploy/local/redis.mjs';
+import { startOwnRedis } from '../support/own-redis.ts';
+import { type RedisProcess, startRedisProcess } from '../support/redis-processes.ts';
+import { start, STORE_FAILS, STORE_IS_BACK, stopStarted } from './started.ts';
+
+/* What an operator reads when the address of the store is wrong, with servers that really refuse. */
+
+const PASSWORD = 'hidden-pass-4711';
+const USER = 'hidden-user';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-test-tls-'));
+const certificate = makeCertificate({ folder, hosts: ['127.0.0.1'] });
+let locked: RedisProcess;
+let plain: RedisProcess;
+let tls: RedisProcess;
+let sentinel: RedisProcess;
+let tlsPort = 0;
+
+beforeAll(async () => {
+  locked = await startRedisProcess({ settings: { requirepass: PASSWORD } });
+  plain = await startRedisProcess();
+  // One user may do all but speak to the keys of this prefix, the other all but listen.
+  await plain.cli('acl', 'setuser', USER, 'on', `>${PASSWORD}`, '~other:*', '&*', '+@all');
+  await plain.cli('acl', 'setuser', `${USER}-2`, 'on', `>${PASSWORD}`, '~*', 'resetchannels', '+@all');
+  tlsPort = await freePort();
+  tls = await startRedisProcess({
+    settings: {
+      ...{ 'tls-port': tlsPort, 'tls-cert-file': certificate.certFile, 'tls-key-file': certificate.keyFile },
+      'tls-auth-clients': 'no',
+      'tls-ca-cert-file': certificate.certFile,
+    },
+  });
+  sentinel = await startRedisProcess({ isSentinel: true, file: [], readyWhen: 'Sentinel ID is' });
+});
+afterEach(stopStarted);
+afterAll(async () => {
+  await Promise.all([locked, plain, tls, sentinel].map((server) => server.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+/** Each with what it is called, its address, and what is said of it. */
+const WRONG: [string, () => string, RegExp][] = [
+  ['a closed port', () => 'redis://127.0.0.1:1', /^nothing listens there .*ECONNREFUSED/],
+  ['a name of many addresses on a closed port', () => 'redis://localhost:1', /^nothing listens there .*ECONNREFUSED/],
+  ['an unknown host', () => 'redis://no.such.host.invalid', /^the host name is not known /],
+  [
+    'a store with a password, and none given',
+    () => `redis://127.0.0.1:${locked.port}`,
+    /^a password is required.*NOAUTH/,
+  ],
+  [
+    'a wrong password',
+    () => `redis://:${PASSWORD}-wrong@127.0.0.1:${locked.port}`,
+    /^user name or password are refused.*WRONGPASS/,
+  ],
+  ['an unknown user', () => `redis://${USER}-3:${PASSWORD}@127.0.0.1:${plain.port}`, /refused.*WRONGPASS/],
+  ['a user without the right to our keys', () => `redis://${USER}:${PASSWORD}@127.0.0.1:${plain.port}`, /users\.acl/],
+  ['a user without channels', () => `redis://${USER}-2:${PASSWORD}@127.0.0.1:${plain.port}`, /users\.acl.*channel/],
+  ['TLS to a port without', () => `rediss://127.0.0.1:${plain.port}`, /TLS is spoken/],
+  ['no TLS to a port with it', () => `redis://127.0.0.1:${tlsPort}`, /it closes the connection.*rediss:\/\//],
+  ['a certificate that nobody trusts', () => `rediss://127.0.0.1:${tlsPort}`, /its certificate is not trusted/],
+  [
+    'several nodes that are no cluster',
+    () => `redis://127.0.0.1:${plain.port},127.0.0.1:${locked.port}`,
+    /not part of a cluster|password/,
+  ],
+  [
+    'sentinels that do not know the primary',
+    () => `redis+sentinel://127.0.0.1:${sentinel.port}/nobody`,
+    /no primary named nobody/,
+  ],
+  [
+    'sentinels that are not there',
+    () => `redis+sentinel://127.0.0.1:1,127.0.0.1:2/main`,
+    /nothing listens there .*ECONNREFUSED/,
+  ],
+];
+
+test.each(WRONG)('of %s the log and the admin port tell why, once and without a secret', async (_, url, says) => {
+  const replica = await start('sync', { APP_REDIS_URL: url() });
+  const line = await replica.says((each) => STORE_FAILS(each) && says.test(String(each['reason'])));
+  expect(line).toMatchObject({ level: 50, store: 'main', reason: expect.stringMatching(says) });
+
+  const ready = await replica.asks('/readyz');
+  expect(ready.status).toBe(503);
+  expect(ready.body['reasons']).toEqual([expect.stringMatching(/^the store was not reached yet: ./)]);
+  expect((await replica.asks('/statusz')).body).toMatchObject({ store: { up: false, reason: expect.any(String) } });
+
+  // A second and more of further tries.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(replica.lines((each) => STORE_FAILS(each) && each['reason'] === line['reason'])).toHaveLength(1);
+  expect(replica.log()).not.toMatch(/hidden-(pass|user)/);
+});
+
+test('a store that comes late, goes and comes back is one line each time', async () => {
+  const redis = await startOwnRedis();
+  await redis.kill();
+  const replica = await start('sync', { APP_REDIS_URL: redis.url, APP_LOG_LEVEL: 'warn' });
+  await replica.says(STORE_FAILS);
+  await redis.start();
+  await replica.says(STORE_IS_BACK);
+  expect(await untilReady(() => replica.asks('/readyz'))).toEqual({ ready: true, reasons: [] });
+  expect((await replica.asks('/statusz')).body).toMatchObject({
+    store: { up: true, reason: null },
+    relay_store: { up: true, reason: null },
+  });
+  const before = replica.lines(STORE_FAILS).length;
+  await redis.kill();
+  await replica.says((line) => STORE_FAILS(line) && replica.lines(STORE_FAILS).length > before);
+  expect((await replica.asks('/readyz')).status).toBe(200);
+  expect((await replica.asks('/statusz')).body).toMatchObject({ store: { reason: expect.stringMatching(/nothing/) } });
+  await replica.stop();
+  await redis.stop();
+});
+
+async function untilReady(ask: () => Promise<{ status: number; body: Record<string, unknown> }>) {
+  for (;;) {
+    const { status, body } = await ask();
+    if (status === 200) return body;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test("the relay's own store is told of by its name, and the replica serves all the same", async () => {
+  const replica = await start('sync', {
+    APP_REDIS_URL: `redis://127.0.0.1:${plain.port}`,
+    APP_RELAY_REDIS_URL: `redis://:${PASSWORD}-wrong@127.0.0.1:${locked.port}`,
+  });
+  const line = await replica.says(STORE_FAILS);
+  expect(line).toMatchObject({
+    store: 'relay',
+    at: `127.0.0.1:${locked.port}`,
+    reason: expect.stringMatching(/WRONGPASS/),
+  });
+  expect(await untilReady(() => replica.asks('/readyz'))).toEqual({ ready: true, reasons: [] });
+  expect((await replica.asks('/statusz')).body).toMatchObject({
+    store: { up: true, reason: null },
+    relay_store: { up: false, reason: expect.stringMatching(/refused/) },
+  });
+  expect(replica.log()).not.toContain(PASSWORD);
+});
+
+test("a user without rights at the relay's store is known before the first file, and well once it has them", async () => {
+  const name = `${USER}-relay`;
+  await plain.cli('acl', 'setuser', name, 'on', `>${PASSWORD}`, '~other:*', '&*', '+@all');
+  const replica = await start('sync', {
+    APP_REDIS_URL: `redis://127.0.0.1:${plain.port}`,
+    APP_RELAY_REDIS_URL: `redis://${name}:${PASSWORD}@127.0.0.1:${plain.port}`,
+  });
+  expect(await replica.says(STORE_FAILS)).toMatchObject({
+    store: 'relay',
+    reason: expect.stringMatching(/users\.acl/),
+  });
+  await plain.cli('acl', 'setuser', name, '~baton:*');
+  expect(await replica.says(STORE_IS_BACK)).toMatchObject({ store: 'relay' });
+  expect(replica.log()).not.toContain(USER);
+});
+
+test.each(WRONG.filter(([what]) => !/channels|to our keys/.test(what)))(
+  'the broker tells of %s too',
+  async (_, url, says) => {
+    const broker = await start('broker', { BROKER_REDIS_URL: url() });
+    const line = await broker.says((each) => STORE_FAILS(each) && says.test(String(each['reason'])));
+    expect(line).toMatchObject({ level: 50, store: 'broker' });
+    expect(broker.log()).not.toMatch(/hidden-(pass|user)/);
+  },
+);
+
+test('the broker tells of a user that may not read its keys', async () => {
+  const broker = await start('broker', { BROKER_REDIS_URL: `redis://${USER}:${PASSWORD}@127.0.0.1:${plain.port}` });
+  expect(await broker.says(STORE_FAILS)).toMatchObject({ store: 'broker', reason: expect.stringMatching(/NOPERM/) });
+  expect(broker.log()).not.toMatch(/hidden-(pass|user)/);
+});
