@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
 
@@ -53,7 +54,10 @@ export async function start(main: 'sync' | 'broker', env: Record<string, string>
     async says(fits) {
       let found = lines(fits);
       while (found.length === 0) {
-        const over = await Promise.race([once(child.stdout, 'data').then(() => false), ended.then(() => true)]);
+        const over = await Promise.race([
+          once(child.stdout as Readable, 'data').then(() => false),
+          ended.then(() => true),
+        ]);
         found = lines(fits);
         if (over && found.length === 0) throw new Error(`it ended without saying so:\n${log}`);
       }

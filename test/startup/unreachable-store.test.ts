@@ -1,11 +1,19 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../deploy/local/certificate.mjs';
 import { freePort } from '../../deploy/local/redis.mjs';
+import { redisAddress } from '../../services/sync/config-redis.ts';
+import { makeLeaseStore } from '../../services/sync/hub/lease-store.ts';
+import { Replica } from '../../services/sync/hub/replica.ts';
+import { Bus, type BusListener } from '../../services/sync/redis/bus.ts';
+import { Store } from '../../services/sync/redis/store.ts';
+import { makeLogger } from '../../services/sync/telemetry/logger.ts';
+import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
 import { startOwnRedis } from '../support/own-redis.ts';
 import { type RedisProcess, startRedisProcess } from '../support/redis-processes.ts';
-import { start, STORE_FAILS, STORE_IS_BACK, stopStarted } from './started.ts';
+import { type Line, start, STORE_FAILS, STORE_IS_BACK, stopStarted } from './started.ts';
 
 /* What an operator reads when the address of the store is wrong, with servers that really refuse. */
 
@@ -36,11 +44,76 @@ beforeAll(async () => {
   });
   sentinel = await startRedisProcess({ isSentinel: true, file: [], readyWhen: 'Sentinel ID is' });
 });
-afterEach(stopStarted);
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+  await stopStarted();
+});
 afterAll(async () => {
   await Promise.all([locked, plain, tls, sentinel].map((server) => server.stop()));
   rmSync(folder, { recursive: true });
 });
+
+/** A store as a replica has it, with what it logs; it tries to take a lease and to listen as a replica does. */
+function openStore(url: string) {
+  const parsed = redisAddress(url);
+  if (!('value' in parsed)) throw new Error(parsed.problem);
+  const seen: Line[] = [];
+  const news = new EventEmitter();
+  const logger = makeLogger(
+    { level: 'debug', server: 'test' },
+    {
+      write(text: string) {
+        seen.push(JSON.parse(text) as Line);
+        news.emit('line');
+      },
+    },
+  );
+  const nothing = () => undefined;
+  const store = new Store({
+    ...{
+      address: parsed.value,
+      keyPrefix: 'baton',
+      waitReplicas: 0,
+      logger,
+      metrics: makeMetrics({ version: 'test' }),
+    },
+    ...{ isDeadChannel: () => false, onTopology: nothing, onPartLost: nothing, onReconnect: nothing },
+  });
+  const bus = new Bus({ open: store.subscriber, listener: {} as BusListener, onGap: nothing, onFailure: nothing });
+  const leases = makeLeaseStore({
+    redis: store.redis,
+    scripts: store.probes,
+    keys: store.keys,
+    publish: store.publish,
+  });
+  const onBeat = (ok: boolean, error?: unknown) => {
+    store.note(ok, error);
+    news.emit('beat');
+  };
+  const replica = new Replica({
+    ...{ leases, bus, keys: store.keys, isUp: () => store.isUp, onBeat },
+    ...{ onNewId: nothing, onRevocations: nothing, onDeaf: nothing, onClockSet: nothing },
+  });
+  let stopped = false;
+  store.connect();
+  const started = replica.startWhenItCan(() => stopped);
+  closing.push(async () => {
+    stopped = true;
+    bus.stop();
+    store.stop();
+    await started;
+    await replica.stop();
+  });
+  const hears = async (fits: (line: Line) => boolean) => {
+    while (!seen.some(fits)) await once(news, 'line');
+  };
+  const triesAgain = async (times: number) => {
+    for (let i = 0; i < times; i++) await once(news, 'beat');
+  };
+  return { store, lines: () => seen, hears, triesAgain };
+}
+
+const closing: (() => Promise<void>)[] = [];
 
 /** Each with what it is called, its address, and what is said of it. */
 const WRONG: [string, () => string, RegExp][] = [
@@ -73,34 +146,36 @@ const WRONG: [string, () => string, RegExp][] = [
     () => `redis+sentinel://127.0.0.1:${sentinel.port}/nobody`,
     /no primary named nobody/,
   ],
-  [
-    'sentinels that are not there',
-    () => `redis+sentinel://127.0.0.1:1,127.0.0.1:2/main`,
-    /nothing listens there .*ECONNREFUSED/,
-  ],
+  ['sentinels that are not there', () => `redis+sentinel://127.0.0.1:1,127.0.0.1:2/main`, /no sentinel can be reached/],
 ];
 
-test.each(WRONG)('of %s the log and the admin port tell why, once and without a secret', async (_, url, says) => {
-  const replica = await start('sync', { APP_REDIS_URL: url() });
-  const line = await replica.says((each) => STORE_FAILS(each) && says.test(String(each['reason'])));
-  expect(line).toMatchObject({ level: 50, store: 'main', reason: expect.stringMatching(says) });
-
-  const ready = await replica.asks('/readyz');
-  expect(ready.status).toBe(503);
-  expect(ready.body['reasons']).toEqual([expect.stringMatching(/^the store was not reached yet: ./)]);
-  expect((await replica.asks('/statusz')).body).toMatchObject({ store: { up: false, reason: expect.any(String) } });
-
-  // A second and more of further tries.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(replica.lines((each) => STORE_FAILS(each) && each['reason'] === line['reason'])).toHaveLength(1);
-  expect(replica.log()).not.toMatch(/hidden-(pass|user)/);
+test.each(WRONG)('of %s the log tells why, once and without a secret', async (_, url, says) => {
+  const { store, lines, hears, triesAgain } = openStore(url());
+  await hears((line) => STORE_FAILS(line) && says.test(String(line['reason'])));
+  expect(store.isUp).toBe(false);
+  expect(store.reason).toMatch(says);
+  const told = lines().filter((line) => STORE_FAILS(line) && says.test(String(line['reason'])));
+  expect(told).toEqual([expect.objectContaining({ level: 50, store: 'main', at: expect.stringMatching(/:\d+/) })]);
+  // Its retries, a few of them, say it no more.
+  await triesAgain(2);
+  expect(lines().filter((line) => STORE_FAILS(line) && line['reason'] === told[0]?.['reason'])).toHaveLength(1);
+  expect(JSON.stringify(lines())).not.toMatch(/hidden-(pass|user)/);
 });
 
 test('a store that comes late, goes and comes back is one line each time', async () => {
   const redis = await startOwnRedis();
   await redis.kill();
   const replica = await start('sync', { APP_REDIS_URL: redis.url, APP_LOG_LEVEL: 'warn' });
-  await replica.says(STORE_FAILS);
+  const refused = expect.stringMatching(/^nothing listens there .*ECONNREFUSED/);
+  expect(await replica.says(STORE_FAILS)).toMatchObject({ level: 50, store: 'main', reason: refused });
+  expect(await replica.asks('/readyz')).toEqual({
+    status: 503,
+    body: { ready: false, reasons: [expect.stringMatching(/^the store was not reached yet: nothing listens there/)] },
+  });
+  expect((await replica.asks('/statusz')).body).toMatchObject({
+    store: { up: false, reason: refused },
+    relay_store: { up: false, reason: refused },
+  });
   await redis.start();
   await replica.says(STORE_IS_BACK);
   expect(await untilReady(() => replica.asks('/readyz'))).toEqual({ ready: true, reasons: [] });
@@ -160,15 +235,24 @@ test("a user without rights at the relay's store is known before the first file,
   expect(replica.log()).not.toContain(USER);
 });
 
-test.each(WRONG.filter(([what]) => !/channels|to our keys/.test(what)))(
-  'the broker tells of %s too',
-  async (_, url, says) => {
-    const broker = await start('broker', { BROKER_REDIS_URL: url() });
-    const line = await broker.says((each) => STORE_FAILS(each) && says.test(String(each['reason'])));
-    expect(line).toMatchObject({ level: 50, store: 'broker' });
-    expect(broker.log()).not.toMatch(/hidden-(pass|user)/);
-  },
-);
+test('the broker tells of a wrong password, and of a store that is back', async () => {
+  const redis = await startOwnRedis();
+  await redis.kill();
+  const [wrong, late] = [
+    await start('broker', { BROKER_REDIS_URL: `redis://:${PASSWORD}-wrong@127.0.0.1:${locked.port}` }),
+    await start('broker', { BROKER_REDIS_URL: redis.url }),
+  ];
+  expect(await wrong.says(STORE_FAILS)).toMatchObject({
+    level: 50,
+    store: 'broker',
+    reason: expect.stringMatching(/WRONGPASS/),
+  });
+  expect(wrong.log()).not.toMatch(/hidden-(pass|user)/);
+  await late.says(STORE_FAILS);
+  await redis.start();
+  expect(await late.says(STORE_IS_BACK)).toMatchObject({ level: 40, store: 'broker' });
+  await redis.stop();
+});
 
 test('the broker tells of a user that may not read its keys', async () => {
   const broker = await start('broker', { BROKER_REDIS_URL: `redis://${USER}:${PASSWORD}@127.0.0.1:${plain.port}` });

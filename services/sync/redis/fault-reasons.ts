@@ -3,9 +3,10 @@ import type { RedisAddress } from '../config-redis.ts';
 /** What an operator can do about it, by what the system, the client library or Redis says. The first that fits. */
 const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] = [
   [
-    /invalid reply: null/,
+    /No such master|invalid reply: null/,
     ({ master }) => `the sentinels know no primary named ${master}: it is the last part of the URL`,
   ],
+  [/connect to sentinel .*Connection is closed|^All sentinels/, () => 'no sentinel can be reached'],
   [/ECONNREFUSED/, () => 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, () => 'the host name is not known'],
   [/\bNOAUTH\b/, () => 'a password is required, and the URL has none'],
@@ -22,7 +23,7 @@ const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] =
   [/cluster support disabled/, () => 'the server is not part of a cluster'],
   [/^(MOVED|ASK|CROSSSLOT)\b/, () => 'the server is part of a cluster: set APP_REDIS_MODE=cluster'],
   [
-    /timed out|ETIMEDOUT|no subscription after/i,
+    /timed out|ETIMEDOUT|no subscription after|before secure TLS/i,
     ({ tls }) => (tls ? 'no answer: is TLS spoken on that port?' : 'no answer'),
   ],
   [

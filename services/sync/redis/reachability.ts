@@ -17,6 +17,9 @@ const isReply = (error: unknown): boolean => error instanceof Error && error.nam
 const innermost = (error: unknown): unknown =>
   error instanceof Error && error.name === 'BatonError' ? error.cause : error;
 
+/** The part of those who ask, over whatever connection. */
+const REQUESTS = 'requests';
+
 interface ReachabilityParts {
   /** Which store, for the log. */
   store: 'main' | 'relay' | 'broker';
@@ -33,6 +36,8 @@ interface ReachabilityParts {
 export class Reachability {
   readonly #parts: ReachabilityParts;
   readonly #at: string;
+  /** Commands in a row that failed without an answer. */
+  #unexplained = 0;
   readonly #failing = new Map<string, string>();
   /** When each reason was logged, since all was well. */
   readonly #loggedAt = new Map<string, number>();
@@ -60,16 +65,22 @@ export class Reachability {
     logger.error({ store, at: this.#at, part, reason }, 'store cannot be used');
   }
 
-  /** A command failed. Only what the connections do not know is news: an answer of the store, or none in time. */
+  /**
+   * A command failed. Only what the connections do not know is news: an answer of the store; or none in time, twice, since
+   * a connection that is being made may soon say more.
+   */
   commandFailed(error: unknown): void {
     const cause = innermost(error);
     if (!(cause instanceof Error) || NO_CONNECTION.test(cause.message)) return;
-    const others = [...this.#failing.keys()].some((part) => part !== 'requests');
-    if (isReply(cause) || !others) this.failed('requests', cause);
+    if (isReply(cause)) return this.failed(REQUESTS, cause);
+    this.#unexplained += 1;
+    const isExplained = [...this.#failing.keys()].some((part) => part !== REQUESTS);
+    if (this.#unexplained > 1 && !isExplained) this.failed(REQUESTS, cause);
   }
 
   commandWorked(): void {
-    this.worked('requests');
+    this.#unexplained = 0;
+    this.worked(REQUESTS);
   }
 
   worked(part: string): void {
