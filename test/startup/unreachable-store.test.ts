@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../deploy/local/certificate.mjs';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { redisAddress } from '../../services/sync/config-redis.ts';
+import { type RedisAddress, redisAddress } from '../../services/sync/config-redis.ts';
 import { makeLeaseStore } from '../../services/sync/hub/lease-store.ts';
 import { Replica } from '../../services/sync/hub/replica.ts';
 import { Bus, type BusListener } from '../../services/sync/redis/bus.ts';
+import { close, connectCommands } from '../../services/sync/redis/connections.ts';
 import { Store } from '../../services/sync/redis/store.ts';
 import { makeLogger } from '../../services/sync/telemetry/logger.ts';
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
@@ -53,10 +54,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A store as a replica has it, with what it logs; it tries to take a lease and to listen as a replica does. */
-function openStore(url: string) {
+function addressOf(url: string): RedisAddress {
   const parsed = redisAddress(url);
   if (!('value' in parsed)) throw new Error(parsed.problem);
+  return parsed.value;
+}
+
+/** A store as a replica has it, with what it logs; it tries to take a lease and to listen as a replica does. */
+function openStore(url: string) {
   const seen: Line[] = [];
   const news = new EventEmitter();
   const logger = makeLogger(
@@ -71,7 +76,7 @@ function openStore(url: string) {
   const nothing = () => undefined;
   const store = new Store({
     ...{
-      address: parsed.value,
+      address: addressOf(url),
       keyPrefix: 'baton',
       waitReplicas: 0,
       logger,
@@ -133,7 +138,7 @@ const WRONG: [string, () => string, RegExp][] = [
   ['an unknown user', () => `redis://${USER}-3:${PASSWORD}@127.0.0.1:${plain.port}`, /refused.*WRONGPASS/],
   ['a user without the right to our keys', () => `redis://${USER}:${PASSWORD}@127.0.0.1:${plain.port}`, /users\.acl/],
   ['a user without channels', () => `redis://${USER}-2:${PASSWORD}@127.0.0.1:${plain.port}`, /users\.acl.*channel/],
-  ['TLS to a port without', () => `rediss://127.0.0.1:${plain.port}`, /TLS is spoken/],
+  ['TLS to a port without', () => `rediss://127.0.0.1:${plain.port}`, /is TLS spoken on that port/],
   ['no TLS to a port with it', () => `redis://127.0.0.1:${tlsPort}`, /it closes the connection.*rediss:\/\//],
   ['a certificate that nobody trusts', () => `rediss://127.0.0.1:${tlsPort}`, /its certificate is not trusted/],
   [
@@ -258,4 +263,20 @@ test('the broker tells of a user that may not read its keys', async () => {
   const broker = await start('broker', { BROKER_REDIS_URL: `redis://${USER}:${PASSWORD}@127.0.0.1:${plain.port}` });
   expect(await broker.says(STORE_FAILS)).toMatchObject({ store: 'broker', reason: expect.stringMatching(/NOPERM/) });
   expect(broker.log()).not.toMatch(/hidden-(pass|user)/);
+});
+
+test('a connection that is closed while it greets a server with TLS does not take the process with it', async () => {
+  const address = addressOf(`rediss://127.0.0.1:${tlsPort}`);
+  const closeAfter = async (turns: number) => {
+    const connection = connectCommands({ address, name: 'test', onError: () => undefined });
+    const comes = (event: string) => new Promise<void>((resolve) => void connection.once(event, () => resolve()));
+    const [ended, connecting] = [comes('end'), comes('connecting')];
+    connection.connect().catch(() => undefined);
+    await connecting;
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    close(connection);
+    await ended;
+  };
+  await Promise.all(Array.from({ length: 40 }, (_, i) => closeAfter(i % 8)));
+  expect(await tls.cli('ping')).toBe('PONG');
 });

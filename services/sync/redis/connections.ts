@@ -39,6 +39,17 @@ Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[
   return subscribed;
 };
 
+/**
+ * The library listens for one error of a socket. One that is closed while it greets a server with TLS can have another,
+ * as late as its alert arrives, and would end the process (measured: half of the connections closed there). On the
+ * prototype for the same reason, and because the library closes nodes and sentinels itself.
+ */
+const disconnect = Server.prototype.disconnect;
+Server.prototype.disconnect = function disconnectAndTakeErrors(...words) {
+  this.stream?.on('error', () => undefined);
+  return disconnect.apply(this, words);
+};
+
 /** The two kinds that it really is. */
 export type Connection = Server | Cluster;
 
