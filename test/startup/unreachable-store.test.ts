@@ -46,7 +46,7 @@ beforeAll(async () => {
   sentinel = await startRedisProcess({ isSentinel: true, file: [], readyWhen: 'Sentinel ID is' });
 });
 afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
+  await Promise.all(closing.splice(0).map((end) => end()));
   await stopStarted();
 });
 afterAll(async () => {
@@ -269,14 +269,13 @@ test('a connection that is closed while it greets a server with TLS does not tak
   const address = addressOf(`rediss://127.0.0.1:${tlsPort}`);
   const closeAfter = async (turns: number) => {
     const connection = connectCommands({ address, name: 'test', onError: () => undefined });
-    const comes = (event: string) => new Promise<void>((resolve) => void connection.once(event, () => resolve()));
-    const [ended, connecting] = [comes('end'), comes('connecting')];
+    const connecting = new Promise((resolve) => void connection.once('connecting', () => resolve(true)));
     connection.connect().catch(() => undefined);
     await connecting;
     for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
     close(connection);
-    await ended;
   };
   await Promise.all(Array.from({ length: 40 }, (_, i) => closeAfter(i % 8)));
-  expect(await tls.cli('ping')).toBe('PONG');
+  // Longer than the server needs to send what it has to say to that.
+  for (let i = 0; i < 10; i++) expect(await tls.cli('ping')).toBe('PONG');
 });

@@ -15,10 +15,12 @@ interface PortParts {
 export async function openPorts({ config, app, admin, logger }: PortParts) {
   const { host, port, adminPort, publicUrl } = config.http;
   const publicServer = await startServer({ app, host, port });
-  const adminServer: RunningServer = await startServer({ app: admin, host, port: adminPort }).catch(async (error) => {
-    await publicServer.close(0);
-    throw error;
-  });
+  const adminServer: RunningServer = await startServer({ app: admin, host, port: adminPort }).catch(
+    async (error: unknown) => {
+      await publicServer.close(0);
+      throw error;
+    },
+  );
   logger.info(
     {
       listens: addressText(host, publicServer.port),

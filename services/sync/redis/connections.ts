@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisNode } from '../config-redis.ts';
 
@@ -46,7 +47,9 @@ Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[
  */
 const disconnect = Server.prototype.disconnect;
 Server.prototype.disconnect = function disconnectAndTakeErrors(...words) {
-  this.stream?.on('error', () => undefined);
+  // A new socket is its connector's first, and a moment later its own.
+  const { connector, stream } = this as unknown as { connector?: { stream?: Socket }; stream?: Socket };
+  for (const socket of [connector?.stream, stream]) socket?.on('error', () => undefined);
   return disconnect.apply(this, words);
 };
 
