@@ -59,7 +59,6 @@ test('a replica that starts warns of keys that nobody reads, but not of those th
       APP_REPLICAS: '3',
       APP_LAN_PORT: '8443',
       APP_TEST_REDIS_URL: AWAY,
-      APP_VAPID_SUBJECT: 'mailto:a@baton.example',
     },
   });
   await replica.says(LISTENS);
