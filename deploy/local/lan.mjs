@@ -22,8 +22,19 @@ function forwardedHeaders(req) {
   return headers;
 }
 
-/** Passes one request on, and its answer back, as they come. */
-function pass(req, res, port) {
+/** What is said for a replica that went away while it had the request, or where none is left. */
+function failed(res) {
+  if (res.headersSent) return res.destroy();
+  const problem = { type: 'about:blank', title: 'Bad Gateway', status: 502, detail: 'What serves this went away' };
+  res.writeHead(502, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(problem));
+}
+
+/**
+ * Passes one request on to the first of these ports, and its answer back, as they come. Where nobody takes the connection
+ * nothing has been sent yet, and the next port has its turn.
+ */
+function pass(req, res, [port, ...others]) {
+  if (port === undefined) return failed(res);
   const onward = request({
     host: '127.0.0.1',
     port,
@@ -31,6 +42,13 @@ function pass(req, res, port) {
     path: req.url,
     headers: forwardedHeaders(req),
     agent: false,
+  });
+  let isConnected = false;
+  onward.once('socket', (socket) => {
+    socket.once('connect', () => {
+      isConnected = true;
+      req.pipe(onward);
+    });
   });
   onward.on('response', (answer) => {
     const { connection: _, 'keep-alive': __, ...headers } = answer.headers;
@@ -40,14 +58,17 @@ function pass(req, res, port) {
     answer.pipe(res);
     answer.on('error', () => res.destroy());
   });
-  onward.on('error', () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
-  res.on('close', () => onward.destroy());
-  req.pipe(onward);
+  onward.on('error', () => {
+    if (res.destroyed) return;
+    if (isConnected) failed(res);
+    else pass(req, res, others);
+  });
+  res.once('close', () => onward.destroy());
 }
 
 /**
  * Publishes the replicas and the broker's login on one https address of the local network, with a certificate made for
- * it. Resolves to `{fingerprint, stop}`; rejects in plain words.
+ * it. Resolves to `{fingerprint, leave, stop}`, `leave` for the port of a replica that ended; rejects in plain words.
  */
 export async function startLan({ address, port, replicaPorts, brokerPort }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-lan-'));
@@ -57,16 +78,22 @@ export async function startLan({ address, port, replicaPorts, brokerPort }) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  const ports = [...replicaPorts];
   let turn = 0;
   const server = createServer({ key: certificate.key, cert: certificate.cert }, (req, res) => {
     const isLogin = brokerPort !== null && /^\/login(?:[/?]|$)/.test(req.url);
-    pass(req, res, isLogin ? brokerPort : replicaPorts[turn++ % replicaPorts.length]);
+    turn = (turn + 1) % Math.max(1, ports.length);
+    pass(req, res, isLogin ? [brokerPort] : [...ports.slice(turn), ...ports.slice(0, turn)]);
   });
   server.requestTimeout = 0;
   server.listen(port, address);
   await once(server, 'listening');
   return {
     fingerprint: new X509Certificate(certificate.cert).fingerprint256,
+    leave: (replicaPort) => {
+      const at = ports.indexOf(replicaPort);
+      if (at >= 0) ports.splice(at, 1);
+    },
     stop: () => {
       server.close();
       server.closeAllConnections();

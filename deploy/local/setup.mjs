@@ -63,9 +63,14 @@ export function installPackages() {
   const npm = process.env.npm_execpath || '';
   const [command, first] = npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
   const quiet = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Never anything but what the lock names: another command would take newer packages, and rewrite it.
   if (runQuietly(command, [...first, 'ci', ...quiet])) return;
-  say('Trying npm install instead.');
-  if (!runQuietly(command, [...first, 'install', ...quiet])) giveUp('The packages could not be installed.');
+  giveUp(
+    'The packages that package-lock.json names could not be installed (npm ci), and no others are installed instead.\n' +
+      '  If the registry was not reached: look at the network, and at `npm config get registry` and `npm config get proxy`.\n' +
+      '  If package.json and the lock differ: git checkout package.json package-lock.json\n' +
+      'Then start it again.',
+  );
 }
 
 function findOnPath(name) {

@@ -191,6 +191,7 @@ for (const place of plan.places) {
   say(`${place.name} (pid ${replica.pid}) on ${place.url}, admin port ${place.adminPort}`);
   void replica.ended.then((how) => {
     if (ending) return;
+    lan?.leave(place.port);
     const alone = !replicas.some((other) => !other.isOver());
     const then = !serving ? ' before it was ready' : alone ? '; none is left' : '; the others go on';
     say(`${place.name} (pid ${replica.pid}) ${how}${then}`);

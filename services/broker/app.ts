@@ -5,8 +5,9 @@ import { makeExpress } from '../sync/http/express-app.ts';
 import { makeProblemHandler } from '../sync/http/problem.ts';
 import { requestId } from '../sync/http/request-facts.ts';
 import { makeRequestLog } from '../sync/http/request-log.ts';
-import { startServer } from '../sync/http/server.ts';
+import { addressText, startServer } from '../sync/http/server.ts';
 import { close, connectCommands, type Redis } from '../sync/redis/connections.ts';
+import { Reachability } from '../sync/redis/reachability.ts';
 import { makeLogger } from '../sync/telemetry/logger.ts';
 import { makeMetrics } from '../sync/telemetry/metrics.ts';
 import { VERSION } from '../sync/version.ts';
@@ -51,10 +52,16 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   const metrics = makeMetrics({ version: VERSION });
 
   // The store, and the keys that are kept there.
+  const { address } = config.redis;
+  const reachability = new Reachability({ store: 'broker', address, logger });
   const redis = connectCommands({
-    address: config.redis.address,
+    address,
     name: 'baton:broker',
-    onError: (error) => logger.debug({ err: error }, 'redis connection error'),
+    onError: (error) => {
+      logger.debug({ err: error }, 'redis connection error');
+      reachability.failed('commands', error);
+    },
+    onWell: () => reachability.worked('commands'),
     // Also a cluster has the commands of one server: beside scripts, all that is asked has one key.
   }) as Redis;
   const keys = makeKeys(config.redis.keyPrefix);
@@ -66,6 +73,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     keyMs: keySeconds * 1000,
     overlapMs: overlapSeconds * 1000,
     logger,
+    onLooked: (ok, error) => (ok ? reachability.commandWorked() : reachability.commandFailed(error)),
   });
 
   // The rooms.
@@ -121,6 +129,16 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   app.use(makeProblemHandler({ logger, metrics }));
 
   const server = await startServer({ app, ...config.http });
+  logger.info(
+    {
+      listens: addressText(config.http.host, server.port),
+      publicUrl,
+      login: dev ? 'dev' : oidc === null ? 'none' : 'oidc',
+      redis: address.mode,
+      version: VERSION,
+    },
+    'listening',
+  );
   // The client goes on trying by itself; the keyring tells when it has succeeded.
   redis.connect().catch(() => undefined);
   keyring.start();

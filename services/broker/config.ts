@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../sync/config.ts';
 import type { RedisAddress } from '../sync/config-redis.ts';
 import type { Setting } from '../sync/config-settings.ts';
+import { unknownKeys } from '../sync/config-unknown.ts';
 import { type Key, SETTINGS, type Values } from './config-settings.ts';
 
 export interface BrokerConfig {
@@ -165,6 +166,8 @@ export function loadConfig(env: Env = process.env): BrokerConfig {
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return assemble(values);
+  const unknown = unknownKeys(env, { prefix: 'BROKER_', known: keys });
+  if (problems.length > 0) throw new ConfigError(problems, unknown);
+  const config = assemble(values);
+  return { ...config, warnings: [...unknown, ...config.warnings] };
 }

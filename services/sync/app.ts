@@ -10,9 +10,9 @@ import { DueSweeper } from './due/due-sweeper.ts';
 import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
+import { openPorts } from './http/ports.ts';
 import { makePublicApp } from './http/public-app.ts';
 import { scaledLimit } from './http/rate-limit-headers.ts';
-import { startServer } from './http/server.ts';
 import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
 import { Hub } from './hub/hub.ts';
@@ -163,6 +163,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   const relay: RelayRoom = makeRelayRoom({
     ...{ db: { scripts, keys }, settings: config.relay, transfers, logger, metrics, onFailure },
+    reachability: store.reachability,
     idleMs: config.transfers.redeliverySeconds * 1000,
     bus: { channel: () => replica.channel, publish: store.publish },
   });
@@ -303,8 +304,7 @@ export async function startApp(config: Config): Promise<App> {
     isDraining: () => draining,
   });
 
-  const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
-  const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
+  const { publicServer, adminServer } = await openPorts({ config, app, admin, logger });
   let stopped = false;
   store.connect();
   relay.bulk.connect();

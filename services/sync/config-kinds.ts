@@ -32,7 +32,7 @@ export const oneOf =
 
 export const flag: Kind<boolean> = (text) => {
   if (text === 'true' || text === '1') return accept(true);
-  return text === 'false' || text === '0' ? accept(false) : refuse('must be true or false');
+  return text === 'false' || text === '0' ? accept(false) : refuse('must be true or false (or 1 or 0)');
 };
 
 export const matching =

@@ -33,6 +33,8 @@ const REDIS_PORT = 6_379;
 const URL_PARTS = /^(rediss?)(\+sentinel)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 const HOST = /^(?:\[([\da-f:]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
 
+const NO_DATABASE = 'names a database: a cluster has only number 0';
+
 class Malformed extends Error {}
 
 function nodeOf(text: string, defaultPort: number): RedisNode {
@@ -100,11 +102,13 @@ function nodesAddress(text: string): RedisAddress {
     if (differs) throw new Malformed('lists nodes that differ in more than host and port');
     nodes.push(nodeOf(parts[4] ?? '', REDIS_PORT));
   }
+  const db = dbOf(path);
+  if (nodes.length > 1 && db !== 0) throw new Malformed(NO_DATABASE);
   return {
     mode: nodes.length > 1 ? 'cluster' : 'standalone',
     nodes,
     master: '',
-    db: dbOf(path),
+    db,
     tls: scheme === 'rediss',
     user: credentialsOf(user),
     sentinelUser: NOBODY,
@@ -131,17 +135,16 @@ export function withMode(
   address: RedisAddress,
   asked: RedisAddress['mode'] | null,
 ): { value: RedisAddress } | { key: 'url' | 'mode'; problem: string } {
-  if (address.mode === 'cluster' && asked !== 'cluster') {
-    return { key: 'url', problem: 'names several nodes, which needs APP_REDIS_MODE=cluster' };
+  if (asked === null || asked === address.mode) return { value: address };
+  if (address.mode === 'cluster') {
+    return { key: 'mode', problem: `must be cluster, or absent, with several nodes in APP_REDIS_URL, not "${asked}"` };
   }
-  if (address.mode === 'sentinel' && asked !== null && asked !== 'sentinel') {
+  if (address.mode === 'sentinel') {
     return { key: 'mode', problem: `must be sentinel, or absent, with a redis+sentinel:// URL, not "${asked}"` };
   }
-  if (asked === 'sentinel' && address.mode !== 'sentinel') {
+  if (asked === 'sentinel') {
     return { key: 'url', problem: 'must be a redis+sentinel:// URL with APP_REDIS_MODE=sentinel' };
   }
-  if (asked === 'cluster' && address.db !== 0) {
-    return { key: 'url', problem: 'names a database: a cluster has only number 0' };
-  }
-  return { value: { ...address, mode: asked ?? address.mode } };
+  if (address.db !== 0) return { key: 'url', problem: NO_DATABASE };
+  return { value: { ...address, mode: asked } };
 }

@@ -125,7 +125,8 @@ export const SETTINGS = {
   }),
   APP_REDIS_MODE: setting(oneOf('standalone', 'sentinel', 'cluster'), {
     defaultSays: 'what `APP_REDIS_URL` looks like',
-    meaning: 'Has to be `cluster` for a Redis Cluster, also with one node in `APP_REDIS_URL`.',
+    meaning:
+      '`standalone`, `sentinel` or `cluster`. Needed only for a Redis Cluster of which `APP_REDIS_URL` names one node.',
   }),
   APP_KEY_PREFIX: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'), {
     default: 'baton',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './config-push.ts';
 import { type RedisAddress, withMode } from './config-redis.ts';
+import { unknownKeys } from './config-unknown.ts';
 import { type Key, SETTINGS, type Setting, type Values } from './config-settings.ts';
 
 export interface Config {
@@ -84,12 +85,12 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** Everything that is wrong with the configuration, at once. */
+/** Everything that is wrong with the configuration, at once; and what may be the reason: keys that are not known. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
-  constructor(problems: readonly ConfigProblem[]) {
-    super(problems.map(({ key, message }) => `${key} ${message}`).join('\n'));
+  constructor(problems: readonly ConfigProblem[], hints: readonly string[] = []) {
+    super([...problems.map(({ key, message }) => `${key} ${message}`), ...hints].join('\n'));
     this.name = 'ConfigError';
     this.problems = problems;
   }
@@ -292,6 +293,8 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return freeze(assemble(values, descriptorLimit));
+  const unknown = unknownKeys(env, { prefix: 'APP_', known: keys });
+  if (problems.length > 0) throw new ConfigError(problems, unknown);
+  const config = assemble(values, descriptorLimit);
+  return freeze({ ...config, warnings: [...unknown, ...config.warnings] });
 }

@@ -18,6 +18,8 @@ interface KeyringParts {
   /** How long a key is published before it signs and after it signed: longer than anybody keeps a key set. */
   overlapMs: number;
   logger: Logger;
+  /** After each look of its own accord: whether the store was there for it, and if not, why. */
+  onLooked?: (ok: boolean, error?: unknown) => void;
 }
 
 /** A key that can sign, with everything of it. */
@@ -54,7 +56,13 @@ export class Keyring {
   /** Goes on trying until there are keys. */
   start(): void {
     const look = (): void => {
-      this.refresh().catch((error: unknown) => this.#parts.logger.debug({ err: error }, 'keys could not be read'));
+      this.refresh().then(
+        () => this.#parts.onLooked?.(true),
+        (error: unknown) => {
+          this.#parts.logger.debug({ err: error }, 'keys could not be read');
+          this.#parts.onLooked?.(false, error);
+        },
+      );
       const everyMs = Math.min(LOOK_EVERY_MS, this.#parts.overlapMs / 4);
       this.#timer = this.#stopped ? null : setTimeout(look, this.isReady ? everyMs : START_AGAIN_MS);
     };

@@ -10,8 +10,8 @@ import { makeAdminApp } from './admin.ts';
 
 interface HealthParts {
   config: Config;
-  store: { readonly isUp: boolean; readonly wasSeen: boolean };
-  relayStore: { readonly isUp: boolean };
+  store: { readonly isUp: boolean; readonly wasSeen: boolean; readonly reason: string | null };
+  relayStore: { readonly isUp: boolean; readonly reason: string | null };
   /** Null without one. */
   broker: { failing: () => string[] } | null;
   hub: Hub;
@@ -25,14 +25,15 @@ interface HealthParts {
 /** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
 export function makeHealth(parts: HealthParts): Express {
   const { config, store, relayStore, broker, hub, replica, bus, metrics, logger, isDraining } = parts;
+  const notSeen = () => ['the store was not reached yet', ...(store.reason === null ? [] : [store.reason])].join(': ');
   const isReady = () => ({
     ready: store.wasSeen && !isDraining(),
-    reasons: [...(store.wasSeen ? [] : ['the store was not reached yet']), ...(isDraining() ? ['draining'] : [])],
+    reasons: [...(store.wasSeen ? [] : [notSeen()]), ...(isDraining() ? ['draining'] : [])],
   });
   const status = async () => ({
     replica: { id: replica.id, live_replicas: replica.live, streams: hub.streams.size, draining: isDraining() },
-    store: { up: store.isUp },
-    relay_store: { up: relayStore.isUp },
+    store: { up: store.isUp, reason: store.reason },
+    relay_store: { up: relayStore.isUp, reason: relayStore.reason },
     broker: broker && { failing: broker.failing() },
     bus: { silent_for_ms: Math.round(bus.silentForMs) },
   });

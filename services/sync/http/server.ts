@@ -28,8 +28,11 @@ export interface RunningServer {
   close(deadlineMs: number): Promise<void>;
 }
 
+/** Host and port as one word, as in a URL. */
+export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 function describe(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const where = `${host}:${port}`;
+  const where = addressText(host, port);
   const says: Record<string, string> = {
     EADDRINUSE: `${where} is taken by another process`,
     EACCES: `${where} may not be opened by this user`,

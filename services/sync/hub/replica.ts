@@ -39,7 +39,7 @@ interface ReplicaParts {
   onNewId: (oldId: string, cause: 'lease lost' | 'mute channel') => void;
   /** The version of the revocations and the store's time, with every renewal. */
   onRevocations: (version: string, nowMs: number) => void;
-  /** The lease was renewed, or could not be. */
+  /** The lease was renewed, or could not be, or not taken at the start. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onDeaf: () => void;
   /** The store's clock was set, or another server has its place: what it takes for long ago may be of just now. */
@@ -137,7 +137,8 @@ export class Replica {
     while (!isUnwanted()) {
       try {
         return await this.start();
-      } catch {
+      } catch (error) {
+        this.#parts.onBeat(false, error);
         await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
       }
     }

@@ -5,8 +5,9 @@ import type { RedisAddress, RedisNode } from '../config-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { BulkLink } from './bulk-link.ts';
 import { close, type Connection, connectCommands } from './connections.ts';
-import { storeFault } from './faults.ts';
+import { isAnswer, storeFault } from './faults.ts';
 import { makeGate } from './gate.ts';
+import { Reachability } from './reachability.ts';
 import { assemble, makeScriptLoader, type ScriptLoader } from './scripts.ts';
 import { slotOf } from './slots.ts';
 
@@ -15,6 +16,9 @@ const MAX_IDLE = 16;
 
 /** How old a reading of the memory in use may be. */
 const MEMORY_MS = 1_000;
+
+/** A user that may not do what it has to is looked at again after so long: rights come without a new connection. */
+const PROBE_AGAIN_MS = 5_000;
 
 /** A script that is sent over bulk connections: by its text the first time, then by its digest. */
 export interface LinkScript {
@@ -26,6 +30,10 @@ export interface LinkScript {
 
 interface BulkStoreParts {
   address: RedisAddress;
+  /** Where it is told why this store cannot be used. */
+  reachability?: Reachability;
+  /** A key of the relay, never written, with which it is found out whether this user may do anything here. */
+  probeKey?: string;
   logger: Logger;
   metrics: Metrics;
 }
@@ -37,15 +45,26 @@ interface BulkStoreParts {
 export class BulkStore {
   readonly scripts: ScriptLoader;
   readonly #address: RedisAddress;
+  readonly #reachability: Reachability;
   readonly #connection: Connection;
   readonly #idle: BulkLink[] = [];
   #isStopped = false;
+  #probeTimer: NodeJS.Timeout | undefined;
   readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
 
-  constructor({ address, logger, metrics }: BulkStoreParts) {
+  constructor({ address, probeKey, logger, metrics, ...parts }: BulkStoreParts) {
     this.#address = address;
-    const onError = (error: Error) => logger.debug({ err: error, connection: 'relay' }, 'redis connection error');
-    this.#connection = connectCommands({ address, name: 'baton:relay', onError });
+    const reachability = parts.reachability ?? new Reachability({ store: 'relay', address, logger });
+    this.#reachability = reachability;
+    const onError = (error: Error) => {
+      logger.debug({ err: error, connection: 'relay' }, 'redis connection error');
+      reachability.failed('relay', error);
+    };
+    const onWell = () => {
+      reachability.worked('relay');
+      if (probeKey !== undefined) void this.#probe(probeKey);
+    };
+    this.#connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
     this.scripts = makeScriptLoader({
       connection: this.#connection,
       gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
@@ -63,12 +82,18 @@ export class BulkStore {
     return this.#connection.status === 'ready';
   }
 
+  /** Why it cannot be used; null while nothing fails. */
+  get reason(): string | null {
+    return this.#reachability.reason;
+  }
+
   connect(): void {
     this.#connection.connect().catch(() => undefined);
   }
 
   stop(): void {
     this.#isStopped = true;
+    clearTimeout(this.#probeTimer);
     for (const link of this.#idle.splice(0)) link.close();
     close(this.#connection);
   }
@@ -113,6 +138,21 @@ export class BulkStore {
     this.#memory.set(name, { atMs: performance.now(), percent });
     percent.catch(() => this.#memory.delete(name));
     return percent;
+  }
+
+  /** Nobody may come by for hours: what the user may not do is to be known before. Never rejects. */
+  async #probe(key: string): Promise<void> {
+    clearTimeout(this.#probeTimer);
+    if (this.#isStopped) return;
+    try {
+      await this.#connection.eval("return redis.call('EXISTS', KEYS[1])", 1, key);
+      this.#reachability.worked('relay commands');
+    } catch (error) {
+      // A connection that is away tells by itself, and is probed when it is back.
+      if (!isAnswer(error)) return;
+      this.#reachability.failed('relay commands', error);
+      this.#probeTimer = setTimeout(() => void this.#probe(key), PROBE_AGAIN_MS);
+    }
   }
 
   #serverOf(key: string): Server | null {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisNode } from '../config-redis.ts';
 
@@ -10,6 +11,9 @@ export const COMMAND_TIMEOUT_MS = 2_000;
  * a slow answer is not taken for a dead peer.
  */
 const SILENT_SOCKET_MS = 2_500;
+
+/** A connection to a cluster counts as well again when none of its nodes failed for so long. */
+const QUIET_MS = 10_000;
 
 /** A cluster that lost a primary without our noticing (no MOVED, no closed connection) is found out this late. */
 const SLOTS_REFRESH_MS = 5_000;
@@ -36,6 +40,19 @@ Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[
   return subscribed;
 };
 
+/**
+ * The library listens for one error of a socket. One that is closed while it greets a server with TLS can have another,
+ * as late as its alert arrives, and would end the process (measured: half of the connections closed there). On the
+ * prototype for the same reason, and because the library closes nodes and sentinels itself.
+ */
+const disconnect = Server.prototype.disconnect;
+Server.prototype.disconnect = function disconnectAndTakeErrors(...words) {
+  // A new socket is its connector's first, and a moment later its own.
+  const { connector, stream } = this as unknown as { connector?: { stream?: Socket }; stream?: Socket };
+  for (const socket of [connector?.stream, stream]) socket?.on('error', () => undefined);
+  return disconnect.apply(this, words);
+};
+
 /** The two kinds that it really is. */
 export type Connection = Server | Cluster;
 
@@ -44,6 +61,8 @@ interface ConnectionParts {
   /** Shown by CLIENT LIST. */
   name: string;
   onError: (error: Error) => void;
+  /** It is connected, whatever it was before. */
+  onWell?: () => void;
 }
 
 /** With `replyMapping` the client's types would take the shape of every reply from the options. */
@@ -104,6 +123,50 @@ const revivals = new WeakMap<Connection, NodeJS.Timeout>();
  */
 const refreshes = new WeakMap<Connection, NodeJS.Timeout>();
 
+/**
+ * Tells what keeps a server connection from being used. The library is silent about a server that closes the connection
+ * before it has said anything, as one that wants TLS does, and hides what a sentinel answered.
+ */
+function reportServer(server: Server, { onError, onWell }: ConnectionParts): void {
+  let isExplained = false;
+  let sentinels: Error | null = null;
+  server.on('connecting', () => {
+    isExplained = false;
+  });
+  server.on('sentinelError', (error: Error) => {
+    sentinels = error;
+  });
+  server.on('error', (error: Error) => {
+    isExplained = true;
+    const isSentinels = sentinels !== null && error.message.startsWith('All sentinels are unreachable');
+    onError(isSentinels ? (sentinels as Error) : error);
+  });
+  server.on('ready', () => {
+    isExplained = true;
+    onWell?.();
+  });
+  server.on('close', () => {
+    if (!isExplained && !closed.has(server)) onError(new Error('The server closed the connection'));
+  });
+}
+
+/** The same of a cluster, whose nodes fail each for itself. */
+function reportCluster(cluster: Cluster, { onError, onWell }: ConnectionParts): void {
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+  const failed = (error: Error): void => {
+    if (closed.has(cluster)) return;
+    failedAtMs = performance.now();
+    onError(error);
+  };
+  cluster.on('error', failed);
+  cluster.on('node error', failed);
+  cluster.on('ready', () => onWell?.());
+  // The map of the slots is fetched again and again, from a node that answers.
+  cluster.on('refresh', () => {
+    if (performance.now() - failedAtMs > QUIET_MS) onWell?.();
+  });
+}
+
 function openCluster(
   parts: ConnectionParts,
   options: Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>,
@@ -122,8 +185,7 @@ function openCluster(
       ...options,
     },
   );
-  cluster.on('error', parts.onError);
-  cluster.on('node error', parts.onError);
+  reportCluster(cluster, parts);
   refreshes.set(
     cluster,
     setInterval(() => {
@@ -148,7 +210,7 @@ export function close(connection: Connection): void {
  */
 function openServer(parts: ConnectionParts, options: ServerOptions): Server {
   const server = new Server({ ...serverOptions(parts), ...options });
-  server.on('error', parts.onError);
+  reportServer(server, parts);
   server.on('end', () => {
     if (closed.has(server)) return;
     // A failure ends in another `end`, or in the library's own next try.

@@ -8,6 +8,7 @@ import { type Confirm, Confirmer } from './confirmer.ts';
 import { close, type Connection, connectCommands } from './connections.ts';
 import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
+import { Reachability } from './reachability.ts';
 import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
 import { slotOf } from './slots.ts';
 import { openSubscriber, type Subscriber, type SubscriberParts } from './subscriber.ts';
@@ -39,6 +40,8 @@ export class Store {
   readonly probes: ScriptLoader;
   /** Null where no replica is to be asked. */
   readonly confirm: Confirm | null;
+  /** Why it cannot be used, for whoever runs this. */
+  readonly reachability: Reachability;
   readonly #parts: StoreParts;
   readonly #connection: Connection;
   readonly #announcer: Announcer;
@@ -52,8 +55,8 @@ export class Store {
     this.#parts = parts;
     const { address, keyPrefix, waitReplicas, logger, metrics, isDeadChannel, onPartLost } = parts;
     this.keys = makeKeys(keyPrefix);
-    const onError = (error: Error) => this.#logError('commands', error);
-    this.#connection = connectCommands({ address, name: 'baton:commands', onError });
+    this.reachability = new Reachability({ store: 'main', address, logger });
+    this.#connection = connectCommands({ address, name: 'baton:commands', ...this.#watchers('commands') });
     // Both kinds have the commands of `Redis` with the same meaning; their overloads are too many for the compiler.
     this.redis = this.#connection as Redis;
     this.#watch(this.#connection);
@@ -95,12 +98,19 @@ export class Store {
     return this.#seen;
   }
 
+  /** Null while nothing fails. */
+  get reason(): string | null {
+    return this.reachability.reason;
+  }
+
   /** Records whether the lease beat was answered just now, and if not, why; true when `isUp` has changed by it. */
   note(answered: boolean, error?: unknown): boolean {
     const up = answered || (this.#up && this.#hasPrimary());
     const changed = this.#up !== up;
     this.#up = up;
     this.#seen ||= up;
+    if (answered) this.reachability.commandWorked();
+    else this.reachability.commandFailed(error);
     if (changed && up) this.#parts.logger.info('store is up');
     if (changed && !up) this.#parts.logger.warn({ err: error }, 'store is away');
     if (changed && up) void this.#checkEviction();
@@ -118,7 +128,7 @@ export class Store {
       ...parts,
       address: this.#parts.address,
       name: 'baton:subscriber',
-      onError: (error) => this.#logError('subscriber', error),
+      ...this.#watchers('subscriber'),
     });
 
   connect(): void {
@@ -191,6 +201,16 @@ export class Store {
     } catch (error) {
       this.#logError('commands', error as Error);
     }
+  }
+
+  #watchers(connection: string) {
+    return {
+      onError: (error: Error) => {
+        this.#logError(connection, error);
+        this.reachability.failed(connection, error);
+      },
+      onWell: () => this.reachability.worked(connection),
+    };
   }
 
   #logError(connection: string, error: Error): void {

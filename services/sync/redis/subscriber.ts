@@ -14,6 +14,7 @@ export interface SubscriberParts {
   onMessage: (payload: string) => void;
   onLoss: (loss: Loss) => void;
   onError: (error: Error) => void;
+  onWell?: () => void;
 }
 
 /**

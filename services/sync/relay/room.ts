@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { BulkStore } from '../redis/bulk-store.ts';
 import type { Keys } from '../redis/keys.ts';
+import type { Reachability } from '../redis/reachability.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -17,6 +18,8 @@ interface RelayRoomParts {
   transfers: RelayTransfers;
   /** The channel of this replica, and how others are heard of. */
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
+  /** Of the common store, which may be this one too. */
+  reachability: Reachability;
   logger: Logger;
   metrics: Metrics;
   onFailure: (task: string, error: unknown) => void;
@@ -24,11 +27,14 @@ interface RelayRoomParts {
 
 /** The parts of this room, put together. */
 export function makeRelayRoom({ db, settings, idleMs, transfers, bus, ...parts }: RelayRoomParts) {
-  const bulk = new BulkStore({ address: settings.address, logger: parts.logger, metrics: parts.metrics });
+  const { logger, metrics } = parts;
+  const reachability = parts.reachability.of('relay', settings.address);
+  const probeKey = db.keys.relayState('probe', 0);
+  const bulk = new BulkStore({ address: settings.address, reachability, probeKey, logger, metrics });
   const relay = new Relay({
     store: makeRelayStore({ bulk, ...db, idleMs }),
     transfers,
-    metrics: parts.metrics,
+    metrics,
     onFailure: parts.onFailure,
     windowBytes: settings.windowBytes,
     stallMs: settings.stallMs,
