@@ -260,6 +260,7 @@ export async function startApp(config: Config): Promise<App> {
   // Both ports.
   let draining = false;
   const app = makePublicApp({
+    allowedHosts: config.http.allowedHosts,
     handlers: {
       ...makeIdentityHandlers({
         ownDevice: devices.own,
