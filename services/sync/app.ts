@@ -201,7 +201,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const identity = makeIdentity({
-    ...{ config, isRevoked, verify: broker && broker.verify },
+    ...{ config, isRevoked, verify: broker && broker.verify, db: { redis, scripts, keys } },
     ensureRow: devices.ensureRow,
     restoreRow: sessions.rows.restore,
     onFailure,
@@ -308,8 +308,7 @@ export async function startApp(config: Config): Promise<App> {
   store.connect();
   relay.bulk.connect();
   const started = replica.startWhenItCan(() => stopped);
-  hub.start();
-  dueSweeper.start();
+  for (const part of [identity, hub, dueSweeper]) part.start();
 
   const stop = async (): Promise<void> => {
     const startedAt = performance.now();
@@ -326,8 +325,7 @@ export async function startApp(config: Config): Promise<App> {
     await dueSweeper.stop();
     await push.stop();
     await reaper.stop();
-    hub.stop();
-    bus.stop();
+    for (const part of [identity, hub, bus]) part.stop();
     await started;
     await replica.stop();
     store.stop();

@@ -51,6 +51,7 @@ const removing = <const P extends string>(path: P) =>
     path,
     summary: 'Sign a device out and remove it, with everything that waits for it',
     scope: 'own',
+    endsOwn: true,
     params,
     answers: { 204: null, 202: null },
   });
@@ -98,6 +99,7 @@ export const sessionRoutes = {
     method: 'POST',
     path: '/api/auth/logout',
     summary: "End the caller's own session",
+    endsOwn: true,
     rate: 'auth',
     answers: { 204: null },
     errors: ofBroker,

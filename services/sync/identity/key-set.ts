@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { KeySetStore } from './key-set-store.ts';
 
 /** A key set is a few kilobytes; more is not one. */
 const MOST_BYTES = 262_144;
@@ -10,9 +11,15 @@ const FETCH_MS = 2_000;
 const COOL_DOWN_MS = 30_000;
 /** Without any key nobody can be let in, so that waiting is worse than asking again. */
 const FIRST_KEYS_PAUSE_MS = 1_000;
+/** A broker that starts beside us takes some seconds: failures in the background are told from this pause on. */
+const TOLD_FROM_MS = 8_000;
+/** The longest pause between two tries in the background. */
+const LONGEST_PAUSE_MS = 30_000;
 
 interface KeySetParts {
   url: string;
+  /** Where replicas keep the last good set for each other; null: nowhere. */
+  store?: KeySetStore | null;
   onFailure: (task: string, error: unknown) => void;
   /** For tests. Milliseconds of a clock that never goes back. */
   now?: () => number;
@@ -30,7 +37,7 @@ async function readBounded(answer: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-async function fetchKeys(url: string): Promise<JWTVerifyGetKey> {
+async function fetchKeys(url: string): Promise<JSONWebKeySet> {
   const answer = await fetch(url, {
     headers: { Accept: 'application/jwk-set+json, application/json' },
     // Keys come from where the configuration says, and from nowhere that place may point to.
@@ -42,44 +49,107 @@ async function fetchKeys(url: string): Promise<JWTVerifyGetKey> {
     throw new Error(`the key set was answered with ${answer.status}`);
   }
   const set = JSON.parse(await readBounded(answer)) as JSONWebKeySet;
-  const find = createLocalJWKSet(set);
+  createLocalJWKSet(set);
   // Whoever answers an empty set has lost its keys; that is no reason for us to lose them too.
   if (set.keys.length === 0) throw new Error('the key set is empty');
-  return find;
+  return set;
+}
+
+export interface KeySet extends JWTVerifyGetKey {
+  /** Fetches in the background, again and again until there are keys, and from then on every five minutes. */
+  start(): void;
+  stop(): void;
 }
 
 /**
- * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched when first needed, every five minutes, and for
+ * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
- * the last good keys in force.
+ * the last good keys in force: ours, or those that another replica has fetched since, which are in the store. Whoever can
+ * reach the place of the keys believes nobody but it.
  * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there never were any keys.
  */
-export function makeKeySet({ url, onFailure, now = () => performance.now() }: KeySetParts): JWTVerifyGetKey {
+export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
   let find: JWTVerifyGetKey | null = null;
+  /** The store's clock before the set in force was fetched. */
+  let atMs = Number.NEGATIVE_INFINITY;
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
-  let fetching: Promise<void> | null = null;
+  let fetching: Promise<boolean> | null = null;
+  let reading: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
 
-  const load = async (): Promise<void> => {
-    triedAtMs = now();
+  /** Null where the store is away: the set is then kept with a later fetch. */
+  const begin = (): Promise<number | null> => store?.nowMs().catch(() => null) ?? Promise.resolve(null);
+
+  const take = (set: JSONWebKeySet, ofMs: number): void => {
+    find = createLocalJWKSet(set);
+    atMs = ofMs;
+  };
+
+  const keep = async (set: JSONWebKeySet, beganAtMs: number): Promise<boolean> => {
     try {
-      find = await fetchKeys(url);
-      fetchedAtMs = now();
+      await store?.keep({ set, atMs: beganAtMs });
+      return true;
     } catch (error) {
-      onFailure('fetch keys', error);
+      onFailure('keep keys', error);
+      return false;
+    }
+  };
+
+  const readKept = async (): Promise<void> => {
+    try {
+      const kept = (await store?.read()) ?? null;
+      if (kept !== null && kept.atMs > atMs) take(kept.set, kept.atMs);
+    } catch (error) {
+      onFailure('read keys', error);
+    } finally {
+      reading = null;
+    }
+  };
+  /** Joins the reading that is under way. */
+  const takeKept = (): Promise<void> => {
+    reading ??= readKept();
+    return reading;
+  };
+
+  /** Resolves to whether nothing is left to be done before the keys get old. */
+  const load = async (isTold: boolean): Promise<boolean> => {
+    triedAtMs = now();
+    const beganAtMs = await begin();
+    try {
+      const set = await fetchKeys(url);
+      take(set, beganAtMs ?? atMs);
+      fetchedAtMs = now();
+      if (store === null || stopped) return true;
+      return beganAtMs !== null && (await keep(set, beganAtMs));
+    } catch (error) {
+      if (isTold) onFailure('fetch keys', error);
+      await takeKept();
+      return false;
     } finally {
       fetching = null;
     }
   };
   /** Joins the fetch that is running, or begins one when the last was begun long enough ago. */
-  const refresh = (pauseMs: number): Promise<void> => {
-    if (fetching === null && now() - triedAtMs >= pauseMs) fetching = load();
+  const refresh = (pauseMs: number): Promise<unknown> => {
+    if (fetching === null && now() - triedAtMs >= pauseMs) fetching = load(true);
     return fetching ?? Promise.resolve();
   };
 
-  return async (header, token) => {
+  const watch = async (pauseMs: number): Promise<void> => {
+    fetching ??= load(pauseMs >= TOLD_FROM_MS);
+    const isDone = await fetching;
+    if (stopped) return;
+    const nextMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    timer = setTimeout(() => void watch(isDone ? FIRST_KEYS_PAUSE_MS : nextMs), isDone ? FRESH_MS : pauseMs);
+  };
+
+  const findKey: JWTVerifyGetKey = async (header, token) => {
     if (find === null) await refresh(FIRST_KEYS_PAUSE_MS);
+    // The try that has just failed may have been before the store was there.
+    if (find === null) await takeKept();
     if (find === null)
       throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
     if (now() - fetchedAtMs >= FRESH_MS) void refresh(COOL_DOWN_MS);
@@ -91,4 +161,12 @@ export function makeKeySet({ url, onFailure, now = () => performance.now() }: Ke
       return find(header, token);
     }
   };
+
+  return Object.assign(findKey, {
+    start: () => void watch(FIRST_KEYS_PAUSE_MS),
+    stop: () => {
+      stopped = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+  });
 }
