@@ -142,7 +142,7 @@ describe('behind an edge that signs, with the place of its keys down', () => {
 
   beforeAll(async () => {
     [first, second] = await Promise.all([makeSigner('first'), makeSigner('second')]);
-    server = await startKeyServer((first as Signer).jwk);
+    server = await startKeyServer(first.jwk);
     await start();
     await untilKept(prefix);
   });
@@ -205,6 +205,11 @@ test('a replica starts while nobody has keys, and takes them when they come', as
   const asked = server.fetches();
   server.answerKeys();
   await eventually('it has asked once more', async () => (server.fetches() > asked ? true : null));
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { iss: 'i', aud: 'a', sub: 'alice', scope: 'full', iat, exp: iat + 60 };
+  const headers = { 'X-Auth-Assertion': await signer.sign(claims) };
+  await eventually('it lets in', async () => ((await askMe(replica, headers)).status === 200 ? true : null));
+  expect(server.fetches()).toBeLessThanOrEqual(asked + 2);
   await replica.stop();
   await server.stop();
 });

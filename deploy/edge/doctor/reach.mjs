@@ -71,18 +71,18 @@ export async function probeReach({ ask, base, session, replicas, insecure, repor
     `answered ${login.status}: the cookie is __Host-, so the login must come from here`,
   ]);
 
-  for (const base of replicas) {
+  for (const replica of replicas) {
     const headers = { 'X-Auth-Subject': 'doctor-forged-subject', 'X-Auth-Scope': 'full' };
-    const { status, body, failure } = await makeAsk({ base, insecure })({
+    const { status, body, failure } = await makeAsk({ base: replica, insecure })({
       path: '/api/me',
       headers,
       patienceMs: 4_000,
     });
-    if (status === 0) report(true, `${base} cannot be reached from here (${failure})`, []);
+    if (status === 0) report(true, `${replica} cannot be reached from here (${failure})`, []);
     else if (status === 200)
-      report(false, `${base} asked directly`, ['it believed a forged identity: set APP_IDENTITY=edge']);
+      report(false, `${replica} asked directly`, ['it believed a forged identity: set APP_IDENTITY=edge']);
     else {
-      report('warn', `${base} asked directly`, [
+      report('warn', `${replica} asked directly`, [
         `it can be reached from here (and answered ${status} ${body?.code ?? ''}): let only the edge in`,
       ]);
     }

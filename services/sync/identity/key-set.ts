@@ -61,41 +61,16 @@ export interface KeySet extends JWTVerifyGetKey {
   stop(): void;
 }
 
-/**
- * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
- * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
- * the last good keys in force: ours, or those that another replica has fetched since, which are in the store. Whoever can
- * reach the place of the keys believes nobody but it.
- * A token that names no key is checked with the only one that fits, where there is only one.
- * The function rejects with `broker_unavailable` while there never were any keys.
- */
-export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
+/** The set in force, and what replicas know of it from each other. */
+function makeHeldKeys({ store, onFailure }: { store: KeySetStore | null; onFailure: KeySetParts['onFailure'] }) {
   let find: JWTVerifyGetKey | null = null;
   /** The store's clock before the set in force was fetched. */
   let atMs = Number.NEGATIVE_INFINITY;
-  let triedAtMs = Number.NEGATIVE_INFINITY;
-  let fetchedAtMs = Number.NEGATIVE_INFINITY;
-  let fetching: Promise<boolean> | null = null;
   let reading: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
-
-  /** Null where the store is away: the set is then kept with a later fetch. */
-  const begin = (): Promise<number | null> => store?.nowMs().catch(() => null) ?? Promise.resolve(null);
 
   const take = (set: JSONWebKeySet, ofMs: number): void => {
     find = createLocalJWKSet(set);
     atMs = ofMs;
-  };
-
-  const keep = async (set: JSONWebKeySet, beganAtMs: number): Promise<boolean> => {
-    try {
-      await store?.keep({ set, atMs: beganAtMs });
-      return true;
-    } catch (error) {
-      onFailure('keep keys', error);
-      return false;
-    }
   };
 
   const readKept = async (): Promise<void> => {
@@ -108,25 +83,62 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
       reading = null;
     }
   };
-  /** Joins the reading that is under way. */
-  const takeKept = (): Promise<void> => {
-    reading ??= readKept();
-    return reading;
+
+  return {
+    find: (): JWTVerifyGetKey | null => find,
+
+    /** The store's clock, to be asked before a set is fetched; null where it is away: a later fetch is then kept. */
+    begin: (): Promise<number | null> => store?.nowMs().catch(() => null) ?? Promise.resolve(null),
+
+    /** Puts a fetched set in force, and keeps it for the others. Resolves to whether that is done. */
+    async fetched(set: JSONWebKeySet, beganAtMs: number | null): Promise<boolean> {
+      take(set, beganAtMs ?? atMs);
+      if (store === null) return true;
+      if (beganAtMs === null) return false;
+      try {
+        await store.keep({ set, atMs: beganAtMs });
+        return true;
+      } catch (error) {
+        onFailure('keep keys', error);
+        return false;
+      }
+    },
+
+    /** Puts in force what another replica has fetched since. Joins the reading that is under way. */
+    takeKept(): Promise<void> {
+      reading ??= readKept();
+      return reading;
+    },
   };
+}
+
+/**
+ * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
+ * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
+ * the last good keys in force: ours, or those that another replica has fetched since, which are in the store. Whoever can
+ * reach the place of the keys believes nobody but it.
+ * A token that names no key is checked with the only one that fits, where there is only one.
+ * The function rejects with `broker_unavailable` while there never were any keys.
+ */
+export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
+  const held = makeHeldKeys({ store, onFailure });
+  let triedAtMs = Number.NEGATIVE_INFINITY;
+  let fetchedAtMs = Number.NEGATIVE_INFINITY;
+  let fetching: Promise<boolean> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
 
   /** Resolves to whether nothing is left to be done before the keys get old. */
   const load = async (isTold: boolean): Promise<boolean> => {
     triedAtMs = now();
-    const beganAtMs = await begin();
     try {
+      const beganAtMs = await held.begin();
       const set = await fetchKeys(url);
-      take(set, beganAtMs ?? atMs);
       fetchedAtMs = now();
-      if (store === null || stopped) return true;
-      return beganAtMs !== null && (await keep(set, beganAtMs));
+      return await held.fetched(set, stopped ? null : beganAtMs);
     } catch (error) {
       if (isTold) onFailure('fetch keys', error);
-      await takeKept();
+      await held.takeKept();
       return false;
     } finally {
       fetching = null;
@@ -146,19 +158,25 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
     timer = setTimeout(() => void watch(isDone ? FIRST_KEYS_PAUSE_MS : nextMs), isDone ? FRESH_MS : pauseMs);
   };
 
-  const findKey: JWTVerifyGetKey = async (header, token) => {
-    if (find === null) await refresh(FIRST_KEYS_PAUSE_MS);
+  /** The keys in force, got where there are none. */
+  const find = async (): Promise<JWTVerifyGetKey> => {
+    if (held.find() === null) await refresh(FIRST_KEYS_PAUSE_MS);
     // The try that has just failed may have been before the store was there.
-    if (find === null) await takeKept();
-    if (find === null)
-      throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+    if (held.find() === null) await held.takeKept();
+    const keys = held.find();
+    if (keys !== null) return keys;
+    throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+  };
+
+  const findKey: JWTVerifyGetKey = async (header, token) => {
+    const keys = await find();
     if (now() - fetchedAtMs >= FRESH_MS) void refresh(COOL_DOWN_MS);
     try {
-      return await find(header, token);
+      return await keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await refresh(COOL_DOWN_MS);
-      return find(header, token);
+      return (await find())(header, token);
     }
   };
 
