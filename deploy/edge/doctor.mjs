@@ -77,7 +77,7 @@ async function examine(base, { session, replicas, insecure, quick }) {
       return false;
     }
   }
-  await probeReach({ ask, replicas, insecure, report });
+  await probeReach({ ask, base, session, replicas, insecure, report });
   await probeHeaders({ ask, session, report });
   await probeFlow({ ask, base, insecure, session, quick, report });
   return true;

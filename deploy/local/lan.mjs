@@ -51,7 +51,8 @@ function pass(req, res, [port, ...others]) {
     });
   });
   onward.on('response', (answer) => {
-    const { connection: _, 'keep-alive': __, ...headers } = answer.headers;
+    // The certificate is of today, and made by nobody whom a browser knows: nothing to remember this address by.
+    const { connection: _, 'keep-alive': __, 'strict-transport-security': ___, ...headers } = answer.headers;
     res.writeHead(answer.statusCode, headers);
     // The head of a stream must not wait for its first event.
     res.flushHeaders();

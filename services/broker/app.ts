@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { BROKER_LIMITS } from '../../shared/contract/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
 import { makeExpress } from '../sync/http/express-app.ts';
+import { hostChecks } from '../sync/http/host-check.ts';
 import { makeProblemHandler } from '../sync/http/problem.ts';
 import { requestId } from '../sync/http/request-facts.ts';
 import { makeRequestLog } from '../sync/http/request-log.ts';
@@ -94,11 +95,15 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   // The port, in the order in which a request meets it.
   let draining = false;
   const app = makeExpress();
-  app.use(requestId, noStore, makeSecurityHeaders({ returnOrigins }), makeRequestLog({ logger }));
+  const checks = hostChecks(config.http.allowedHosts);
+  app.use(requestId, noStore, makeSecurityHeaders({ returnOrigins }), makeRequestLog({ logger }), ...checks);
   const handlers = makeSessionHandlers({ sessions, list: makeSessionList({ store: sessionStore }) });
   mountApi(app, handlers, makeServiceAuth({ tokens: config.tokens }));
   // Envoy keeps the method of the request and puts its path behind this one.
-  app.all(['/forward-auth', '/forward-auth/*path'], makeForwardAuth({ sessions, tokens, cookieName }));
+  app.all(
+    ['/forward-auth', '/forward-auth/*path'],
+    makeForwardAuth({ app: config.forwardAuth.app, sessions, tokens, cookieName }),
+  );
   if (dev) {
     const { begin, finish } = makeDevLogin(login);
     app.get('/login', begin).post('/login/dev', loginForm, finish);

@@ -49,9 +49,9 @@ const subject = matching(/^[\x21-\x7e]{1,255}$/, 'a user id of visible ASCII cha
 
 /** Every key that the broker reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
 export const SETTINGS = {
-  NODE_ENV: setting(anyText, {
+  NODE_ENV: setting(oneOf('production', 'development', 'test'), {
     defaultSays: '',
-    meaning: '`production` refuses whatever is only fit for trying it out.',
+    meaning: '`production` refuses whatever is only fit for trying it out; else `development`, `test` or nothing.',
   }),
   BROKER_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
     defaultSays: '`127.0.0.1` with `BROKER_DEV_LOGIN`, else `0.0.0.0`',
@@ -89,8 +89,12 @@ export const SETTINGS = {
     meaning: 'Comma-separated origins to which a login may return, beside its own.',
   }),
   BROKER_LOGIN_APP: setting(matching(new RegExp(`^${APP_NAME}$`), 'an app of BROKER_TOKENS'), {
-    defaultSays: 'the first app of `BROKER_TOKENS`',
+    defaultSays: 'the app of `BROKER_FORWARD_AUTH_APP`',
     meaning: 'Whose sessions a login makes.',
+  }),
+  BROKER_FORWARD_AUTH_APP: setting(matching(new RegExp(`^${APP_NAME}$`), 'an app of BROKER_TOKENS'), {
+    defaultSays: '`BROKER_LOGIN_APP`, else the only app of `BROKER_TOKENS`, else `baton` when it is one of them',
+    meaning: 'Whose sessions `/forward-auth` lets in. Sessions of every other app are nobody there.',
   }),
   BROKER_REFUSED_SUBJECTS: setting(listOf(subject), {
     defaultSays: 'none',

@@ -1,13 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../sync/config.ts';
 import type { RedisAddress } from '../sync/config-redis.ts';
+import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../sync/config-rules.ts';
 import type { Setting } from '../sync/config-settings.ts';
 import { unknownKeys } from '../sync/config-unknown.ts';
+import { appsOf, appWarnings, checkApps } from './config-apps.ts';
 import { type Key, SETTINGS, type Values } from './config-settings.ts';
 
 export interface BrokerConfig {
   readonly logLevel: Values['BROKER_LOG_LEVEL'];
-  readonly http: { readonly host: string; readonly port: number };
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    /** Host names that requests may ask for; null: any. */
+    readonly allowedHosts: readonly string[] | null;
+  };
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
   /** Who may call `/v1`. */
   readonly tokens: readonly { readonly app: string; readonly token: string }[];
@@ -20,6 +27,7 @@ export interface BrokerConfig {
     readonly overlapSeconds: number;
   };
   readonly sessions: { readonly graceSeconds: number; readonly refusedSubjects: readonly string[] };
+  readonly forwardAuth: { readonly app: string };
   readonly login: {
     readonly app: string;
     readonly returnOrigins: readonly string[];
@@ -67,13 +75,6 @@ function readValue(env: Env, key: Key, report: Report): unknown {
   return null;
 }
 
-/** `localhost` and the loopback addresses: where browsers take http for as good as https. */
-const isLoopback = (url: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|[\w.-]+\.localhost)$/.test(new URL(url).hostname);
-
-/** A cookie or a login that crosses the network in the clear is anybody's. */
-const isOpenHttp = (url: string | null): url is string => url?.startsWith('http:') === true && !isLoopback(url);
-
 /** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
 function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
   const require = (key: Key, when: string): void => {
@@ -82,11 +83,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   require('BROKER_REDIS_URL', '');
   require('BROKER_TOKENS', '');
   if (values.BROKER_OIDC_ISSUER !== null) require('BROKER_OIDC_CLIENT_ID', ' with BROKER_OIDC_ISSUER');
-  const apps = values.BROKER_TOKENS?.map(({ app }) => app) ?? [];
-  const loginApp = values.BROKER_LOGIN_APP;
-  if (loginApp !== null && apps.length > 0 && !apps.includes(loginApp)) {
-    report('BROKER_LOGIN_APP', 'must be an app of BROKER_TOKENS');
-  }
+  checkApps(values, given, report);
   const url = values.BROKER_PUBLIC_URL;
   if (url !== null && /[?#]/.test(url)) report('BROKER_PUBLIC_URL', 'must have neither query nor fragment');
   if (values.NODE_ENV !== 'production') return;
@@ -95,12 +92,20 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   for (const key of ['BROKER_PUBLIC_URL', 'BROKER_OIDC_ISSUER'] as const) {
     if (isOpenHttp(values[key])) report(key, 'must be https in production, but for localhost');
   }
+  refusePublished(secretsOf(values), report);
 }
+
+const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
+  ['BROKER_TOKENS', values.BROKER_TOKENS?.map(({ token }) => token) ?? []],
+  ['BROKER_SECRET', values.BROKER_SECRET ?? []],
+  ['BROKER_OIDC_CLIENT_SECRET', [values.BROKER_OIDC_CLIENT_SECRET]],
+  ['BROKER_REDIS_URL', passwordsOf(values.BROKER_REDIS_URL)],
+];
 
 function warningsOf(values: Values, host: string): string[] {
   const production = values.NODE_ENV === 'production';
   const short = values.BROKER_TOKENS?.some(({ token }) => token.length < 32) ?? false;
-  const open = !/^(127\.|::1$|localhost$)/.test(host);
+  const open = !listensOnLoopback(host);
   return [
     ...(values.BROKER_DEV_LOGIN && open ? [`BROKER_DEV_LOGIN lets anybody in who reaches ${host}`] : []),
     ...(values.BROKER_DEV_LOGIN || values.BROKER_OIDC_ISSUER !== null ? [] : ['nobody can log in: no provider is set']),
@@ -121,12 +126,15 @@ function required<T>(value: T | null): T {
 function assemble(values: Values): BrokerConfig {
   const host = values.BROKER_HOST ?? (values.BROKER_DEV_LOGIN ? '127.0.0.1' : '0.0.0.0');
   const tokens = required(values.BROKER_TOKENS);
+  const apps = appsOf(values);
+  const publicUrl = values.BROKER_PUBLIC_URL ?? `http://localhost:${values.BROKER_PORT}`;
+  const allowedHosts = values.BROKER_DEV_LOGIN && listensOnLoopback(host) ? hostsOf(publicUrl) : null;
   return {
     logLevel: values.BROKER_LOG_LEVEL,
-    http: { host, port: values.BROKER_PORT },
+    http: { host, port: values.BROKER_PORT, allowedHosts },
     redis: { address: required(values.BROKER_REDIS_URL), keyPrefix: values.BROKER_KEY_PREFIX },
     tokens,
-    publicUrl: values.BROKER_PUBLIC_URL ?? `http://localhost:${values.BROKER_PORT}`,
+    publicUrl,
     keyring: {
       secrets: values.BROKER_SECRET ?? [],
       keySeconds: values.BROKER_KEY_SECONDS,
@@ -136,8 +144,9 @@ function assemble(values: Values): BrokerConfig {
       graceSeconds: values.BROKER_GRACE_SECONDS,
       refusedSubjects: values.BROKER_REFUSED_SUBJECTS ?? [],
     },
+    forwardAuth: { app: apps.forwardAuth },
     login: {
-      app: values.BROKER_LOGIN_APP ?? tokens[0]?.app ?? '',
+      app: apps.login,
       returnOrigins: values.BROKER_RETURN_ORIGINS ?? [],
       dev: values.BROKER_DEV_LOGIN,
       oidc:
@@ -150,7 +159,7 @@ function assemble(values: Values): BrokerConfig {
               rolesClaim: values.BROKER_OIDC_ROLES_CLAIM,
             },
     },
-    warnings: warningsOf(values, host),
+    warnings: [...warningsOf(values, host), ...appWarnings(apps)],
   };
 }
 

@@ -204,7 +204,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const identity = makeIdentity({
-    ...{ config, isRevoked, verify: broker && broker.verify },
+    ...{ config, isRevoked, verify: broker && broker.verify, db: { redis, scripts, keys } },
     ensureRow: devices.ensureRow,
     restoreRow: sessions.rows.restore,
     onFailure,
@@ -263,6 +263,7 @@ export async function startApp(config: Config): Promise<App> {
   // Both ports.
   let draining = false;
   const app = makePublicApp({
+    allowedHosts: config.http.allowedHosts,
     handlers: {
       ...makeIdentityHandlers({
         ownDevice: devices.own,
@@ -309,8 +310,7 @@ export async function startApp(config: Config): Promise<App> {
   store.connect();
   relay.bulk.connect();
   const started = replica.startWhenItCan(() => stopped);
-  hub.start();
-  dueSweeper.start();
+  for (const part of [identity, hub, dueSweeper]) part.start();
 
   const stop = async (): Promise<void> => {
     const startedAt = performance.now();
@@ -327,8 +327,7 @@ export async function startApp(config: Config): Promise<App> {
     await dueSweeper.stop();
     await push.stop();
     await reaper.stop();
-    hub.stop();
-    bus.stop();
+    for (const part of [identity, hub, bus]) part.stop();
     await started;
     await replica.stop();
     store.stop();

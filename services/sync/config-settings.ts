@@ -35,9 +35,9 @@ const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, res
 
 /** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
 export const SETTINGS = {
-  NODE_ENV: setting(anyText, {
+  NODE_ENV: setting(oneOf('production', 'development', 'test'), {
     defaultSays: '',
-    meaning: '`production` refuses whatever is only fit for trying it out.',
+    meaning: '`production` refuses whatever is only fit for trying it out; else `development`, `test` or nothing.',
   }),
   APP_IDENTITY: setting(oneOf('edge', 'broker', 'dev'), {
     defaultSays: 'required',
@@ -114,7 +114,7 @@ export const SETTINGS = {
     meaning: 'Port of health, status and metrics, not for the public; 0 takes a free one.',
   }),
   APP_TRUSTED_PROXIES: setting(cidrs, {
-    defaultSays: 'none',
+    defaultSays: 'required in production with `APP_IDENTITY=edge`, else none',
     meaning: 'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed.',
   }),
   APP_REDIS_URL: setting(redisAddress, {

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './config-push.ts';
 import { type RedisAddress, withMode } from './config-redis.ts';
 import { unknownKeys } from './config-unknown.ts';
+import { allowedHostsOf, checkProduction, exposureWarnings } from './config-exposure.ts';
+import { listensOnLoopback } from './config-rules.ts';
 import { type Key, SETTINGS, type Setting, type Values } from './config-settings.ts';
 
 export interface Config {
@@ -13,6 +15,8 @@ export interface Config {
     readonly adminPort: number;
     /** Scheme, host and port, as a browser spells them in `Origin`. */
     readonly publicUrl: string;
+    /** Host names that requests may ask for; null: any. */
+    readonly allowedHosts: readonly string[] | null;
     readonly trustedProxies: readonly string[];
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
@@ -163,6 +167,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   if (scale !== null && (scale <= 0 || scale > 1)) {
     report('APP_RATE_LIMIT_SCALE', 'must be above 0 and at most 1 in production');
   }
+  checkProduction(values, given, report);
 }
 
 /** The soft limit of open files; Node raises it to the hard limit at start. */
@@ -205,8 +210,8 @@ function assemble(values: Values, descriptorLimit: number): Config {
   const warnings: string[] = [];
   const dev = values.APP_IDENTITY === 'dev';
   const host = values.APP_HOST ?? (dev ? '127.0.0.1' : '0.0.0.0');
-  const loopback = /^(127\.|::1$|localhost$)/.test(host);
-  if (dev && !loopback) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  if (dev && !listensOnLoopback(host)) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  const publicUrl = values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`;
   const trustedProxies = values.APP_TRUSTED_PROXIES ?? [];
   if (trustedProxies.some((cidr) => cidr.endsWith('/0'))) {
     warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
@@ -222,6 +227,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
   if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
+  warnings.push(...exposureWarnings(values));
   const push = pushOf(values);
   warnings.push(...pushWarnings(push));
   return {
@@ -231,7 +237,8 @@ function assemble(values: Values, descriptorLimit: number): Config {
       host,
       port: values.APP_PORT,
       adminPort: values.APP_ADMIN_PORT,
-      publicUrl: values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`,
+      publicUrl,
+      allowedHosts: allowedHostsOf(values, { host, publicUrl }),
       trustedProxies,
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     },

@@ -24,6 +24,11 @@ export interface Route {
   loginRedirect: boolean;
   /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
   scope: 'any' | 'full' | 'own';
+  /**
+   * Ends the caller's own session, where a path names a device when that is the caller's own. Works for who can prove whose
+   * session it is also while nobody can say whether it is still live.
+   */
+  endsOwn: boolean;
   /** The same-origin rule of contract section 3; always on for unsafe methods. */
   sameOrigin: boolean;
   rate: RateGroup | null;
@@ -55,6 +60,7 @@ const DEFAULTS = {
   device: 'optional',
   loginRedirect: false,
   scope: 'any',
+  endsOwn: false,
   rate: null,
   idempotent: false,
   params: null,

@@ -91,9 +91,9 @@ test('a revoked session is refused at once, by cookie and by token', async () =>
   expectProblem(await withToken(ended.access_token), 'session_revoked');
 });
 
-test('sessions of every app are known here', async () => {
+test('sessions of another app are not known here', async () => {
   const other = serviceOf(broker, { app: 'other', token: OTHER_TOKEN });
-  expect((await withCookie((await other.mint()).cookie.value)).status).toBe(200);
+  expect((await withCookie((await other.mint()).cookie.value)).status).toBe(401);
 });
 
 test('a user who is refused from now on is signed out everywhere, and gets nothing new', async () => {

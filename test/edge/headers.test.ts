@@ -4,7 +4,7 @@ import { type BrokerProcess, startBroker, stopBrokers } from '../broker/brokers.
 import { mintOf, type Service, serviceOf } from '../broker/service.ts';
 import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
 import { skipUnless } from '../support/skips.ts';
-import { request, type WireRequest } from '../support/wire.ts';
+import { expectProblem, request, type WireRequest } from '../support/wire.ts';
 import { type Edge, EDGE_SECRET, type EdgeKind, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { identityIn, type Mirror, type Reflection, startMirror } from './mirror.ts';
 
@@ -151,7 +151,10 @@ for (const kind of KINDS) {
       '/api/docs/../me',
       '/API/me',
     ])('%s is no way around', async (path) => {
-      const { url, ...reflection } = await seen({ path, headers: { ...FORGED, ...withCookie('guest') } });
+      const asked = { path, headers: { ...FORGED, ...withCookie('guest') } };
+      const refused = kind === 'caddy' && path !== '/API/me' ? await request(edge, asked) : null;
+      if (refused !== null) return void expectProblem(refused, 'invalid_request');
+      const { url, ...reflection } = await seen(asked);
       // A replica serves only the one spelling of a path; the identity is the session's, or none.
       expect([{}, identityOf('guest', 'device-guest')]).toContainEqual(identityIn({ url, ...reflection }));
     });

@@ -14,14 +14,56 @@ const INTERNAL = [
   ['/statusz', 'the admin port'],
 ];
 
-export async function probeReach({ ask, replicas, insecure, report }) {
+/**
+ * Spellings that are the login to who decodes and tidies a path, and forward-auth to who does not. Whatever refuses them
+ * or sends elsewhere is right; the broker's own answer, an identity or a 401 of it, is not.
+ */
+const CROOKED = [
+  '/forward-auth/..%2flogin/doctor',
+  '/forward-auth/%2e%2e/login/doctor',
+  '/forward-auth/%2E%2E%2Flogin%2Fdoctor',
+  '/forward-auth/../login/doctor',
+  '/forward-auth//..//login/doctor',
+  '/login/..%2fforward-auth',
+  '/login/../forward-auth',
+  '/login/%2e%2e/forward-auth',
+  '/login/..%2fv1%2fsessions?subject=doctor',
+];
+const REFUSED = [301, 302, 307, 308, 400, 403, 404];
+
+const isPage = ({ status, headers }) => status === 200 && (headers['content-type'] ?? '').startsWith('text/html');
+
+async function probeSpellings({ ask, session, report }) {
+  const wrong = [];
+  for (const path of CROOKED) {
+    const answer = await ask({ path, headers: session ?? {} });
+    const isRight =
+      answer.headers['x-auth-subject'] === undefined && (REFUSED.includes(answer.status) || isPage(answer));
+    if (!isRight)
+      wrong.push(`${path} answered ${answer.status}: pass on the path that was matched, not the one that came`);
+  }
+  report(wrong.length === 0, 'no other spelling of a path reaches the broker', wrong);
+}
+
+/** Of a certificate that nobody vouches for a browser must not remember anything. */
+async function probeTransport({ ask, base, insecure, report }) {
+  if (!base.startsWith('https:') || insecure) return;
+  const { headers } = await ask({ path: '/healthz' });
+  const isThere = /max-age=[1-9]/.test(headers['strict-transport-security'] ?? '');
+  report(isThere || 'warn', 'browsers are told to come by https alone', ['Strict-Transport-Security is missing']);
+}
+
+export async function probeReach({ ask, base, session, replicas, insecure, report }) {
   for (const [path, whose] of INTERNAL) {
     const { status, headers } = await ask({ path });
     // A web app may answer unknown paths with its page.
-    const page = status === 200 && (headers['content-type'] ?? '').startsWith('text/html');
-    const wrong = status === 404 || page ? [] : [`answered ${status}: ${whose} is for the internal network`];
+    const wrong =
+      status === 404 || isPage({ status, headers }) ? [] : [`answered ${status}: ${whose} is for the internal network`];
     report(wrong.length === 0, `${path} is not public`, wrong);
   }
+
+  await probeSpellings({ ask, session, report });
+  await probeTransport({ ask, base, insecure, report });
 
   const login = await ask({ path: '/login' });
   const published = [200, 302, 303].includes(login.status);
@@ -29,18 +71,18 @@ export async function probeReach({ ask, replicas, insecure, report }) {
     `answered ${login.status}: the cookie is __Host-, so the login must come from here`,
   ]);
 
-  for (const base of replicas) {
+  for (const replica of replicas) {
     const headers = { 'X-Auth-Subject': 'doctor-forged-subject', 'X-Auth-Scope': 'full' };
-    const { status, body, failure } = await makeAsk({ base, insecure })({
+    const { status, body, failure } = await makeAsk({ base: replica, insecure })({
       path: '/api/me',
       headers,
       patienceMs: 4_000,
     });
-    if (status === 0) report(true, `${base} cannot be reached from here (${failure})`, []);
+    if (status === 0) report(true, `${replica} cannot be reached from here (${failure})`, []);
     else if (status === 200)
-      report(false, `${base} asked directly`, ['it believed a forged identity: set APP_IDENTITY=edge']);
+      report(false, `${replica} asked directly`, ['it believed a forged identity: set APP_IDENTITY=edge']);
     else {
-      report('warn', `${base} asked directly`, [
+      report('warn', `${replica} asked directly`, [
         `it can be reached from here (and answered ${status} ${body?.code ?? ''}): let only the edge in`,
       ]);
     }

@@ -7,21 +7,23 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Tokens } from '../sessions/tokens.ts';
 
 interface ForwardAuthParts {
+  /** Whose sessions the edge lets in: what another app at this broker minted is nobody's here. */
+  app: string;
   sessions: Sessions;
   tokens: Tokens;
   cookieName: string;
 }
 
 /** A bearer token speaks for the request where there is one: a native client may have an old cookie beside it. */
-function identify(req: Request, { sessions, cookieName }: ForwardAuthParts): Promise<SessionRecord> {
+function identify(req: Request, { sessions, app, cookieName }: ForwardAuthParts): Promise<SessionRecord> {
   if (req.headers.authorization !== undefined) {
     const token = bearerOf(req);
-    if (token !== null) return sessions.ofAccessToken(null, token);
+    if (token !== null) return sessions.ofAccessToken(app, token);
     throw new BatonError('unauthenticated');
   }
   const [credential, ...others] = cookiesNamed(req, cookieName);
   if (credential === undefined || others.length > 0) throw new BatonError('unauthenticated');
-  return sessions.ofCredential(null, credential);
+  return sessions.ofCredential(app, credential);
 }
 
 /** An edge asks before each request; to it a refused account is somebody who is not signed in. */

@@ -3,12 +3,12 @@
 -- KEYS[1] session
 -- KEYS[2] user
 -- ARGV[1] id
--- ARGV[2] app that asks, '' for any
+-- ARGV[2] app that asks
 -- ARGV[3] digest of the secret that is shown, '' with an access token
 -- ARGV[4] grace in ms
 -- RETURNS OK, now, session.., user.. | a word of refusal
 local s, now = read_session(KEYS[1]), now_ms()
-if s and ARGV[2] ~= '' and s.app ~= ARGV[2] then s = nil end
+if s and s.app ~= ARGV[2] then s = nil end
 local refused = refusal(s, now)
 if refused then return { refused } end
 if ARGV[3] ~= '' then

@@ -114,18 +114,18 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return { credential: formatCredential({ sessionId, secret }) };
     },
 
-    /** Whose credential this is. `app` null: any. Throws as `rotate`. */
-    async ofCredential(app: string | null, credential: string): Promise<SessionRecord> {
+    /** Whose credential this is, as long as this app minted it. Throws as `rotate`. */
+    async ofCredential(app: string, credential: string): Promise<SessionRecord> {
       const shown = parseCredential(credential);
       if (shown === null) throw expired();
       return admitted(await store.use(app, { sessionId: shown.sessionId, digest: digestOf(shown.secret) }));
     },
 
-    /** Whose access token this is. Throws as `rotate`; a token may be over before its session. */
-    async ofAccessToken(app: string | null, token: string): Promise<SessionRecord> {
+    /** Whose access token this is, as long as it is of this app. Throws as `rotate`; a token may be over before its session. */
+    async ofAccessToken(app: string, token: string): Promise<SessionRecord> {
       const proven = await tokens.prove(token);
-      if (proven === null || (app !== null && proven.app !== app)) throw expired();
-      const session = admitted(await store.use(proven.app, { sessionId: proven.sessionId, digest: null }));
+      if (proven?.app !== app) throw expired();
+      const session = admitted(await store.use(app, { sessionId: proven.sessionId, digest: null }));
       if (proven.expiresAtMs <= session.nowMs) throw expired();
       return session;
     },

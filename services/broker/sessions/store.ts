@@ -110,11 +110,11 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       return { record: recordOf(reply), place: Number(reply[FIELDS_TOLD]) - 6 };
     },
 
-    /** `app` null: any. `digest` null: the id was proved by an access token. Throws as `rotate`. */
-    async use(app: string | null, { sessionId, digest }: { sessionId: string; digest: string | null }) {
+    /** `digest` null: the id was proved by an access token. Throws as `rotate`. */
+    async use(app: string, { sessionId, digest }: { sessionId: string; digest: string | null }) {
       const reply = await useScript(
         [keys.session(sessionId), keys.userOfSession(sessionId)],
-        [sessionId, app ?? '', digest ?? '', graceMs],
+        [sessionId, app, digest ?? '', graceMs],
       );
       return recordOf(reply);
     },

@@ -1,7 +1,9 @@
 import type { ErrorRequestHandler, Express } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from './express-app.ts';
+import { hostChecks } from './host-check.ts';
 import { requestId } from './request-facts.ts';
 import { apiHeaders } from './response-headers.ts';
 
@@ -17,16 +19,19 @@ interface AdminDeps {
   /** What each dependency looks like now; may take as long as asking them does. */
   status: () => Promise<object>;
   registry: Registry;
+  /** Host names that requests may ask for; null: any. */
+  allowedHosts?: readonly string[] | null;
   logger: Logger;
 }
 
 /** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
-export function makeAdminApp({ isReady, status, registry, logger }: AdminDeps): Express {
+export function makeAdminApp({ isReady, status, registry, allowedHosts = null, logger }: AdminDeps): Express {
   const app = makeExpress();
   app.use(requestId, apiHeaders, (_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
+  for (const check of hostChecks(allowedHosts)) app.use(check);
   app.get('/livez', (_req, res) => {
     res.json({ live: true });
   });
@@ -46,6 +51,8 @@ export function makeAdminApp({ isReady, status, registry, logger }: AdminDeps): 
     res.status(404).json({ paths: ['/livez', '/readyz', '/statusz', '/metrics'] });
   });
   const failed: ErrorRequestHandler = (error, req, res, _next) => {
+    if (error instanceof BatonError)
+      return void res.status(error.status).json({ error: error.code, detail: error.message });
     logger.error({ req, err: error }, 'admin request failed');
     res.status(500).json({ error: 'internal' });
   };

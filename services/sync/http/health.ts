@@ -45,5 +45,5 @@ export function makeHealth(parts: HealthParts): Express {
     liveReplicas: () => replica.live,
     isDraining,
   });
-  return makeAdminApp({ isReady, status, registry: metrics.registry, logger });
+  return makeAdminApp({ isReady, status, registry: metrics.registry, allowedHosts: config.http.allowedHosts, logger });
 }

@@ -94,6 +94,9 @@ export async function startServer({ app, host, port }: { app: RequestListener; h
     },
     app,
   );
+  // A limit in number drops what comes after it without a word, the second of two identity headers too. What a request's
+  // head may weigh (16 KiB) bounds their number.
+  server.maxHeadersCount = 0;
   const sockets = connectionsOf(server);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(describe(error, host, port));

@@ -5,9 +5,9 @@ import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import { makeAnswers, type Vouched } from './answers.ts';
 import { callerOf } from './asserted.ts';
 import { ALGORITHMS } from './assertion.ts';
-import { accountOf } from './caller.ts';
+import { accountOf, type Caller } from './caller.ts';
 import { type Shown, shownBy } from './credentials.ts';
-import type { Identity } from './identity.ts';
+import type { AskedOf, Identity } from './identity.ts';
 
 /** The broker's clock is the store's, and it has the last word; this only keeps what is long over from asking. */
 const CLOCK_TOLERANCE_SECONDS = 60;
@@ -40,6 +40,14 @@ function refusalOf(error: unknown): unknown {
   if (error.code === 'account_refused') return new BatonError('account_refused');
   return new BatonError('unauthenticated');
 }
+
+const isAway = (error: unknown): boolean => error instanceof BatonError && error.code === 'broker_unavailable';
+
+const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '');
+
+/** Whether the request of a route that can end one's own session does no more than that, for this device. */
+const endsOnly = (deviceId: string, { params = {} }: AskedOf): boolean =>
+  params['device_id'] === undefined || params['device_id'] === deviceId;
 
 /**
  * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
@@ -85,12 +93,26 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
     return { caller, endsAtMs: Math.min(identity.expires_at, tokenEndsAtMs) };
   };
 
+  /**
+   * Whose token it is its signature says, and only the broker whether its session is still live. To end that very session
+   * the first is enough: signing out must not wait for a broker that is away. Throws `otherwise` for all else.
+   */
+  const leaving = async (token: string, req: AskedOf, otherwise: unknown): Promise<Caller> => {
+    const { sub, meta, scope } = await checkToken(token);
+    if (text(meta) === '' || !endsOnly(text(meta), req)) throw otherwise;
+    return callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
+  };
+
   return {
-    async identify(req) {
+    async identify(req, route) {
       const shown = shownBy(req, cookieName);
       if (shown === null) throw new BatonError('unauthenticated');
       // A token and a credential cannot have the same text: only one of them begins with `v1.`.
-      return answers.get('access_token' in shown ? shown.access_token : shown.credential, () => vouch(shown));
+      const asked = answers.get('access_token' in shown ? shown.access_token : shown.credential, () => vouch(shown));
+      return asked.catch((error: unknown) => {
+        if (!route.endsOwn || !isAway(error) || !('access_token' in shown)) throw error;
+        return leaving(shown.access_token, req, error);
+      });
     },
     restoreRow: () => Promise.resolve(false),
     forget(account, deviceId, reason, sessionId) {

@@ -7,10 +7,12 @@ import { type Shown, sessionCookieName } from './credentials.ts';
 import { makeDevIdentity } from './dev.ts';
 import { makeEdgeIdentity } from './edge.ts';
 import type { Identity } from './identity.ts';
-import { makeKeySet } from './key-set.ts';
+import { type KeySet, makeKeySet } from './key-set.ts';
+import { makeKeySetStore } from './key-set-store.ts';
 
 interface IdentityParts {
   config: Pick<Config, 'identity' | 'broker' | 'http'>;
+  db: Parameters<typeof makeKeySetStore>[0]['db'];
   /** Null without an auth broker. */
   verify: ((shown: Shown) => Promise<VerifiedIdentity>) | null;
   ensureRow: Parameters<typeof makeDevIdentity>[0]['ensureRow'];
@@ -21,25 +23,36 @@ interface IdentityParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The identity that `APP_IDENTITY` chose. `forget`: a session ended, nothing said of it before may be believed. */
-export function makeIdentity(parts: IdentityParts): Identity & Pick<BrokerIdentity, 'forget'> {
-  const { config, verify, ensureRow, restoreRow, isRevoked, onFailure } = parts;
+type ChosenIdentity = Identity & Pick<BrokerIdentity, 'forget'> & Pick<KeySet, 'start' | 'stop'>;
+
+/**
+ * The identity that `APP_IDENTITY` chose. `forget`: a session ended, nothing said of it before may be believed. `start`
+ * gets what it needs in the background.
+ */
+export function makeIdentity(parts: IdentityParts): ChosenIdentity {
+  const { config, db, verify, ensureRow, restoreRow, isRevoked, onFailure } = parts;
   const { identity: choice, broker, http } = config;
-  const nothingKept = { forget: () => undefined };
+  const nothing = () => undefined;
+  const nothingKept = { forget: nothing, start: nothing, stop: nothing };
+  const keysAt = (url: string): KeySet => {
+    // Without a secret that the store does not know nobody could tell our keys there from anybody's.
+    const secret = broker?.token ?? '';
+    return makeKeySet({ url, store: secret === '' ? null : makeKeySetStore({ db, url, secret }), onFailure });
+  };
   if (choice.mode === 'dev') return { ...makeDevIdentity({ ensureRow, isRevoked }), ...nothingKept };
   if (choice.mode === 'broker') {
     if (broker === null || verify === null) throw new Error('the address of the broker was not checked');
+    const keySet = keysAt(`${broker.url}/.well-known/jwks.json`);
     const identity = makeBrokerIdentity({
-      ...{ verify, isRevoked },
-      keySet: makeKeySet({ url: `${broker.url}/.well-known/jwks.json`, onFailure }),
+      ...{ verify, isRevoked, keySet },
       app: broker.app,
       cookieName: sessionCookieName(http.publicUrl),
     });
-    return { ...identity, restoreRow };
+    return { ...identity, restoreRow, start: keySet.start, stop: keySet.stop };
   }
-  const identity =
-    choice.trust === 'secret'
-      ? makeEdgeIdentity({ secrets: choice.edgeSecrets })
-      : makeAssertionIdentity({ ...choice, keySet: makeKeySet({ url: choice.jwksUrl, onFailure }) });
-  return { ...identity, restoreRow, ...nothingKept };
+  if (choice.trust === 'secret')
+    return { ...makeEdgeIdentity({ secrets: choice.edgeSecrets }), restoreRow, ...nothingKept };
+  const keySet = keysAt(choice.jwksUrl);
+  const { start, stop } = keySet;
+  return { ...makeAssertionIdentity({ ...choice, keySet }), restoreRow, ...nothingKept, start, stop };
 }

@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { KeySetStore } from './key-set-store.ts';
 
 /** A key set is a few kilobytes; more is not one. */
 const MOST_BYTES = 262_144;
@@ -10,9 +11,15 @@ const FETCH_MS = 2_000;
 const COOL_DOWN_MS = 30_000;
 /** Without any key nobody can be let in, so that waiting is worse than asking again. */
 const FIRST_KEYS_PAUSE_MS = 1_000;
+/** A broker that starts beside us takes some seconds: failures in the background are told from this pause on. */
+const TOLD_FROM_MS = 8_000;
+/** The longest pause between two tries in the background. */
+const LONGEST_PAUSE_MS = 30_000;
 
 interface KeySetParts {
   url: string;
+  /** Where replicas keep the last good set for each other; null: nowhere. */
+  store?: KeySetStore | null;
   onFailure: (task: string, error: unknown) => void;
   /** For tests. Milliseconds of a clock that never goes back. */
   now?: () => number;
@@ -30,7 +37,7 @@ async function readBounded(answer: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-async function fetchKeys(url: string): Promise<JWTVerifyGetKey> {
+async function fetchKeys(url: string): Promise<JSONWebKeySet> {
   const answer = await fetch(url, {
     headers: { Accept: 'application/jwk-set+json, application/json' },
     // Keys come from where the configuration says, and from nowhere that place may point to.
@@ -42,53 +49,142 @@ async function fetchKeys(url: string): Promise<JWTVerifyGetKey> {
     throw new Error(`the key set was answered with ${answer.status}`);
   }
   const set = JSON.parse(await readBounded(answer)) as JSONWebKeySet;
-  const find = createLocalJWKSet(set);
+  createLocalJWKSet(set);
   // Whoever answers an empty set has lost its keys; that is no reason for us to lose them too.
   if (set.keys.length === 0) throw new Error('the key set is empty');
-  return find;
+  return set;
+}
+
+export interface KeySet extends JWTVerifyGetKey {
+  /** Fetches in the background, again and again until there are keys, and from then on every five minutes. */
+  start(): void;
+  stop(): void;
+}
+
+/** The set in force, and what replicas know of it from each other. */
+function makeHeldKeys({ store, onFailure }: { store: KeySetStore | null; onFailure: KeySetParts['onFailure'] }) {
+  let find: JWTVerifyGetKey | null = null;
+  /** The store's clock before the set in force was fetched. */
+  let atMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  const take = (set: JSONWebKeySet, ofMs: number): void => {
+    find = createLocalJWKSet(set);
+    atMs = ofMs;
+  };
+
+  const readKept = async (): Promise<void> => {
+    try {
+      const kept = (await store?.read()) ?? null;
+      if (kept !== null && kept.atMs > atMs) take(kept.set, kept.atMs);
+    } catch (error) {
+      onFailure('read keys', error);
+    } finally {
+      reading = null;
+    }
+  };
+
+  return {
+    find: (): JWTVerifyGetKey | null => find,
+
+    /** The store's clock, to be asked before a set is fetched; null where it is away: a later fetch is then kept. */
+    begin: (): Promise<number | null> => store?.nowMs().catch(() => null) ?? Promise.resolve(null),
+
+    /** Puts a fetched set in force, and keeps it for the others. Resolves to whether that is done. */
+    async fetched(set: JSONWebKeySet, beganAtMs: number | null): Promise<boolean> {
+      take(set, beganAtMs ?? atMs);
+      if (store === null) return true;
+      if (beganAtMs === null) return false;
+      try {
+        await store.keep({ set, atMs: beganAtMs });
+        return true;
+      } catch (error) {
+        onFailure('keep keys', error);
+        return false;
+      }
+    },
+
+    /** Puts in force what another replica has fetched since. Joins the reading that is under way. */
+    takeKept(): Promise<void> {
+      reading ??= readKept();
+      return reading;
+    },
+  };
 }
 
 /**
- * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched when first needed, every five minutes, and for
+ * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
- * the last good keys in force.
+ * the last good keys in force: ours, or those that another replica has fetched since, which are in the store. Whoever can
+ * reach the place of the keys believes nobody but it.
  * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there never were any keys.
  */
-export function makeKeySet({ url, onFailure, now = () => performance.now() }: KeySetParts): JWTVerifyGetKey {
-  let find: JWTVerifyGetKey | null = null;
+export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
+  const held = makeHeldKeys({ store, onFailure });
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
-  let fetching: Promise<void> | null = null;
+  let fetching: Promise<boolean> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
 
-  const load = async (): Promise<void> => {
+  /** Resolves to whether nothing is left to be done before the keys get old. */
+  const load = async (isTold: boolean): Promise<boolean> => {
     triedAtMs = now();
     try {
-      find = await fetchKeys(url);
+      const beganAtMs = await held.begin();
+      const set = await fetchKeys(url);
       fetchedAtMs = now();
+      return await held.fetched(set, stopped ? null : beganAtMs);
     } catch (error) {
-      onFailure('fetch keys', error);
+      if (isTold) onFailure('fetch keys', error);
+      await held.takeKept();
+      return false;
     } finally {
       fetching = null;
     }
   };
   /** Joins the fetch that is running, or begins one when the last was begun long enough ago. */
-  const refresh = (pauseMs: number): Promise<void> => {
-    if (fetching === null && now() - triedAtMs >= pauseMs) fetching = load();
+  const refresh = (pauseMs: number): Promise<unknown> => {
+    if (fetching === null && now() - triedAtMs >= pauseMs) fetching = load(true);
     return fetching ?? Promise.resolve();
   };
 
-  return async (header, token) => {
-    if (find === null) await refresh(FIRST_KEYS_PAUSE_MS);
-    if (find === null)
-      throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+  const watch = async (pauseMs: number): Promise<void> => {
+    fetching ??= load(pauseMs >= TOLD_FROM_MS);
+    const isDone = await fetching;
+    if (stopped) return;
+    const nextMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    timer = setTimeout(() => void watch(isDone ? FIRST_KEYS_PAUSE_MS : nextMs), isDone ? FRESH_MS : pauseMs);
+  };
+
+  /** The keys in force, got where there are none. */
+  const find = async (): Promise<JWTVerifyGetKey> => {
+    if (held.find() === null) await refresh(FIRST_KEYS_PAUSE_MS);
+    // The try that has just failed may have been before the store was there.
+    if (held.find() === null) await held.takeKept();
+    const keys = held.find();
+    if (keys !== null) return keys;
+    throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+  };
+
+  const findKey: JWTVerifyGetKey = async (header, token) => {
+    const keys = await find();
     if (now() - fetchedAtMs >= FRESH_MS) void refresh(COOL_DOWN_MS);
     try {
-      return await find(header, token);
+      return await keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await refresh(COOL_DOWN_MS);
-      return find(header, token);
+      return (await find())(header, token);
     }
   };
+
+  return Object.assign(findKey, {
+    start: () => void watch(FIRST_KEYS_PAUSE_MS),
+    stop: () => {
+      stopped = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+  });
 }

@@ -79,6 +79,13 @@ export const KEYS = {
   ),
   revoked: key('{sys}:revoked', 'zset', '24 h an entry', 'sessions', 'account and device of each revocation, by time'),
   revokedVersion: key('{sys}:revoked:version', 'string', 'none', 'sessions', 'changes with every revocation'),
+  keySet: key(
+    '{sys}:key-set:<hash>',
+    'hash',
+    '24 h after it was fetched',
+    'identity',
+    'public keys that identities are checked with, sealed with APP_BROKER_TOKEN, and when they were fetched',
+  ),
   pushOwner: key('push:{<hash>}', 'string', '180 d idle', 'push', 'whose a push target is: fence, account, device'),
   pushText: key(
     '{sys}:push:<name>',
@@ -141,6 +148,7 @@ export function makeKeys(prefix: string) {
     wrongCodes: (requestId: string, account: string) => `${prefix}:login:{${requestId}}:wrong:${account}`,
     replicas: `${prefix}:{sys}:replicas`,
     reaping: `${prefix}:{sys}:reaping`,
+    keySet: (hash: string) => `${prefix}:{sys}:key-set:${hash}`,
     revoked: `${prefix}:{sys}:revoked`,
     revokedVersion: `${prefix}:{sys}:revoked:version`,
     accounts: (replicaId: string) => `${prefix}:replica:{${replicaId}}:accounts`,

@@ -14,6 +14,7 @@ const PRODUCTION: Env = {
   NODE_ENV: 'production',
   APP_PUBLIC_URL: 'https://baton.example',
   APP_BROKER_URL: 'https://broker.internal',
+  APP_TRUSTED_PROXIES: '10.0.0.0/24',
 };
 const MANY_FILES = 1_000_000;
 
@@ -38,6 +39,7 @@ describe('defaults', () => {
       port: 8080,
       adminPort: 9090,
       publicUrl: 'http://localhost:8080',
+      allowedHosts: ['localhost'],
       trustedProxies: [],
       rateLimitScale: 1,
     });
@@ -233,7 +235,8 @@ describe('production', () => {
   });
 
   test('does not start without its public address and its broker', () => {
-    expect(keysOf({ ...EDGE, NODE_ENV: 'production' })).toEqual(['APP_PUBLIC_URL', 'APP_BROKER_URL']);
+    const bare = { ...EDGE, NODE_ENV: 'production', APP_TRUSTED_PROXIES: '10.0.0.1' };
+    expect(keysOf(bare)).toEqual(['APP_PUBLIC_URL', 'APP_BROKER_URL']);
   });
 
   test('does not start with the development identity', () => {

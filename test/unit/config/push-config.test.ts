@@ -13,6 +13,7 @@ const PRODUCTION: Env = {
   APP_EDGE_SECRET: 'a-secret-of-the-edge-that-is-long-enough',
   APP_PUBLIC_URL: 'https://baton.example',
   APP_BROKER_URL: 'https://broker.internal',
+  APP_TRUSTED_PROXIES: '10.0.0.1',
   APP_BROKER_TOKEN: 'a-token-of-the-broker',
 };
 

@@ -1,0 +1,61 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { JSONWebKeySet } from 'jose';
+import type { Redis } from '../redis/connections.ts';
+import { orFault } from '../redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+
+/** How long a replica that cannot ask for the keys believes those that another has fetched. */
+const KEEP_MS = 86_400_000;
+
+/** A key set, and the store's clock in ms before it was fetched. */
+export interface KeptKeySet {
+  readonly set: JSONWebKeySet;
+  readonly atMs: number;
+}
+
+interface KeySetStoreParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  /** Where the set comes from. */
+  url: string;
+  /** What replicas know and the store does not. */
+  secret: string;
+}
+
+/**
+ * The key set that any replica has fetched last, for those that start while its place cannot be reached. It is sealed
+ * (HMAC-SHA256), because whoever adds a key to it signs identities: writing to the store alone must not be enough.
+ * Every method throws `store_unavailable`.
+ */
+export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: KeySetStoreParts) {
+  const keep = scripts.load('key-set-keep.lua', import.meta.url);
+  const key = keys.keySet(createHash('sha256').update(url).digest('base64url').slice(0, 16));
+
+  const sealOf = (text: string): Buffer => createHmac('sha256', secret).update(`key set\0${url}\0${text}`).digest();
+
+  return {
+    async nowMs(): Promise<number> {
+      const [seconds, micros] = await orFault(redis.time());
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    },
+
+    /** Does nothing where a later one is kept. */
+    async keep(kept: KeptKeySet): Promise<void> {
+      const text = JSON.stringify(kept);
+      await keep([key], [kept.atMs, `${sealOf(text).toString('base64url')}.${text}`, KEEP_MS]);
+    },
+
+    /** Null when none is kept, it was not sealed by one of us, or it is older than a day by our own clock. */
+    async read(): Promise<KeptKeySet | null> {
+      const sealed = (await orFault(redis.hget(key, 'sealed'))) ?? '';
+      const dot = sealed.indexOf('.');
+      const [seal, text] = [Buffer.from(sealed.slice(0, Math.max(0, dot)), 'base64url'), sealed.slice(dot + 1)];
+      const right = sealOf(text);
+      if (seal.length !== right.length || !timingSafeEqual(seal, right)) return null;
+      const kept = JSON.parse(text) as KeptKeySet;
+      return Math.abs(Date.now() - kept.atMs) <= KEEP_MS ? kept : null;
+    },
+  };
+}
+
+export type KeySetStore = ReturnType<typeof makeKeySetStore>;
