@@ -11,8 +11,9 @@ import { makeDueStore } from './due/store.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
 import { makePublicApp } from './http/public-app.ts';
+import { makeReplicaLimits } from './http/replica-limit.ts';
 import { scaledLimit } from './http/rate-limit-headers.ts';
-import { startServer } from './http/server.ts';
+import { startServers } from './http/servers.ts';
 import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
 import { Hub } from './hub/hub.ts';
@@ -140,7 +141,8 @@ export async function startApp(config: Config): Promise<App> {
     noteDue: dueStore.note,
   });
   const { owePushes } = push;
-  const devices = makeDevices({ store: makeDeviceStore({ redis, scripts, keys }), owePushes });
+  const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename') });
+  const devices = makeDevices({ store: deviceStore, owePushes });
   const messages = makeMessages({
     store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message') }),
     ...{ owePushes, isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
@@ -292,6 +294,7 @@ export async function startApp(config: Config): Promise<App> {
       scale: config.http.rateLimitScale,
       logger,
     }),
+    replicaLimits: makeReplicaLimits({ scale: config.http.rateLimitScale }),
     logger,
     metrics,
   });
@@ -301,8 +304,7 @@ export async function startApp(config: Config): Promise<App> {
     isDraining: () => draining,
   });
 
-  const publicServer = await startServer({ app, host: config.http.host, port: config.http.port });
-  const adminServer = await startServer({ app: admin, host: config.http.host, port: config.http.adminPort });
+  const { publicServer, adminServer } = await startServers({ app, admin, config, metrics });
   let stopped = false;
   store.connect();
   relay.bulk.connect();

@@ -15,6 +15,8 @@ export interface Config {
     readonly trustedProxies: readonly string[];
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
+    /** Null: the default, for addresses on the internet alone. 0: any number. */
+    readonly connectionsPerAddress: number | null;
   };
   readonly identity: IdentityConfig;
   /** Null where nobody signs in: with identity `dev`. */
@@ -233,6 +235,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       publicUrl: values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`,
       trustedProxies,
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+      connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
     },
     identity: identityOf(values),
     broker: brokerOf(values),

@@ -38,8 +38,14 @@ function refusalOf(error: unknown): unknown {
   if (!(error instanceof BatonError) || error.status >= 500) return error;
   if (error.code === 'session_revoked' || error.code === 'reuse_detected') return new BatonError('session_revoked');
   if (error.code === 'account_refused') return new BatonError('account_refused');
-  return new BatonError('unauthenticated');
+  return new BatonError('unauthenticated', error.code === 'session_expired' ? 'The session has ended' : undefined);
 }
+
+/** Of one that was shown; who shows none is told to sign in. */
+const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
+  const what = error instanceof errors.JWTExpired ? 'has expired' : 'is not valid';
+  return new BatonError('unauthenticated', `The access token ${what}`);
+};
 
 /**
  * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
@@ -62,7 +68,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
       });
       return payload;
     } catch (error) {
-      if (error instanceof errors.JOSEError || error instanceof TypeError) throw new BatonError('unauthenticated');
+      if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken(error);
       throw error;
     }
   };

@@ -40,6 +40,7 @@ describe('defaults', () => {
       publicUrl: 'http://localhost:8080',
       trustedProxies: [],
       rateLimitScale: 1,
+      connectionsPerAddress: null,
     });
   });
 
