@@ -12,6 +12,7 @@ import { makeAddressLimits } from './http/address-limit.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
 import { openPorts } from './http/ports.ts';
 import { makePublicApp } from './http/public-app.ts';
+import { makeReplicaLimits } from './http/replica-limit.ts';
 import { scaledLimit } from './http/rate-limit-headers.ts';
 import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './hub/events.ts';
@@ -140,7 +141,8 @@ export async function startApp(config: Config): Promise<App> {
     noteDue: dueStore.note,
   });
   const { owePushes } = push;
-  const devices = makeDevices({ store: makeDeviceStore({ redis, scripts, keys }), owePushes });
+  const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename') });
+  const devices = makeDevices({ store: deviceStore, owePushes });
   const messages = makeMessages({
     store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message') }),
     ...{ owePushes, isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
@@ -296,6 +298,7 @@ export async function startApp(config: Config): Promise<App> {
       scale: config.http.rateLimitScale,
       logger,
     }),
+    replicaLimits: makeReplicaLimits({ scale: config.http.rateLimitScale }),
     logger,
     metrics,
   });
@@ -305,7 +308,7 @@ export async function startApp(config: Config): Promise<App> {
     isDraining: () => draining,
   });
 
-  const { publicServer, adminServer } = await openPorts({ config, app, admin, logger });
+  const { publicServer, adminServer } = await openPorts({ config, app, admin, logger, metrics });
   let stopped = false;
   store.connect();
   relay.bulk.connect();

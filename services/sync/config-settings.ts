@@ -117,6 +117,11 @@ export const SETTINGS = {
     defaultSays: 'required in production with `APP_IDENTITY=edge`, else none',
     meaning: 'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed.',
   }),
+  APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS: setting(integer(0, 1_000_000), {
+    defaultSays: '`2000` for addresses on the internet, no limit for loopback and private networks',
+    meaning:
+      'Connections that one peer may have open to this replica (IPv6 by /56), those of `APP_TRUSTED_PROXIES` not counted; more are closed. 0: any number.',
+  }),
   APP_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
     meaning:

@@ -20,6 +20,8 @@ export interface Config {
     readonly trustedProxies: readonly string[];
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
+    /** Null: the default, for addresses on the internet alone. 0: any number. */
+    readonly connectionsPerAddress: number | null;
   };
   readonly identity: IdentityConfig;
   /** Null where nobody signs in: with identity `dev`. */
@@ -241,6 +243,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       allowedHosts: allowedHostsOf(values, { host, publicUrl }),
       trustedProxies,
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+      connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
     },
     identity: identityOf(values),
     broker: brokerOf(values),

@@ -20,6 +20,7 @@ export const clipboardRoutes = {
     method: 'GET',
     path: '/api/clipboard',
     summary: 'The clipboard of the account',
+    rate: 'read',
     answers: { 200: ClipboardEntry },
   }),
   setClipboard: route({
@@ -40,6 +41,7 @@ export const clipboardRoutes = {
     method: 'DELETE',
     path: '/api/clipboard',
     summary: 'Clear the clipboard',
+    rate: 'clipboard_clear',
     answers: { 204: null },
   }),
 };

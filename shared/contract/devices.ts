@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { event } from './event.ts';
-import { DeviceId, DeviceName, DeviceNameInput, DeviceRef, DeviceType, orNull, UnixMs } from './fields.ts';
+import { DeviceId, DeviceName, DeviceNameInput, DeviceRef, DeviceType, NO_DEVICE, orNull, UnixMs } from './fields.ts';
 import { route } from './route.ts';
 
 export const Device = Type.Object({
@@ -19,6 +19,7 @@ export const deviceRoutes = {
     method: 'GET',
     path: '/api/devices',
     summary: 'The devices of the account',
+    rate: 'read',
     answers: { 200: Type.Object({ devices: Type.Array(Device) }) },
   }),
   renameDevice: route({
@@ -27,6 +28,8 @@ export const deviceRoutes = {
     summary: 'Rename a device; its session, token and stream stay as they are',
     device: 'required',
     scope: 'own',
+    rate: 'rename',
+    notFound: NO_DEVICE,
     params: Type.Object({ device_id: DeviceId }),
     body: Type.Object({ name: DeviceNameInput }),
     answers: { 200: Type.Object({ device: Device }) },

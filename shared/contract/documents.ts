@@ -24,6 +24,13 @@ export const documentRoutes = {
     identity: 'public',
     answers: { 200: 'text/html' },
   }),
+  getIcon: route({
+    method: 'GET',
+    path: '/favicon.ico',
+    summary: 'What browsers show beside the title',
+    identity: 'public',
+    answers: { 200: 'image/x-icon' },
+  }),
   getHealth: route({
     method: 'GET',
     path: '/healthz',

@@ -9,6 +9,9 @@ export type DeviceType = (typeof DEVICE_TYPES)[number];
 /** 8 to 64 URL-safe characters, stable per client installation. */
 export const DeviceId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
+/** What a 404 says about a device, by whichever of the two it was named. */
+export const NO_DEVICE = 'The account has no such device';
+
 /** As it is stored: trimmed printable ASCII, 1 to 32 characters, never `*`. */
 export const DeviceName = Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' });
 

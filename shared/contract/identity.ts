@@ -19,5 +19,11 @@ const Me = Type.Object({
 export type Me = Static<typeof Me>;
 
 export const identityRoutes = {
-  getMe: route({ method: 'GET', path: '/api/me', summary: 'Who the caller is', answers: { 200: Me } }),
+  getMe: route({
+    method: 'GET',
+    path: '/api/me',
+    summary: 'Who the caller is',
+    rate: 'read',
+    answers: { 200: Me },
+  }),
 };

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { event } from './event.ts';
-import { DeviceId, DeviceName, orNull, UnixMs, Uuid } from './fields.ts';
+import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from './fields.ts';
 import { LIMITS } from './limits.ts';
 import { route } from './route.ts';
 
@@ -53,6 +53,7 @@ export const messageRoutes = {
     path: '/api/message',
     summary: 'Send a short text to a device',
     rate: 'message',
+    notFound: NO_DEVICE,
     idempotent: true,
     body: SendMessage,
     // 202: accepted and delivered, but fewer replicas of the store have it than the installation asks for. The same
@@ -64,6 +65,7 @@ export const messageRoutes = {
     method: 'GET',
     path: '/api/message',
     summary: "The caller's unacknowledged messages, oldest first",
+    rate: 'read',
     answers: { 200: Type.Object({ messages: Type.Array(Message) }) },
     errors: ['device_required'],
   }),
@@ -71,6 +73,7 @@ export const messageRoutes = {
     method: 'POST',
     path: '/api/message/ack',
     summary: 'Acknowledge messages: they leave the mailbox and their senders are told',
+    rate: 'ack',
     body: Type.Object({ message_ids: Type.Array(Uuid, { maxItems: LIMITS.ackIds }) }),
     answers: { 200: Type.Object({ acked: Type.Integer() }) },
     errors: ['device_required'],

@@ -22,6 +22,7 @@ export const presenceRoutes = {
     method: 'GET',
     path: '/api/hub/presence',
     summary: 'Who of the account is online',
+    rate: 'read',
     answers: { 200: Presence },
   }),
 };

@@ -72,6 +72,7 @@ export const pushRoutes = {
     path: '/api/push/config',
     summary: 'What a device needs to subscribe to pushes',
     device: 'required',
+    rate: 'read',
     answers: {
       200: Type.Object({
         vapid_public_key: orNull(Type.String()),
@@ -106,6 +107,7 @@ export const pushRoutes = {
     path: '/api/push/subscriptions',
     summary: "The account's subscriptions; a guest's own",
     device: 'required',
+    rate: 'read',
     answers: { 200: Type.Object({ subscriptions: Type.Array(PushSubscription) }) },
     errors: ['feature_disabled'],
   }),
@@ -114,6 +116,8 @@ export const pushRoutes = {
     path: '/api/push/subscriptions/{subscription_id}',
     summary: 'Remove a subscription of the account; a guest only its own',
     device: 'required',
+    rate: 'removal',
+    notFound: 'The account has no such push subscription',
     params: Type.Object({ subscription_id: Uuid }),
     answers: { 204: null },
     errors: ['feature_disabled', 'not_found'],
@@ -124,6 +128,7 @@ export const pushRoutes = {
     summary: 'Send a test notification to this device',
     device: 'required',
     rate: 'push_test',
+    notFound: 'This device has no push subscription that works',
     answers: { 202: null },
     errors: ['feature_disabled', 'not_found'],
   }),

@@ -23,6 +23,8 @@ const path = '/api/relay/{transfer_id}/{index}/{generation}';
 const shared = {
   path,
   device: 'required',
+  rate: 'relay',
+  notFound: 'There is no such transfer, or it has no such file',
   params,
 } as const;
 

@@ -31,6 +31,7 @@ export interface Route {
   endsOwn: boolean;
   /** The same-origin rule of contract section 3; always on for unsafe methods. */
   sameOrigin: boolean;
+  /** Of a route with an identity never null. */
   rate: RateGroup | null;
   /** Whether `Idempotency-Key` is honoured. */
   idempotent: boolean;
@@ -48,6 +49,8 @@ export interface Route {
   bytes: boolean;
   /** Status -> body. `null`: no body. A media type: that, not JSON. */
   answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
+  /** What a 404 says was not found, the same for whatever is wrong with its name; null: the title of the registry. */
+  notFound: string | null;
   /** Codes beyond those that every route of its kind can answer. */
   errors: readonly ErrorCode[];
 }
@@ -71,6 +74,7 @@ const DEFAULTS = {
   bodyOptional: false,
   bodyLimitBytes: LIMITS.jsonBodyBytes,
   bytes: false,
+  notFound: null,
   errors: [],
 } as const;
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Persist } from './broker.ts';
 import { event } from './event.ts';
-import { DeviceId, DeviceNameInput, DeviceRef, DeviceType, orNull, Scope, UnixMs } from './fields.ts';
+import { DeviceId, DeviceNameInput, DeviceRef, DeviceType, NO_DEVICE, orNull, Scope, UnixMs } from './fields.ts';
 import { route } from './route.ts';
 
 export const SessionAnswer = Type.Object({
@@ -52,6 +52,8 @@ const removing = <const P extends string>(path: P) =>
     summary: 'Sign a device out and remove it, with everything that waits for it',
     scope: 'own',
     endsOwn: true,
+    rate: 'removal',
+    notFound: NO_DEVICE,
     params,
     answers: { 204: null, 202: null },
     errors: ofBroker,
@@ -129,6 +131,7 @@ export const sessionRoutes = {
     path: '/api/me/data',
     summary: 'Remove everything that is kept of the account; sessions stay',
     scope: 'full',
+    rate: 'erase',
     answers: { 204: null },
   }),
 };

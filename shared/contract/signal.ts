@@ -29,6 +29,7 @@ export const signalRoutes = {
     summary: 'Pass a WebRTC signal to a device of the account',
     device: 'required',
     rate: 'signal',
+    notFound: 'The account has no such device, or no such transfer',
     body: SendSignal,
     answers: { 202: Type.Object({ delivered: Type.Boolean({ description: 'The device has a live stream.' }) }) },
     errors: ['not_found', 'not_a_party', 'body_too_large'],
@@ -38,6 +39,7 @@ export const signalRoutes = {
     path: '/api/hub/ice',
     summary: 'STUN and TURN servers for a peer connection',
     device: 'required',
+    rate: 'read',
     answers: { 200: Type.Object({ ice_servers: Type.Array(IceServer), ttl_seconds: Type.Integer() }) },
   }),
 };

@@ -34,6 +34,9 @@ export const LoginRequestView = Type.Object({
 });
 export type LoginRequestView = Static<typeof LoginRequestView>;
 
+/** The same for one that never was, is long over, or was asked about with the wrong secret or code. */
+const notFound = 'There is no such sign-in request, or this is not its secret or code';
+
 const ended = ['not_found', 'access_denied', 'login_expired', 'login_consumed', 'already_decided'] as const;
 
 export const signinRoutes = {
@@ -62,6 +65,7 @@ export const signinRoutes = {
       'Wait for the approval, with X-Poll-Secret. The first answer after it carries the session, and no later one',
     identity: 'public',
     rate: 'auth',
+    notFound,
     headers: { 'X-Poll-Secret': 'The poll_secret that qr/start answered.' },
     query: Type.Object({
       request_id: Named,
@@ -82,6 +86,7 @@ export const signinRoutes = {
     summary: 'What is asked for, to be shown to whoever is to approve it',
     scope: 'full',
     rate: 'auth',
+    notFound,
     query: Type.Object({ request_id: Named, approval_code: Named }),
     answers: { 200: LoginRequestView },
     errors: ['feature_disabled', 'rate_limited', ...ended],
@@ -92,6 +97,7 @@ export const signinRoutes = {
     summary: 'Let the device in that asked',
     scope: 'full',
     rate: 'auth',
+    notFound,
     body: ApproveLogin,
     answers: { 200: Type.Object({ status: Type.Literal('approved') }) },
     errors: [
@@ -104,6 +110,7 @@ export const signinRoutes = {
     path: '/api/auth/qr/deny',
     summary: 'Keep the device out that asked',
     rate: 'auth',
+    notFound,
     body: Type.Object({ request_id: Named, approval_code: Type.Optional(Named) }),
     answers: { 200: Type.Object({ status: Type.Literal('denied') }) },
     errors: ['feature_disabled', 'rate_limited', ...ended],
@@ -113,6 +120,7 @@ export const signinRoutes = {
     path: '/link',
     summary: 'What a QR code opens: a page that asks whether the other device may come in. It needs no script',
     loginRedirect: true,
+    rate: 'link',
     query: Type.Object({ r: Type.Optional(Named), c: Type.Optional(Named) }),
     answers: { 200: 'text/html', 302: null },
   }),
@@ -121,6 +129,7 @@ export const signinRoutes = {
     path: '/link',
     summary: 'The form of that page',
     loginRedirect: true,
+    rate: 'link',
     body: Type.Object({
       request_id: Named,
       approval_code: Named,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { event } from './event.ts';
-import { DeviceId, DeviceName, orNull, UnixMs, Uuid } from './fields.ts';
+import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from './fields.ts';
 import { LIMITS } from './limits.ts';
 import { TARGET_RULE, targetFields } from './messages.ts';
 import { route } from './route.ts';
@@ -113,6 +113,7 @@ const Ended = Type.Object({
 
 const answers = { 200: Type.Object({ transfer: Transfer }) };
 const params = Type.Object({ transfer_id: Uuid });
+const notFound = 'There is no such transfer';
 
 const act = <const A extends string>(action: A, summary: string) =>
   route({
@@ -120,6 +121,8 @@ const act = <const A extends string>(action: A, summary: string) =>
     path: `/api/transfer/{transfer_id}/${action}`,
     summary,
     device: 'required',
+    rate: 'transfer_act',
+    notFound,
     params,
     answers,
     errors: ['not_found', 'not_a_party', 'invalid_transition'],
@@ -132,6 +135,7 @@ export const transferRoutes = {
     summary: 'Offer files to a device of the account',
     device: 'required',
     rate: 'transfer',
+    notFound: NO_DEVICE,
     idempotent: true,
     body: InitTransfer,
     bodyLimitBytes: LIMITS.transferBodyBytes,
@@ -143,6 +147,7 @@ export const transferRoutes = {
     path: '/api/transfer',
     summary: "The caller's transfers, newest first",
     device: 'required',
+    rate: 'read',
     query: Type.Object({
       state: Type.Optional(Type.Enum([...TRANSFER_STATES])),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -155,6 +160,8 @@ export const transferRoutes = {
     path: '/api/transfer/{transfer_id}',
     summary: 'One transfer, with its files',
     device: 'required',
+    rate: 'read',
+    notFound,
     params,
     answers,
     errors: ['not_found', 'not_a_party'],
@@ -168,6 +175,7 @@ export const transferRoutes = {
   cancelTransfer: { ...act('cancel', 'One of the two does not want it any more'), body: Ended, bodyOptional: true },
   phaseTransfer: {
     ...act('phase', 'What one side is doing; forwarded at most 4 times a second, never logged'),
+    rate: 'transfer_phase' as const,
     body: Type.Object({
       phase: TransferPhase,
       progress: Type.Optional(Type.Object({ sent_bytes: Type.Optional(Bytes), received_bytes: Type.Optional(Bytes) })),

@@ -116,6 +116,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getOpenApi: () => ({}),
   getDocs: () => ({}),
   getHome: () => ({}),
+  getIcon: () => ({}),
   getHealth: () => ({}),
 };
 

@@ -108,7 +108,6 @@ describe('a path that nobody serves', () => {
     '/../../etc/passwd',
     '/.env',
     '/.git/config',
-    '/favicon.ico',
     '/robots.txt',
     '/index.html',
     '/livez',

@@ -73,6 +73,7 @@ const GUEST: Record<RouteName, Verdict> = {
   getOpenApi: 'served',
   getDocs: 'served',
   getHome: 'served',
+  getIcon: 'served',
   getHealth: 'served',
 };
 
@@ -261,6 +262,7 @@ test('public routes are the documents, and the way in', () => {
     'getDocs',
     'getHealth',
     'getHome',
+    'getIcon',
     'getOpenApi',
     'logIn',
     'pollLogin',

@@ -34,7 +34,7 @@ function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: Se
     factsOf(res).route = route;
     const app = serviceAuth(req);
     const query = validator.query(req.query);
-    const { value, fingerprint } = readBody === null ? NO_BODY : await readBody(req, res);
+    const { value, fingerprint } = readBody === null ? NO_BODY : await readBody(req);
     validator.body(value);
     const { id, keyed } = operationOf(req, route, fingerprint);
     // What the validators let through has the types of the row.

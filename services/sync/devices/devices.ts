@@ -56,7 +56,7 @@ export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushe
     hasRow: async (account: string, deviceId: string): Promise<boolean> =>
       (await store.readPresence(account)).devices.includes(deviceId),
 
-    /** Throws `invalid_device_name`, `name_taken`, `not_found`. */
+    /** Throws `invalid_device_name`, `name_taken`, `not_found`, `rate_limited`. */
     async rename(caller: Caller, deviceId: string, wanted: string, operation: Operation): Promise<Device> {
       const name = parseDeviceName(wanted);
       if (name === null) throw new BatonError('invalid_device_name');

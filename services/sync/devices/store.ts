@@ -10,12 +10,20 @@ import type { ScriptLoader } from '../redis/scripts.ts';
 import type { PresenceFields } from './presence-view.ts';
 import type { NewDevice } from './row.ts';
 
+interface DeviceStoreParts {
+  redis: Redis;
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Renames a minute per account; null: unlimited. */
+  renameLimit: number | null;
+}
+
 /** Device rows, and what was last announced of them. */
-export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {
+export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceStoreParts) {
   const readScript = scripts.load('presence-read.lua', import.meta.url);
   const addScript = scripts.load('device-add.lua', import.meta.url);
   const removeScript = scripts.load('device-remove.lua', import.meta.url);
-  const renameScript = scripts.load('device-rename.lua', import.meta.url);
+  const renameScript = scripts.load('device-rename.lua', import.meta.url, 'rename');
 
   return {
     async readPresence(account: string): Promise<PresenceFields> {
@@ -55,7 +63,7 @@ export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; script
       return removed === '1';
     },
 
-    /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`. */
+    /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
     async rename(
       account: string,
       {
@@ -68,9 +76,12 @@ export function makeDeviceStore({ redis, scripts, keys }: { redis: Redis; script
       const [row, state] = await renameScript(
         [
           ...[keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account)],
-          keys.operation(account, callerId, operation.id),
+          ...[keys.operation(account, callerId, operation.id), keys.rate(account, 'rename', null)],
         ],
-        [callerId, deviceId, name, randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation)],
+        [
+          ...[callerId, deviceId, name, randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation)],
+          renameLimit ?? 0,
+        ],
       );
       return { row: row as string, state: state as string };
     },

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import express, { type Request, type Response } from 'express';
+import type { Request } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
+import { readBytes } from './body-bytes.ts';
+import { parseJson } from './json.ts';
 
 /** For a whole JSON body to arrive. */
 const BODY_MS = 30_000;
@@ -24,11 +26,7 @@ const isJson = (contentType: string | undefined): boolean =>
 function parse(bytes: Buffer): unknown {
   // Decoding would replace stray bytes silently, and a text would be stored that nobody sent.
   if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw new BatonError('invalid_request', 'The body is not valid JSON');
-  }
+  return parseJson(bytes);
 }
 
 /** RFC 9112, section 6.3: what announces a body. */
@@ -54,14 +52,13 @@ const required = (): BatonError => new BatonError('invalid_request', 'A JSON bod
 
 /**
  * Reads the JSON body of a route that needs one. Compressed bodies are refused, because limits count bytes as received.
- * @throws invalid_request without a body or with malformed JSON, unsupported_media_type, and the errors of the parser,
- * which the error exit knows.
+ * @throws invalid_request without a body or with malformed JSON, unsupported_media_type, body_too_large
  */
 export function makeBody({
   bodyLimitBytes: limitBytes,
   bodyOptional: isOptional,
   bodyKind,
-}: Pick<Route, 'bodyLimitBytes' | 'bodyOptional' | 'bodyKind'>): (req: Request, res: Response) => Promise<JsonBody> {
+}: Pick<Route, 'bodyLimitBytes' | 'bodyOptional' | 'bodyKind'>): (req: Request) => Promise<JsonBody> {
   const wrongType = (type: string | undefined): BatonError | null => {
     if (bodyKind === 'form' ? isForm(type) : isJson(type)) return null;
     return new BatonError(
@@ -69,8 +66,7 @@ export function makeBody({
       `Send the body as ${bodyKind === 'form' ? 'a form' : 'application/json'}`,
     );
   };
-  const readBytes = express.raw({ type: () => true, limit: limitBytes, inflate: false });
-  return async (req, res) => {
+  return async (req) => {
     if (!announcesBody(req)) {
       if (isOptional) return emptyBody();
       throw required();
@@ -80,11 +76,8 @@ export function makeBody({
     if (refused !== null && !(isOptional && req.headers['content-length'] === undefined)) throw refused;
     // Whoever is so slow is not waited for, and not answered either.
     const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
-    await new Promise<void>((resolve, reject) => {
-      readBytes(req, res, (error?: Error) => (error === undefined ? resolve() : reject(error)));
-    }).finally(() => clearTimeout(timer));
-    const bytes: unknown = req.body;
-    const isEmpty = !Buffer.isBuffer(bytes) || bytes.length === 0;
+    const bytes = await readBytes(req, limitBytes).finally(() => clearTimeout(timer));
+    const isEmpty = bytes.length === 0;
     if (isEmpty && isOptional) return emptyBody();
     if (refused !== null) throw refused;
     if (isEmpty) throw required();

@@ -12,6 +12,7 @@ import type { Answer, Call, Handler, Handlers } from './handler.ts';
 import { makeBody, NO_BODY } from './body.ts';
 import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from './operation.ts';
+import type { ReplicaLimits } from './replica-limit.ts';
 import { factsOf, isEventStream, refusesHead } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
 import { sendAway } from './send-away.ts';
@@ -30,6 +31,7 @@ export interface RouterDeps {
   disabled: ReadonlySet<string>;
   sameOrigin: (req: IncomingMessage) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
+  replicaLimits: Pick<ReplicaLimits, 'check'>;
   metrics: Metrics;
 }
 
@@ -48,9 +50,9 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
   );
 }
 
-/** Same origin, identity, guard: what a request must pass before anything of it is read. Refusals are counted. */
+/** Same origin, identity, limits, guard: what a request must pass before anything of it is read. Refusals are counted. */
 async function admit(
-  { identity, isRevoked, requireRow, onCaller, sameOrigin, metrics }: RouterDeps,
+  { identity, isRevoked, replicaLimits, requireRow, onCaller, sameOrigin, metrics }: RouterDeps,
   route: Route,
   req: Request,
 ): Promise<Caller | null> {
@@ -60,13 +62,15 @@ async function admit(
     const caller = await identity.identify(req, route);
     const { account, deviceId } = caller;
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
+    replicaLimits.check(route, caller);
     onCaller(caller);
     guard(route, caller, req.params);
     if (route.device === 'required') await requireRow(caller);
     return caller;
   } catch (error) {
-    // A 5xx says nothing about the sender.
-    if (error instanceof BatonError && error.status < 500) metrics.auth_rejections_total.inc({ reason: error.code });
+    // A 5xx says nothing about the sender, and who asks too often is counted as such.
+    if (error instanceof BatonError && error.status < 500 && error.code !== 'rate_limited')
+      metrics.auth_rejections_total.inc({ reason: error.code });
     throw error;
   }
 }
@@ -89,8 +93,19 @@ function loginFor(route: Route, req: Request, error: unknown): { status: 302 | 3
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
 
-/** Whoever could be asked who this is is away: the client has done nothing wrong. */
-const isOurFault = (error: unknown): error is BatonError => error instanceof BatonError && error.status >= 500;
+/**
+ * Load, and a store or broker that is away, are told inside an event stream. Counted here, since the one error exit does
+ * not see them; false: it is an error like any other.
+ */
+function sentAway({ metrics }: RouterDeps, route: Route, res: Response, error: unknown): boolean {
+  if (!isEventStream(route) || !(error instanceof BatonError)) return false;
+  const isBusy = error.code === 'rate_limited';
+  if (!isBusy && error.status < 500) return false;
+  metrics.problems_total.inc({ code: error.code });
+  if (isBusy) metrics.rate_limited_total.inc({ group: route.rate ?? 'other' });
+  sendAway(res, isBusy ? 'busy' : 'store');
+  return true;
+}
 
 /** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
 function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
@@ -123,22 +138,13 @@ function send(res: Response, answer: Answer<Route>): void {
   res.end(text);
 }
 
-/** How long the rest of a refused body is still read, so that its sender gets to see the answer. */
-const LINGER_MS = 2_000;
-
-/** An answer that comes before the end of the body ends the connection: what is left may be gigabytes. */
+/** Whoever sends bytes is told to stop: an answer that comes before the end of the body ends the connection. */
 function closeAfterRefusal(req: Request, res: Response): void {
   const { writeHead } = res;
   res.writeHead = function closing(this: Response, ...args: Parameters<typeof writeHead>) {
     if (!req.complete && !this.headersSent) this.setHeader('Connection', 'close');
     return writeHead.apply(this, args);
   } as typeof writeHead;
-  res.once('finish', () => {
-    if (req.complete) return;
-    req.on('data', () => undefined).resume();
-    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS);
-    req.once('close', () => clearTimeout(timer));
-  });
 }
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
@@ -155,14 +161,12 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     } catch (error) {
       const login = loginFor(route, req, error);
       if (login !== null) return res.redirect(login.status, login.location);
-      if (!isEventStream(route) || !isOurFault(error)) throw error;
-      deps.metrics.problems_total.inc({ code: error.code });
-      sendAway(res);
+      if (!sentAway(deps, route, res, error)) throw error;
       return noteStreamOpen(deps.metrics, req, res);
     }
     validator.params(req.params);
     const query = validator.query(req.query);
-    const body = readBody === null ? NO_BODY : await readBody(req, res);
+    const body = readBody === null ? NO_BODY : await readBody(req);
     validator.body(body.value);
     const operation = operationOf(req, route, body.fingerprint);
     const read = { params: req.params, query, body: body.value };
@@ -183,7 +187,7 @@ const refuseDisabled =
 
 /**
  * The public port: walks the route table in its order and mounts each row as address limit -> same origin -> identity
- * -> guard -> validation -> handler. Nothing else registers a route there. A known path with another method answers
+ * -> replica limit -> guard -> validation -> handler. Nothing else registers a route there. A known path with another method answers
  * `method_not_allowed`, an unknown one `not_found`.
  * @throws when the handlers are not exactly the rows of the table, or a schema does not compile
  */
@@ -211,7 +215,9 @@ export function makeRouter(deps: RouterDeps): Router {
   rows.filter(([, route]) => hasParameter(route)).forEach(mount);
   router.use((req) => {
     const methods = methodsOf(req.path);
-    throw methods.length > 0 ? methodNotAllowed(methods) : new BatonError('not_found', 'Nothing is served here');
+    throw methods.length > 0
+      ? methodNotAllowed(methods)
+      : new BatonError('not_found', 'Nothing is served under this path');
   });
   return router;
 }

@@ -1,20 +1,38 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../version.ts';
+import { makeConnectionCap } from './connection-cap.ts';
 import { addressText, type RunningServer, startServer } from './server.ts';
+
+/** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
+const STUCK_MS = 120_000;
 
 interface PortParts {
   config: Config;
   app: RequestListener;
   admin: RequestListener;
   logger: Logger;
+  metrics: Metrics;
+}
+
+/** The public port, with not too many connections of one address and none that takes nothing of its answer. */
+function openPublicPort({ config: { http, relay }, app, metrics }: PortParts): Promise<RunningServer> {
+  const admits = makeConnectionCap({
+    limit: http.connectionsPerAddress,
+    trustedProxies: http.trustedProxies,
+    onRefused: () => metrics.http_connections_refused_total.inc(),
+  });
+  const stuckMs = Math.max(STUCK_MS, 2 * relay.stallMs);
+  return startServer({ app, host: http.host, port: http.port, admits, stuckMs });
 }
 
 /** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */
-export async function openPorts({ config, app, admin, logger }: PortParts) {
-  const { host, port, adminPort, publicUrl } = config.http;
-  const publicServer = await startServer({ app, host, port });
+export async function openPorts(parts: PortParts) {
+  const { config, admin, logger } = parts;
+  const { host, adminPort, publicUrl } = config.http;
+  const publicServer = await openPublicPort(parts);
   const adminServer: RunningServer = await startServer({ app: admin, host, port: adminPort }).catch(
     async (error: unknown) => {
       await publicServer.close(0);

@@ -2,10 +2,11 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
 import type { Problem } from '../../../shared/contract/problem.ts';
+import type { Route } from '../../../shared/contract/route.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { factsOf } from './request-facts.ts';
+import { factsOf, type RequestFacts } from './request-facts.ts';
 
-/** What the body parser calls its errors, but for the one with a number in its text. */
+/** What the body parser calls its errors, but for the one with a number in its text: it reads a form of the reference broker. */
 const BODY_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   'encoding.unsupported': ['unsupported_media_type', 'Send the body without Content-Encoding'],
   'charset.unsupported': ['unsupported_media_type', 'JSON is UTF-8'],
@@ -36,8 +37,18 @@ function asBatonError(error: unknown): BatonError {
   return known ?? new BatonError('internal', undefined, { cause: error });
 }
 
+/**
+ * The text of an unforeseen failure is for the log, where its cause stands. What nobody found is told by the row: the
+ * same whatever was wrong with its name.
+ */
+function detailOf({ code, message }: BatonError, route: Route | undefined): string {
+  const { title } = ERRORS[code];
+  if (code === 'internal') return title;
+  return code === 'not_found' && message === title ? (route?.notFound ?? title) : message;
+}
+
 /** RFC 9457. The type is where the code is explained; a further member `type` replaces it. */
-function problemOf(error: BatonError, requestId: string): Problem & Record<string, unknown> {
+function problemOf(error: BatonError, { requestId, route }: RequestFacts): Problem & Record<string, unknown> {
   const { code, status, extras } = error;
   const { title } = ERRORS[code];
   return {
@@ -45,8 +56,7 @@ function problemOf(error: BatonError, requestId: string): Problem & Record<strin
     ...extras.members,
     title,
     status,
-    // The text of an unforeseen failure is for the log, where its cause stands.
-    detail: code === 'internal' ? title : error.message,
+    detail: detailOf(error, route),
     code,
     request_id: requestId,
     ...(extras.errors && { errors: extras.errors }),
@@ -55,13 +65,21 @@ function problemOf(error: BatonError, requestId: string): Problem & Record<strin
 
 const waits = (status: number): boolean => status === 429 || status === 503;
 
-function answer(res: Response, error: BatonError): void {
+/** RFC 6750, section 3: who shows no token is told the scheme alone, who shows one what is wrong with it. */
+function challenge(authorization: string | undefined, { message }: BatonError): string {
+  const scheme = 'Bearer realm="baton"';
+  if (!/^bearer /i.test(authorization ?? '')) return scheme;
+  return `${scheme}, error="invalid_token", error_description="${message.replace(/[^\x20-\x7e]|["\\]/g, '')}"`;
+}
+
+function answer(req: Request, res: Response, error: BatonError): void {
+  if (error.status === 401) res.setHeader('WWW-Authenticate', challenge(req.headers.authorization, error));
   for (const [name, value] of Object.entries(error.extras.headers ?? {})) res.setHeader(name, value);
   const { retryAfterSeconds } = error.extras;
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(Math.max(0, Math.ceil(retryAfterSeconds))));
   else if (waits(error.status) && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '1');
   res.status(error.status).type('application/problem+json');
-  res.send(Buffer.from(JSON.stringify(problemOf(error, factsOf(res).requestId))));
+  res.send(Buffer.from(JSON.stringify(problemOf(error, factsOf(res)))));
 }
 
 /** 503 is how a replica says that something it needs is away: expected, and told once by whoever noticed. */
@@ -87,5 +105,5 @@ export const makeProblemHandler =
     }
     log(logger, req, error);
     if (res.headersSent) res.destroy();
-    else answer(res, error);
+    else answer(req, res, error);
   };

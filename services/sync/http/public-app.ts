@@ -7,6 +7,7 @@ import { makeProblemHandler } from './problem.ts';
 import { requestId } from './request-facts.ts';
 import { makeRequestLog, makeRequestMetrics } from './request-log.ts';
 import { apiHeaders, securityHeaders } from './response-headers.ts';
+import { boundUnreadBody } from './unread-body.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
@@ -19,7 +20,7 @@ export function makePublicApp({ allowedHosts = null, logger, ...routes }: Public
   const { metrics } = routes;
   const app = makeExpress();
   app.use(requestId, apiHeaders, securityHeaders, makeRequestLog({ logger }), makeRequestMetrics({ metrics }));
-  app.use([...hostChecks(allowedHosts), makeRouter(routes)]);
+  app.use([boundUnreadBody, ...hostChecks(allowedHosts), makeRouter(routes)]);
   app.use(makeProblemHandler({ logger, metrics }));
   return app;
 }

@@ -1,12 +1,15 @@
 import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
 
+/** A limit under `APP_RATE_LIMIT_SCALE`, above 0: at least one. */
+export const scaled = (limit: number, scale: number): number => Math.max(1, Math.floor(limit * scale));
+
 /** How many requests a group allows in its window; null when `APP_RATE_LIMIT_SCALE` switches limits off. */
 export const scaledLimit = (group: RateGroup, scale: number): number | null =>
-  scale === 0 ? null : Math.max(1, Math.floor(RATES[group].limit * scale));
+  scale === 0 ? null : scaled(RATES[group].limit, scale);
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that a room's script counts, in the form that
- * express-rate-limit gives those of address groups.
+ * The headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that is counted by a room's script or in the
+ * replica's memory, in the form that express-rate-limit gives those of address groups.
  */
 export const rateLimitHeaders = (
   group: RateGroup,

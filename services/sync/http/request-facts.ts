@@ -5,13 +5,13 @@ import type { RateGroup } from '../../../shared/contract/limits.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 
 /** What the log and the metrics want to know about a request, noted by whoever finds it out. */
-interface RequestFacts {
+export interface RequestFacts {
   requestId: string;
   /** The row of the route table; absent while no row was reached. */
   route?: Route;
   /** The code of the error that was answered. */
   problemCode?: ErrorCode;
-  /** The address group that refused. */
+  /** The group that refused, where it is not that of the row. */
   rateGroup?: RateGroup;
 }
 

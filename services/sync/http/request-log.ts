@@ -25,7 +25,11 @@ export const makeRequestLog = ({ logger }: { logger: Logger }): RequestHandler =
     wrapSerializers: false,
     customLogLevel: (_req, res) => levelOf(res),
     customSuccessObject: (_req, res, line: object) => ({ ...line, code: factsOf(res).problemCode }),
-    customErrorObject: (_req, res, line: object) => ({ ...line, err: undefined, code: factsOf(res).problemCode }),
+    customErrorObject: (_req, res, _error, line: object) => ({
+      ...line,
+      err: undefined,
+      code: factsOf(res).problemCode,
+    }),
     customErrorMessage: () => 'request completed',
   });
 

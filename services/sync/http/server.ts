@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { makeStuckCutter } from './stuck-sockets.ts';
 
 /**
  * Idle time of a connection: above that of the balancers in front (nginx and ALB 60 s), so that it is they who close,
@@ -17,6 +18,7 @@ const BACKLOG = 4_096;
  */
 const BUFFER_BYTES = 16 * 1_024;
 const IDLE_CHECK_MS = 50;
+const STUCK_MS = 120_000;
 
 export interface RunningServer {
   /** The port in use, also when 0 was asked for. */
@@ -41,10 +43,14 @@ function describe(error: NodeJS.ErrnoException, host: string, port: number): Err
   return new Error(says[error.code ?? ''] ?? `cannot listen on ${where}: ${error.message}`, { cause: error });
 }
 
-/** Every connection of the server, for as long as it is open. */
-function connectionsOf(server: Server): ReadonlySet<Socket> {
+/** Every connection of the server, for as long as it is open. Those that are not admitted are closed without a word. */
+function connectionsOf(server: Server, admits: (socket: Socket) => boolean): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
+    if (!admits(socket)) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
@@ -82,8 +88,18 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
   });
 }
 
+interface ServerParts {
+  app: RequestListener;
+  host: string;
+  port: number;
+  /** Whether a connection that has just been made may stay. */
+  admits?: (socket: Socket) => boolean;
+  /** A client that takes nothing of its answer for so long is cut off. */
+  stuckMs?: number;
+}
+
 /** Listens; rejects with a text that names host and port when that is not possible. */
-export async function startServer({ app, host, port }: { app: RequestListener; host: string; port: number }) {
+export async function startServer({ app, host, port, admits = () => true, stuckMs = STUCK_MS }: ServerParts) {
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -97,7 +113,7 @@ export async function startServer({ app, host, port }: { app: RequestListener; h
   // A limit in number drops what comes after it without a word, the second of two identity headers too. What a request's
   // head may weigh (16 KiB) bounds their number.
   server.maxHeadersCount = 0;
-  const sockets = connectionsOf(server);
+  const sockets = connectionsOf(server, admits);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(describe(error, host, port));
     server.once('error', fail);
@@ -106,11 +122,12 @@ export async function startServer({ app, host, port }: { app: RequestListener; h
       resolve();
     });
   });
+  const stuck = makeStuckCutter(sockets, stuckMs);
   let closing: Promise<void> | null = null;
   const running: RunningServer = {
     port: (server.address() as AddressInfo).port,
     close(deadlineMs) {
-      closing ??= closeWithin(server, sockets, deadlineMs);
+      closing ??= closeWithin(server, sockets, deadlineMs).finally(stuck.stop);
       return closing;
     },
   };

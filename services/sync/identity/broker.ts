@@ -38,7 +38,7 @@ function refusalOf(error: unknown): unknown {
   if (!(error instanceof BatonError) || error.status >= 500) return error;
   if (error.code === 'session_revoked' || error.code === 'reuse_detected') return new BatonError('session_revoked');
   if (error.code === 'account_refused') return new BatonError('account_refused');
-  return new BatonError('unauthenticated');
+  return new BatonError('unauthenticated', error.code === 'session_expired' ? 'The session has ended' : undefined);
 }
 
 const isAway = (error: unknown): boolean => error instanceof BatonError && error.code === 'broker_unavailable';
@@ -48,6 +48,12 @@ const text = (claim: unknown): string => (typeof claim === 'string' ? claim : ''
 /** Whether the request of a route that can end one's own session does no more than that, for this device. */
 const endsOnly = (deviceId: string, { params = {} }: AskedOf): boolean =>
   params['device_id'] === undefined || params['device_id'] === deviceId;
+
+/** Of one that was shown; who shows none is told to sign in. */
+const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
+  const what = error instanceof errors.JWTExpired ? 'has expired' : 'is not valid';
+  return new BatonError('unauthenticated', `The access token ${what}`);
+};
 
 /**
  * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
@@ -70,7 +76,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
       });
       return payload;
     } catch (error) {
-      if (error instanceof errors.JOSEError || error instanceof TypeError) throw new BatonError('unauthenticated');
+      if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken(error);
       throw error;
     }
   };

@@ -47,7 +47,7 @@ export const KEYS = {
     'string',
     '60 s; 1 h for push',
     'redis',
-    'requests of a device in this window',
+    'requests of a device, or of the account, in this window',
   ),
   push: key('{u}:push', 'hash', 'none', 'push', 'push subscriptions, and what is to be pushed'),
   dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),

@@ -42,6 +42,7 @@ describe('defaults', () => {
       allowedHosts: ['localhost'],
       trustedProxies: [],
       rateLimitScale: 1,
+      connectionsPerAddress: null,
     });
   });
 

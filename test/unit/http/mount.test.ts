@@ -41,6 +41,7 @@ describe('starting', () => {
         device_session: (_req, _res, next) => next(),
         qr_start: (_req, _res, next) => next(),
       },
+      replicaLimits: { check: () => undefined },
       isRevoked: () => false,
       onCaller: () => undefined,
       requireRow: () => Promise.resolve(),

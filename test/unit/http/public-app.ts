@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { makeDocumentHandlers } from '../../../services/sync/http/documents.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
+import { makeReplicaLimits } from '../../../services/sync/http/replica-limit.ts';
 import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
@@ -19,6 +20,8 @@ interface Parts {
   handlers?: Partial<Handlers>;
   identity?: Identity;
   auth?: RequestHandler;
+  /** `APP_RATE_LIMIT_SCALE`; 0, the default, is off. */
+  rateScale?: number;
   health?: 'ok' | 'draining' | 'store_unavailable';
 }
 
@@ -52,6 +55,7 @@ export function publicApp(parts: Parts = {}) {
     identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve(), isRevoked: () => false }),
     sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
     addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
+    replicaLimits: makeReplicaLimits({ scale: parts.rateScale ?? 0 }),
     isRevoked: () => false,
     onCaller: () => undefined,
     requireRow: () => Promise.resolve(),

@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** What is counted together. As in the rate groups of addresses an IPv6 customer has a /56: seven bytes. */
+const keyOf = (address: Address): string => address.toByteArray().slice(0, 7).join('.');
+
+/** Limits that were looked up, so that a storm of connections is not held up; forgotten together. */
+const MOST_KNOWN = 10_000;
+
+/** Of one address on the internet, when nobody said how many: a large office behind one address, and not a replica's all. */
+const PUBLIC_LIMIT = 2_000;
+
+/** Whoever connects from there is ours: a balancer, a gateway that hides others, the machine itself. */
+const LOCAL_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat', 'unspecified'];
+
+interface ConnectionCapParts {
+  /** `APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS`: for every peer; null: the default for addresses on the internet alone; 0: none. */
+  limit: number | null;
+  /** CIDRs whose connections are never counted. */
+  trustedProxies: readonly string[];
+  onRefused: () => void;
+}
+
+/**
+ * Counts the open connections of each peer address (not of a forwarded one: an address costs nothing to claim, a socket
+ * does), and says whether one more may stay. Requests in progress need no count of their own: a stream belongs to an
+ * account, which has a limit, and so many polls of sign-in as there may be requests to begin one.
+ */
+export function makeConnectionCap({ limit, trustedProxies, onRefused }: ConnectionCapParts) {
+  const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr));
+  const open = new Map<string, number>();
+  const known = new Map<string, number>();
+
+  const lookUp = (address: Address): number => {
+    if (networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))) return 0;
+    return limit ?? (LOCAL_RANGES.includes(address.range()) ? 0 : PUBLIC_LIMIT);
+  };
+
+  const limitOf = (remote: string, address: Address): number => {
+    const most = known.get(remote) ?? lookUp(address);
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(remote, most);
+    return most;
+  };
+
+  /** False: the connection is one too many and has to be closed. Else it is counted until it closes. */
+  return function admits(socket: Socket): boolean {
+    const remote = (socket.remoteAddress ?? '').replace(/%.*$/, '');
+    // Already gone.
+    if (!ipaddr.isValid(remote)) return true;
+    const address = ipaddr.process(remote);
+    const most = limitOf(remote, address);
+    if (most === 0) return true;
+    const key = keyOf(address);
+    const count = open.get(key) ?? 0;
+    if (count >= most) {
+      onRefused();
+      return false;
+    }
+    open.set(key, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(key) ?? 1) - 1;
+      if (left > 0) open.set(key, left);
+      else open.delete(key);
+    });
+    return true;
+  };
+}
