@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../shared/contract/relay.ts';
 import type { DeviceCaller } from '../identity/caller.ts';

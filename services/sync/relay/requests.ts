@@ -33,6 +33,9 @@ const MOST = {
 /** What was cut may still need so long to tell the store how far it got. */
 const ENDING_MS = 5_000;
 
+const busy = (): BatonError =>
+  new BatonError('relay_busy', 'Too many files are on their way here', { retryAfterSeconds: 5 });
+
 function outcomeOf(error: unknown): string {
   if (error instanceof BatonError) return error.code;
   return error instanceof SenderGone ? 'gone' : 'failed';
@@ -67,14 +70,14 @@ export class Requests {
   }
 
   /**
-   * Room for one more request on this replica; what is returned gives it back. Where there is none, the download that has
-   * waited longest for its sender is cut: it can ask again. Throws `relay_busy` when none waits.
+   * Room for one more request on this replica; what is returned gives it back. Where the replica has none, the download
+   * that has waited longest for its sender is cut: it can ask again. Throws `relay_busy` when none waits, or when the
+   * account has too many.
    */
   admit(direction: Direction, account: string): () => void {
     const ofAccount = `${direction} ${account}`;
-    const isOwn = ({ asker }: Running) => asker.account === account;
-    if (this.#count(ofAccount) >= MOST.account[direction]) this.#cutLongestWaiting(direction, isOwn);
-    if (this.#count(direction) >= MOST.all[direction]) this.#cutLongestWaiting(direction, () => true);
+    if (this.#count(ofAccount) >= MOST.account[direction]) throw busy();
+    if (this.#count(direction) >= MOST.all[direction]) this.#cutLongestWaiting(direction);
     for (const name of [direction, ofAccount]) this.#counts.set(name, this.#count(name) + 1);
     return () => {
       for (const name of [direction, ofAccount]) {
@@ -88,16 +91,15 @@ export class Requests {
     return this.#counts.get(name) ?? 0;
   }
 
-  #cutLongestWaiting(direction: Direction, isCandidate: (running: Running) => boolean): void {
+  #cutLongestWaiting(direction: Direction): void {
     let [longest, sinceMs]: [Running | null, number] = [null, Number.POSITIVE_INFINITY];
     for (const running of direction === 'down' ? this.#running : []) {
-      const since = this.#cut.has(running) || !isCandidate(running) ? null : running.waitsSinceMs();
+      const since = this.#cut.has(running) ? null : running.waitsSinceMs();
       if (since !== null && since < sinceMs) [longest, sinceMs] = [running, since];
     }
-    const busy = new BatonError('relay_busy', 'Too many files are on their way here', { retryAfterSeconds: 5 });
-    if (longest === null) throw busy;
+    if (longest === null) throw busy();
     this.#cut.add(longest);
-    longest.end(busy);
+    longest.end(busy());
   }
 
   async during(direction: Direction, running: Running, act: () => Promise<void>): Promise<void> {

@@ -208,16 +208,15 @@ export class Upload {
     return this.#pending >= this.#chunkBytes;
   }
 
+  get #mayAppend(): boolean {
+    return this.#link !== null && this.#pending > 0 && this.#inFlight < IN_FLIGHT;
+  }
+
   #pump(): void {
     const { req, windowBytes } = this.#parts;
     const finishing = this.#isEnded || this.#failure !== null;
-    if (this.#link === null && this.#pending > 0) void this.#connect();
-    while (
-      this.#link !== null &&
-      this.#inFlight < IN_FLIGHT &&
-      this.#pending > 0 &&
-      (this.#isWhole || finishing || this.#isFlushing)
-    ) {
+    if (this.#pending > 0) void this.#connect();
+    while (this.#mayAppend && (this.#isWhole || finishing || this.#isFlushing)) {
       const { count, bytes } = this.#nextChunk();
       if (this.#sent + bytes > this.#taken + windowBytes) {
         // Nobody is there to wait for room.
@@ -239,11 +238,10 @@ export class Upload {
 
   /** A sender of whom nothing comes needs no connection to the store. */
   async #connect(): Promise<void> {
-    if (this.#isConnecting) return;
-    const { store, file } = this.#parts;
+    if (this.#link !== null || this.#isConnecting) return;
     this.#isConnecting = true;
     try {
-      this.#link = await store.link(file);
+      this.#link = await this.#parts.store.link(this.#parts.file);
     } catch (error) {
       this.#forgetPending();
       this.stop(error as Error);

@@ -8,8 +8,8 @@ test('bytes that can be had later are a 503, and those outside the file a 416', 
 
 test('the document of the interface names both', () => {
   const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
-  const { responses } = paths['/api/relay/{transfer_id}/{index}/{generation}']?.get as { responses: object };
-  const naming = Object.entries(responses).filter(([, answer]) =>
+  const route = paths['/api/relay/{transfer_id}/{index}/{generation}']?.['get'];
+  const naming = Object.entries(route?.responses ?? {}).filter(([, answer]) =>
     JSON.stringify(answer).includes('range_not_available'),
   );
   expect(naming.map(([status]) => status)).toEqual(['416', '503']);
