@@ -157,3 +157,13 @@ test('a connection that was lost under a reader is a store that is away', async 
   link.close();
   await expect(from(0)).rejects.toMatchObject({ code: 'store_unavailable' });
 });
+
+test('a reader that begins ahead of what is there lets go of what lies behind it, also when it reads nothing', async () => {
+  const { file, link, send } = await begin();
+  for (let at = 100; at < 1_000; at += 100) await send('first', at, at + 100);
+  await store.open(file, 0, 'r', holder('reader'), { from: 900, keepFrom: 700 });
+  expect(await look.xlen(keys.relayBytes(file.transferId, 0, 0))).toBe(3);
+  const opened = await store.open(file, 0, '-', holder('look'), { from: 0 });
+  expect(opened).toMatchObject({ extent: { kept: 700, taken: 900, end: 1_000 } });
+  bulk.giveBack(link);
+});

@@ -111,12 +111,14 @@ test('who waits for more of a file gives its connection back, and gets the rest 
   const each = accounts.flatMap((relayed) => Array.from({ length: 8 }, (_, index) => ({ relayed, index })));
   for (const { relayed, index } of each) await append(relayed, site.one, { offset: 0, body: someBytes(10), index });
   const asked = await Promise.all(each.map(({ relayed, index }) => ask(relayed, site.two, index)));
+  const readers = asked.map(({ answer }) => answer.body?.getReader());
+  const next = () => Promise.all(readers.map(async (reader) => (await reader?.read())?.value?.length));
+  expect(new Set(await next())).toEqual(new Set([10]));
   // Those that rest, sixteen on each of two replicas.
-  const resting = 32;
-  await until(async () => (await active(site.two, 'down')) === each.length && (await connections()) <= resting);
+  await until(async () => (await connections()) <= 32);
+  expect(await active(site.two, 'down')).toBe(each.length);
   for (const { relayed, index } of each) await append(relayed, site.one, { offset: 10, body: someBytes(10), index });
-  const lengths = await Promise.all(asked.map(async ({ answer }) => (await answer.arrayBuffer()).byteLength));
-  expect(new Set(lengths)).toEqual(new Set([20]));
+  expect(new Set(await next())).toEqual(new Set([10]));
 });
 
 test('uploads of which nothing has come hold no connection to the store', async () => {
@@ -199,21 +201,6 @@ describe('what an account has in the relay', () => {
     expect((await events.next('relay:rewind')).data).toMatchObject({ index: 0, offset: 0 });
     for (const controller of waiting) controller.abort();
     await again;
-  });
-
-  test('is not more than window and tail when its receiver leaps ahead and leaves', async () => {
-    const relayed = await files(1, 100 * MIB);
-    for (let at = 0; at < 32 * MIB; at += 8 * MIB) {
-      expect((await append(relayed, site.one, { offset: at, body: someBytes(8 * MIB) })).status).toBe(204);
-      const { controller } = await ask(relayed, site.two, 0, `bytes=${at + 8 * MIB}-`);
-      controller.abort();
-      await until(async () => (await activeDown()) === 0);
-    }
-    const { relayWindowBytes, relayTailBytes, relayChunkBytes } = LIMITS;
-    const most = 1.1 * (relayWindowBytes + relayTailBytes + relayChunkBytes);
-    expect(
-      Number(await bytesOf.call('MEMORY', 'USAGE', keys().relayBytes(relayed.id, 0, 0), 'SAMPLES', '0')),
-    ).toBeLessThan(most);
   });
 
   test('is bounded however many files its receiver takes', async () => {
