@@ -7,6 +7,8 @@ interface ErrorEntry {
   status: number;
   title: string;
   retry: 'never' | 'later' | 'refresh';
+  /** The status where the same request may be answered later, which its `Retry-After` says. */
+  laterStatus?: number;
 }
 
 const entry = (status: number, title: string, retry: ErrorEntry['retry'] = 'never') => ({ status, title, retry });
@@ -49,7 +51,7 @@ export const ERRORS = {
   message_too_large: entry(413, 'The message is too long: send a file'),
   clipboard_too_large: entry(413, 'The text is too long for the clipboard'),
   unsupported_media_type: entry(415, 'This content type is not supported'),
-  range_not_available: entry(416, 'These bytes cannot be had again'),
+  range_not_available: { ...entry(416, 'These bytes cannot be had'), laterStatus: 503 },
   idempotency_key_reused: entry(422, 'The Idempotency-Key belongs to another request'),
   rate_limited: entry(429, 'Too many requests', 'later'),
   window_full: entry(429, 'The receiver is not reading', 'later'),
@@ -62,6 +64,12 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** Every status that goes with a code. */
+export function statusesOf(code: ErrorCode): [number, ...number[]] {
+  const { status, laterStatus }: ErrorEntry = ERRORS[code];
+  return laterStatus === undefined ? [status] : [status, laterStatus];
+}
 
 export const isErrorCode = (word: string): word is ErrorCode => Object.hasOwn(ERRORS, word);
 
@@ -90,7 +98,8 @@ export class BatonError extends Error {
     super(detail ?? ERRORS[code].title, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.name = 'BatonError';
     this.code = code;
-    this.status = ERRORS[code].status;
+    const [status, laterStatus] = statusesOf(code);
+    this.status = extras.retryAfterSeconds === undefined ? status : (laterStatus ?? status);
     this.extras = extras;
   }
 }

@@ -73,9 +73,20 @@ export const LIMITS = {
   relayTailBytes: 4 * 1024 * 1024,
   /** Files of one account that hold bytes in the relay. */
   relayFiles: 8,
+  /** Files that the relay keeps beside those, the newest: what was delivered, in case its receiver lost it on the way. */
+  relayKeptFiles: 16,
+  /** Files of one account that are read, or waited for. */
+  relayReads: 32,
+  /** What a chunk is at most: so much lies across the end of what is kept. */
+  relayChunkBytes: 504 * 1024,
   /** Of one file. */
   relayRewinds: 100,
 } as const;
+
+/** Bytes of files that one account can have in the relay's store at a time, with the default window. */
+export const RELAY_ACCOUNT_BYTES =
+  LIMITS.relayFiles * (LIMITS.relayWindowBytes + LIMITS.relayTailBytes + LIMITS.relayChunkBytes) +
+  LIMITS.relayKeptFiles * LIMITS.relayWindowBytes;
 
 interface Rate {
   by: 'address' | 'device' | 'account';

@@ -61,7 +61,7 @@ export const relayRoutes = {
     headers: { Range: '`bytes=N-`, to go on behind what has come.' },
     answers: { 200: 'application/octet-stream', 206: 'application/octet-stream' },
     bytes: true,
-    errors: [...refusals, 'range_not_available', 'draining'],
+    errors: [...refusals, 'range_not_available', 'relay_busy', 'draining'],
   }),
   ackDownload: route({
     ...shared,

@@ -43,13 +43,13 @@ const holder = (token: string) => ({ token, channel: 'somewhere' });
 async function begin() {
   const file = { transferId: `file-${files++}`, index: 0 };
   await store.create(file, 0, 0);
-  await store.open(file, 0, 'w', holder('first'), 0);
+  await store.open(file, 0, 'w', holder('first'), { from: 0 });
   const link = await store.link(file);
   const send = (token: string, start: number, end: number) =>
     store.append(link, file, 0, { start, end, parts: [Buffer.alloc(end - start, end)], token, urgent: true });
   expect(await send('first', 0, 100)).toMatchObject({ taken: 0 });
   const end = async () => {
-    const opened = await store.open(file, 0, '-', holder('look'), 0);
+    const opened = await store.open(file, 0, '-', holder('look'), { from: 0 });
     return opened.found === 'here' ? opened.extent.end : opened.found;
   };
   /** What a reader gets from there, chunk by chunk. */
@@ -92,7 +92,7 @@ test('a chunk behind one that found no memory is refused too, and nobody is told
 test('no chunk of a sender that was replaced stays, also where nothing else is kept', async () => {
   const { file, link, send, end, from } = await begin();
   await store.take(file, 0, { token: '', position: 100, keepFrom: 100 });
-  await store.open(file, 0, 'w', holder('second'), 100);
+  await store.open(file, 0, 'w', holder('second'), { from: 100 });
   expect(await send('first', 100, 200)).toMatchObject({ taken: null });
   expect(await end()).toBe(100);
   expect(await send('second', 100, 150)).toMatchObject({ taken: 100 });
@@ -114,10 +114,10 @@ test('a chunk counts also where the store has forgotten the script behind it', a
 test('a reader that waits learns whether a sender was there, also one that has left', async () => {
   const file = { transferId: `file-${files++}`, index: 0 };
   await store.create(file, 0, 0);
-  await store.open(file, 0, 'r', holder('reader'), 0);
+  await store.open(file, 0, 'r', holder('reader'), { from: 0 });
   const wait = async () => await store.waitRead(file, 0, holder('reader'), 0, 100);
   expect(await wait()).toMatchObject({ word: 'wait', hasBegun: false });
-  await store.open(file, 0, 'w', holder('sender'), 0);
+  await store.open(file, 0, 'w', holder('sender'), { from: 0 });
   await store.leave(file, 'w', 'sender');
   expect(await wait()).toMatchObject({ word: 'wait', hasBegun: true });
 });
@@ -137,7 +137,7 @@ test('a full store still lets readers begin, take and wait, and gives back what 
   const { file, link, send } = await begin();
   await send('first', 100, 200);
   await look.config('SET', 'maxmemory', '1');
-  const opened = await store.open(file, 0, 'r', holder('reader'), 0);
+  const opened = await store.open(file, 0, 'r', holder('reader'), { from: 0 });
   const taken = await store.take(file, 0, { token: 'reader', position: 100, keepFrom: 100 });
   const [reader, writer] = [
     await store.waitRead(file, 0, holder('reader'), 200, 300),
@@ -156,4 +156,14 @@ test('a connection that was lost under a reader is a store that is away', async 
   const { link, from } = await begin();
   link.close();
   await expect(from(0)).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
+test('a reader that begins ahead of what is there lets go of what lies behind it, also when it reads nothing', async () => {
+  const { file, link, send } = await begin();
+  for (let at = 100; at < 1_000; at += 100) await send('first', at, at + 100);
+  await store.open(file, 0, 'r', holder('reader'), { from: 900, keepFrom: 700 });
+  expect(await look.xlen(keys.relayBytes(file.transferId, 0, 0))).toBe(3);
+  const opened = await store.open(file, 0, '-', holder('look'), { from: 0 });
+  expect(opened).toMatchObject({ extent: { kept: 700, taken: 900, end: 1_000 } });
+  bulk.giveBack(link);
 });

@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox';
-import { ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
+import { ERRORS, type ErrorCode, statusesOf } from '../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';
 import { RATES } from '../../../shared/contract/limits.ts';
 import { Problem } from '../../../shared/contract/problem.ts';
@@ -59,10 +59,10 @@ function responsesOf(route: Route): Json {
     { description: 'Success', ...contentOf(answer) },
   ]);
   const codes = errorsOf(route);
-  const statuses = [...new Set(codes.map((code) => String(ERRORS[code].status)))];
+  const statuses = [...new Set(codes.flatMap(statusesOf))].sort((a, b) => a - b);
   const problems = statuses.map((status): [string, Json] => [
-    status,
-    problemAnswer(codes.filter((code) => String(ERRORS[code].status) === status)),
+    String(status),
+    problemAnswer(codes.filter((code) => statusesOf(code).includes(status))),
   ]);
   return Object.fromEntries([...answers, ...problems]);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Cluster, type Redis as Server } from 'ioredis';
 import type { Logger } from 'pino';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RedisAddress, RedisNode } from '../config-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { BulkLink } from './bulk-link.ts';
@@ -13,6 +14,9 @@ import { slotOf } from './slots.ts';
 
 /** Idle connections that are kept for the next request. */
 const MAX_IDLE = 16;
+
+/** Connections that have a user: each costs memory here, up to half a MiB, and a place among the store's clients. */
+const MAX_LENT = 384;
 
 /** How old a reading of the memory in use may be. */
 const MEMORY_MS = 1_000;
@@ -48,6 +52,7 @@ export class BulkStore {
   readonly #reachability: Reachability;
   readonly #connection: Connection;
   readonly #idle: BulkLink[] = [];
+  #lent = 0;
   #isStopped = false;
   #probeTimer: NodeJS.Timeout | undefined;
   readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
@@ -104,8 +109,10 @@ export class BulkStore {
     return { text, sha: createHash('sha1').update(text).digest('hex'), knownOn: new WeakSet() };
   }
 
-  /** A connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`. */
+  /** A connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`, `relay_busy`. */
   async take(key: string): Promise<BulkLink> {
+    if (this.#lent >= MAX_LENT) throw new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
+    this.#lent += 1;
     try {
       const node = this.#nodeOf(key);
       const name = `${node.host}:${node.port}`;
@@ -117,12 +124,14 @@ export class BulkStore {
       }
       return await BulkLink.open(this.#address, node);
     } catch (error) {
+      this.#lent -= 1;
       throw storeFault(error);
     }
   }
 
   /** What is not idle is closed: its answers would go to the next user. */
   giveBack(link: BulkLink): void {
+    this.#lent -= 1;
     link.rest();
     if (link.isIdle && !this.#isStopped && this.#idle.length < MAX_IDLE) this.#idle.push(link);
     else link.close();

@@ -63,6 +63,14 @@ export const KEYS = {
     'relay',
     'files that hold bytes in the relay',
   ),
+  relayKept: key(
+    '{u}:relay:kept',
+    'zset',
+    'APP_TRANSFER_REDELIVERY_SECONDS idle',
+    'relay',
+    'files with a state in the relay that take no place: delivered ones, and those whose sender has to come back',
+  ),
+  relayReads: key('{u}:relay:reads', 'hash', '210 s', 'relay', 'files that are read or waited for, and by whom'),
   relayState: key(
     'relay:{t}:<file>:state',
     'hash',
@@ -141,6 +149,8 @@ export function makeKeys(prefix: string) {
     dueStamps: (shard: number) => `${prefix}:due:{${shard}}:stamps`,
     dueShard: shardOf,
     relayFiles: ofAccount('relay'),
+    relayKept: ofAccount('relay:kept'),
+    relayReads: ofAccount('relay:reads'),
     relayState: (transferId: string, index: number) => `${prefix}:relay:{${transferId}}:${index}:state`,
     relayBytes: (transferId: string, index: number, generation: number) =>
       `${prefix}:relay:{${transferId}}:${index}:${generation}`,

@@ -1,25 +1,18 @@
-import type { ServerResponse } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import type { RangeSink } from '../redis/range-reader.ts';
 import { Bell } from './bell.ts';
 import { Pace } from './pace.ts';
-import type { FileRef, Holder, RelayStore, Taken, Taking } from './store.ts';
-import type { Turns } from './turns.ts';
+import type { DownloadParts, Start } from './reading.ts';
+import type { Taken, Taking } from './store.ts';
+import { LOOK_AGAIN_MS, LOOK_RARELY_MS, Waiting } from './waiting.ts';
 
 /** What waits behind something else keeps the memory that it was read into, unless it is so small a part of it. */
 const SMALL_BYTES = 32 * 1024;
 
 /** So much together is worth ringing a waiting reader for, where the sender goes on. */
 const WORTH_BYTES = 1024 * 1024;
-
-const LOOK_AGAIN_MS = 1_000;
-
-/**
- * A sender that has begun, and of whom nothing comes for so long, is told where its reader is, and again after twice the
- * time: the store may have lost the end of its upload after it had left.
- */
-const TELL_SENDER_MS = 10_000;
 
 const TICK_MS = 1_000;
 
@@ -28,31 +21,6 @@ const AFTERWARDS_MS = 600_000;
 
 /** What ended a download that can no longer be told of. */
 export class ReceiverGone extends Error {}
-
-export interface DownloadParts {
-  res: ServerResponse;
-  store: RelayStore;
-  file: FileRef;
-  generation: number;
-  size: number;
-  /** First byte, and the one behind the last. */
-  start: number;
-  stop: number;
-  holder: Holder;
-  windowBytes: number;
-  stallMs: number;
-  turns: Turns;
-  ring: (channel: string, file: FileRef) => void;
-  onBytes: (bytes: number) => void;
-  /** Has the sender asked for what is missing at this offset; resolves to the generation to read. */
-  rewind: (generation: number, offset: number) => Promise<number>;
-  /** Tells the sender to go on in this generation, from here. */
-  tellSender: (generation: number, offset: number) => void;
-  /** The file is in another generation, which may have begun far behind this reader. */
-  isFarBehind: (generation: number, offset: number) => Promise<boolean>;
-  /** Called before the first byte is written. */
-  begin: () => void;
-}
 
 /**
  * One request that reads a file as its sender sends it: passes on what the store delivers, as fast as the receiver takes
@@ -63,16 +31,14 @@ export class Download {
   readonly #bell = new Bell();
   readonly #pace: Pace;
   #link: BulkLink | null = null;
-  #generation: number;
+  #generation = 0;
   #position: number;
   #flushed: number;
   /** What the store was told of it. */
   #told: number;
   #hasGap = false;
   #hasSenderBegun = false;
-  /** Since when nothing comes, and how long it may last before the sender is told. */
-  #waitsSinceMs: number | null = null;
-  #tellsAfterMs = TELL_SENDER_MS;
+  readonly #waiting: Waiting;
   /** Another request may read now. */
   #isDoubtful = false;
   /** Why it ends early. */
@@ -86,11 +52,11 @@ export class Download {
 
   constructor(parts: DownloadParts) {
     this.#parts = parts;
-    this.#generation = parts.generation;
     this.#position = parts.start;
     this.#flushed = parts.start;
     this.#told = parts.start;
     this.#pace = new Pace(parts.stallMs);
+    this.#waiting = new Waiting(parts.store.idleMs);
   }
 
   /** The whole file was taken from its start, by this request and those before. */
@@ -105,6 +71,11 @@ export class Download {
 
   get hasBegun(): boolean {
     return this.#hasBegun;
+  }
+
+  /** Since when nothing comes from its sender; null: it does not wait. */
+  get waitsSinceMs(): number | null {
+    return this.#waiting.sinceMs;
   }
 
   /** Headers go out now, or with the first byte. */
@@ -131,13 +102,17 @@ export class Download {
    * how long to wait for the first byte; resolves to false when there was none.
    */
   async run(firstWithinMs: number): Promise<boolean> {
-    const { res, store } = this.#parts;
+    const { res } = this.#parts;
     const tick = setInterval(() => this.#tick(), TICK_MS);
     const onClose = () => this.stop();
     const onDrain = () => this.#onDrain();
     res.once('close', onClose).on('drain', onDrain);
     if (res.destroyed) this.stop();
     try {
+      const { generation, rewinds, hasBytes } = await this.#untilBegun();
+      this.#generation = generation;
+      if (!rewinds) this.begin();
+      if (hasBytes) await this.#connect();
       if (!(await this.#pass(performance.now() + firstWithinMs))) return false;
       await this.#finish();
       return true;
@@ -148,9 +123,36 @@ export class Download {
       clearInterval(tick);
       this.#note();
       res.off('close', onClose).off('drain', onDrain);
-      if (this.#link) store.bulk.giveBack(this.#link);
-      this.#link = null;
+      this.#disconnect();
     }
+  }
+
+  /** Before the first byte of the upload there is nothing to ask the relay's store for. */
+  async #untilBegun(): Promise<Start> {
+    for (;;) {
+      this.#checkGoesOn();
+      const start = await this.#parts.enter();
+      if (start) this.#waiting.end();
+      if (start) return start;
+      this.begin();
+      this.#waiting.begin();
+      await this.#bell.wait(this.#waiting.nextLookMs(LOOK_RARELY_MS, false));
+    }
+  }
+
+  /** A connection for bytes, as soon as there is one. Who has not begun is rather told that there is none. */
+  async #connect(): Promise<void> {
+    try {
+      this.#link ??= await this.#parts.store.link(this.#parts.file);
+    } catch (error) {
+      if (!this.#hasBegun || !(error instanceof BatonError) || error.code !== 'relay_busy') throw error;
+      await this.#bell.wait(LOOK_AGAIN_MS);
+    }
+  }
+
+  #disconnect(): void {
+    if (this.#link) this.#parts.store.bulk.giveBack(this.#link);
+    this.#link = null;
   }
 
   #checkGoesOn(): void {
@@ -159,22 +161,26 @@ export class Download {
 
   /** All there is to read; false when the first byte did not come in time. */
   async #pass(deadline: number): Promise<boolean> {
-    const { store, file, stop } = this.#parts;
-    this.#link = await store.link(file);
-    while (this.#position < stop) {
+    while (this.#position < this.#parts.stop) {
       this.#checkGoesOn();
       if (!this.#hasBegun && performance.now() > deadline) return false;
       this.#note();
-      if (this.#parts.res.writableLength === 0) this.#link.release();
-      const taking = this.#flushed > this.#told ? this.#taking() : null;
-      const reading = { position: this.#position, sink: this.#sink, taking, hear: this.#hear };
-      const chunks = await store.range(this.#link, file, this.#generation, reading);
+      const chunks = this.#link === null ? 0 : await this.#read(this.#link);
       this.#checkGoesOn();
       if (this.#hasGap || this.#isDoubtful) await this.#look();
-      else if (chunks === 0) await this.#wait();
-      if (chunks > 0) this.#waitsSinceMs = null;
+      else if (chunks === 0) await this.#wait(deadline);
+      if (chunks > 0) this.#waiting.end();
     }
     return true;
+  }
+
+  /** Reads on, and tells with it what was taken; the number of chunks that came. */
+  #read(link: BulkLink): Promise<number> {
+    const { store, file, res } = this.#parts;
+    if (res.writableLength === 0) link.release();
+    const taking = this.#flushed > this.#told ? this.#taking() : null;
+    const reading = { position: this.#position, sink: this.#sink, taking, hear: this.#hear };
+    return store.range(link, file, this.#generation, reading);
   }
 
   readonly #sink: RangeSink & { skip: number } = {
@@ -261,16 +267,23 @@ export class Download {
     }
   }
 
-  async #wait(): Promise<void> {
+  async #wait(deadline: number): Promise<void> {
+    this.#note();
     // What was written since is news for the sender, who may be waiting for it.
-    await this.#take();
-    if ((await this.#find()) !== 'wait') return;
-    this.#waitsSinceMs ??= performance.now();
-    if (this.#hasSenderBegun && performance.now() - this.#waitsSinceMs > this.#tellsAfterMs) {
-      this.#tellsAfterMs *= 2;
-      this.#parts.tellSender(this.#generation, this.#position);
-    }
-    await this.#bell.wait(LOOK_AGAIN_MS);
+    if (this.#link !== null || this.#flushed > this.#told) await this.#take();
+    const word = await this.#find();
+    if (word === 'go') await this.#connect();
+    if (word !== 'wait') return;
+    const waiting = this.#waiting;
+    waiting.begin();
+    const tells = this.#hasSenderBegun;
+    if (tells && waiting.isTimeToTell()) this.#parts.tellSender(this.#generation, this.#position);
+    // What its receiver has not taken yet is told as soon as it has.
+    const isSettled = this.#told === this.#position;
+    // One that has waited before has no use for a connection until there is something to read.
+    if (isSettled && waiting.isLong) this.#disconnect();
+    const most = this.#hasBegun ? LOOK_RARELY_MS : deadline - performance.now();
+    await this.#bell.wait(waiting.nextLookMs(isSettled ? most : Math.min(most, LOOK_AGAIN_MS), tells));
   }
 
   /** Something is missing, or another request reads: nobody is sent back for a reader that was replaced. */
@@ -291,7 +304,7 @@ export class Download {
     if (found.word === 'replaced') throw new ReceiverGone();
     this.#hasSenderBegun = found.hasBegun;
     if (found.word !== 'lost' && found.word !== 'newer') return found.word;
-    this.#waitsSinceMs = null;
+    this.#waiting.sinceMs = null;
     this.#generation = found.word === 'newer' ? found.generation : await rewind(this.#generation, this.#position);
     // Its sender may have been first, and have begun elsewhere.
     if (await isFarBehind(this.#generation, this.#position)) {

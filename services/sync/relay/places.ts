@@ -49,6 +49,10 @@ export interface Entry {
   from: number;
   /** A sender's, which only looks where the file is in another. */
   generation?: number;
+  /** Of a reader: what lies before this it does not ask for again. */
+  keepFrom?: number;
+  /** False: it takes no place, and what is there is kept no longer because of it. */
+  keepsAlive?: boolean;
 }
 
 function checkOpen({ state, relayInUse }: RelayedFile): void {
@@ -97,15 +101,16 @@ export class Places {
 
   /** Finds a file in the store, or makes it: for the first time, or again because the store has lost it. */
   async enter(account: string, file: FileRef, known: RelayedFile, entry: Entry): Promise<Extent> {
-    const { store, transfers } = this.#parts;
+    const { store } = this.#parts;
     let { generation } = known;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (generation === null) {
         await store.create(file, 0, 0);
-        generation = await transfers.setGeneration(account, file, null, 0, 0);
+        generation = await this.#record(account, file, null, 0, 0);
+        void this.#ringReaders(account, file);
       }
       const isElsewhere = entry.generation !== undefined && entry.generation !== generation;
-      const opened = await store.open(file, generation, isElsewhere ? '-' : entry.side, entry.holder, entry.from);
+      const opened = await store.open(file, generation, isElsewhere ? '-' : entry.side, entry.holder, entry);
       if (opened.found === 'newer') generation = opened.generation;
       else if (opened.found === 'lost') {
         const { base, size } = known;
@@ -127,13 +132,43 @@ export class Places {
    * the record: whoever reads the record finds the place, and does not take it for lost.
    */
   async rewind(account: string, file: FileRef, from: number, offset: number, cause: 'asked' | 'lost'): Promise<number> {
-    const { store, transfers, metrics } = this.#parts;
+    const { store, metrics } = this.#parts;
     const next = from + 1;
     if (next > LIMITS.relayRewinds) throw new BatonError('range_not_available', 'Rewound too often');
     this.ringAll(await store.create(file, next, offset), file);
-    const now = await transfers.setGeneration(account, file, from, next, offset);
+    const now = await this.#record(account, file, from, next, offset);
     if (now === next) metrics.relay_rewinds_total.inc({ cause });
+    // Until its sender comes back. One that is lost leaves keys until they expire.
+    this.#keep(account, file, next, false).catch(() => undefined);
     return Math.max(now, next);
+  }
+
+  /** What was made for a generation goes again when it came too late: whoever ended the transfer did not know of it. */
+  async #record(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number> {
+    const { store, transfers } = this.#parts;
+    try {
+      return await transfers.setGeneration(account, file, from, to, offset);
+    } catch (error) {
+      const isOver = error instanceof BatonError && error.status < 500;
+      if (isOver) this.ringAll(await store.drop(file, to), file);
+      throw error;
+    }
+  }
+
+  /** Those who wait for a file to begin are known to the account alone. A lost bell costs some seconds. */
+  async #ringReaders(account: string, { transferId, index }: FileRef): Promise<void> {
+    const readers = await this.#parts.store.readers(account, transferId, index).catch(() => []);
+    for (const { file, channel } of readers) this.#tell(channel, file);
+  }
+
+  /** All of a file is with its receiver: its place is free. */
+  async free(account: string, file: FileRef, generation: number): Promise<void> {
+    await this.#keep(account, file, generation, true);
+  }
+
+  async #keep(account: string, file: FileRef, generation: number, givesPlace: boolean): Promise<void> {
+    const told = await this.#parts.store.keep(account, file, generation, givesPlace);
+    for (const { file: left, channel } of told) this.#tell(channel, left);
   }
 
   /** Whoever made a generation may have died before it was in the record, and its sender told. */
@@ -154,12 +189,16 @@ export class Places {
 
   /** The same of a generation, as it is now. */
   async isNowFarBehind(file: FileRef, generation: number, offset: number): Promise<boolean> {
-    const found = await this.#parts.store.open(file, generation, '-', this.newHolder(), 0);
+    const found = await this.#parts.store.open(file, generation, '-', this.newHolder(), { from: 0 });
     return found.found === 'here' && this.isFarBehind(found.extent, offset);
   }
 
   ringAll(channels: readonly string[], file: FileRef): void {
-    for (const channel of channels) if (channel !== '') this.ring(channel, file);
+    for (const channel of channels) this.#tell(channel, file);
+  }
+
+  #tell(channel: string, file: FileRef): void {
+    if (channel !== '') this.ring(channel, file);
   }
 
   ring = (channel: string, file: FileRef): void => {

@@ -1,32 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../shared/contract/relay.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
-import { Download, ReceiverGone } from './download.ts';
+import { Downloads, type Sink } from './downloads.ts';
 import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
-import { Requests, type Running } from './requests.ts';
+import { Requests } from './requests.ts';
 import type { Extent, FileRef, Holder } from './store.ts';
 import { Turns } from './turns.ts';
 import { Upload } from './upload.ts';
-
-/** A receiver waits so long for a sender that was asked to go back. */
-const REWIND_MS = 30_000;
-
-/** A transfer is over a day after the last word about it; bytes that pass are one in this time. */
-const KEEP_MS = 3_600_000;
+import { watch } from './watch.ts';
 
 interface RelayParts extends Omit<PlacesParts, 'rung'> {
   stallMs: number;
   onFailure: (task: string, error: unknown) => void;
-}
-
-/** Where a download goes. */
-export interface Sink {
-  res: ServerResponse;
-  /** Writes the headers: before the first byte, and as soon as it is sure that there will be one. */
-  begin: () => void;
 }
 
 const offsetMismatch = (expected: number, provided: number): BatonError =>
@@ -50,10 +38,22 @@ function checkGoesOn(
 const wrongLength = (size: number): BatonError =>
   new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`);
 
+/** A body that is received, and where it goes. */
+interface Sent {
+  file: FileRef;
+  generation: number;
+  size: number;
+  offset: number;
+  taken: number;
+  completes: boolean;
+  holder: Holder;
+}
+
 /** Bytes between two devices of an account, when no path between them opens. Either side may be on any replica. */
 export class Relay {
   readonly #parts: RelayParts;
   readonly #places: Places;
+  readonly #downloads: Downloads;
   readonly #turns = new Turns();
   readonly requests: Requests;
 
@@ -61,6 +61,8 @@ export class Relay {
     this.#parts = parts;
     this.requests = new Requests(parts.metrics);
     this.#places = new Places({ ...parts, rung: (name) => this.requests.rung(name) });
+    const shared = { places: this.#places, requests: this.requests, turns: this.#turns };
+    this.#downloads = new Downloads({ ...parts, ...shared });
   }
 
   /** An event goes to streams of this replica: relays make way where such come often. Their own do not count. */
@@ -71,19 +73,31 @@ export class Relay {
   /** How far an upload got, for its sender. Throws `upload_gone` for a generation that is over. */
   async look(asker: DeviceCaller, file: FileRef, generation: number): Promise<{ end: number; size: number }> {
     const known = await this.#places.known(asker, file, 'sender');
-    const extent = await this.#places.enter(asker.account, file, known, this.#places.look());
+    // There is nothing to look at yet, and nothing is made for it.
+    const isBegun = known.generation !== null;
+    const extent = isBegun ? await this.#places.enter(asker.account, file, known, this.#places.look()) : NOT_BEGUN;
     if (extent.generation !== generation) throw new BatonError('upload_gone');
     return { end: extent.end, size: known.size };
   }
 
   /** Takes the body of a request; resolves to how far the upload is then. */
   async append(asker: DeviceCaller, file: FileRef, generation: number, req: IncomingMessage) {
-    const { store, metrics, windowBytes, stallMs } = this.#parts;
-    const { account } = asker;
     this.requests.checkOpen();
+    const leave = this.requests.admit('up', asker.account);
+    try {
+      return await this.#append(asker, file, generation, req);
+    } finally {
+      leave();
+    }
+  }
+
+  async #append(asker: DeviceCaller, file: FileRef, generation: number, req: IncomingMessage) {
     const known = await this.#places.known(asker, file, 'sender');
+    const { account } = asker;
     const { size } = known;
     const { offset, completes, length } = readAppendHeaders(req);
+    // What cannot begin leaves nothing behind.
+    if (known.generation === null) checkGoesOn(NOT_BEGUN, generation, offset);
     const announced = length === null ? null : offset + length;
     if (announced !== null && (announced > size || (completes && announced < size))) {
       // Who begins at the wrong place has not got the length wrong.
@@ -92,20 +106,41 @@ export class Relay {
       checkGoesOn(extent, generation, offset);
       throw wrongLength(size);
     }
-    // What brings no byte takes no place.
-    const isNew = offset < size && (await this.#places.admit(account, file));
+    const { holder, taken } = await this.#enterToSend(account, file, known, { generation, offset });
+    return this.#receive(asker, { file, generation, size, offset, taken, completes, holder }, req);
+  }
+
+  /** Where what is sent goes. What brings no byte takes no place, and for an empty file there is none. */
+  async #enterToSend(
+    account: string,
+    file: FileRef,
+    known: RelayedFile,
+    { generation, offset }: { generation: number; offset: number },
+  ): Promise<{ holder: Holder; taken: number }> {
+    const { size } = known;
     const holder = this.#places.newHolder();
-    let moved = 0;
-    let extent: Extent;
+    if (size === 0) {
+      checkGoesOn({ generation: known.generation ?? 0, end: 0 }, generation, offset);
+      return { holder, taken: 0 };
+    }
+    const isNew = offset < size && (await this.#places.admit(account, file));
     try {
-      extent = await this.#places.enter(account, file, known, { side: 'w', holder, from: offset, generation });
+      const entry = { side: 'w', holder, from: offset, generation, keepsAlive: offset < size } as const;
+      const extent = await this.#places.enter(account, file, known, entry);
       checkGoesOn(extent, generation, offset);
+      return { holder, taken: extent.taken };
     } catch (error) {
-      if (isNew) await store.release(account, [file]);
+      if (isNew) await this.#parts.store.release(account, [file]);
       throw error;
     }
+  }
+
+  async #receive(asker: DeviceCaller, { file, completes, holder, ...sent }: Sent, req: IncomingMessage) {
+    const { store, metrics, windowBytes, stallMs, transfers } = this.#parts;
+    const { generation, size, offset } = sent;
+    let moved = 0;
     const upload = new Upload({
-      ...{ req, store, file, generation, size, offset, taken: extent.taken, holder, windowBytes, stallMs },
+      ...{ req, store, file, ...sent, holder, windowBytes, stallMs },
       turns: this.#turns,
       ring: this.#places.ring,
       onBytes(bytes) {
@@ -114,10 +149,13 @@ export class Relay {
       },
     });
     const running = {
-      ...{ asker, file, bufferedBytes: () => upload.bufferedBytes },
+      ...{ asker, file, bufferedBytes: () => upload.bufferedBytes, waitsSinceMs: () => null },
       ...{ ring: () => upload.ring(), end: (error: BatonError) => upload.stop(error) },
     };
-    const unwatch = this.#watch('sender', running, () => moved, offset < size);
+    const keepPlace = offset < size ? () => store.reserve(asker.account, file) : null;
+    const everyMs = Math.min(stallMs, store.idleMs / 4);
+    const parts = { places: this.#places, transfers, running, moved: () => moved, keepPlace, everyMs };
+    const unwatch = watch({ role: 'sender', ...parts });
     await this.requests.during('up', running, async () => {
       try {
         await upload.run();
@@ -125,7 +163,7 @@ export class Relay {
         throw await this.#whyEnded(error, asker, file, generation, upload.end);
       } finally {
         unwatch();
-        this.#leave(file, 'w', holder);
+        this.#leave(file, holder);
       }
     });
     if (completes && upload.end !== size) throw wrongLength(size);
@@ -146,53 +184,12 @@ export class Relay {
     { start, stop }: ByteRange,
     { res, begin }: Sink,
   ) {
-    const { store, metrics, windowBytes, stallMs } = this.#parts;
-    const { account } = asker;
     if (start >= stop) {
       begin();
       res.end();
       return;
     }
-    const holder = this.#places.newHolder();
-    let moved = 0;
-    const { generation, rewinds } = await this.#enterToRead(asker, file, known, start, holder);
-    const download = new Download({
-      ...{ res, store, file, generation, size: known.size, start, stop, holder, windowBytes, stallMs, begin },
-      turns: this.#turns,
-      ring: this.#places.ring,
-      onBytes(bytes) {
-        moved += bytes;
-        metrics.relay_bytes_total.inc({ direction: 'down' }, bytes);
-      },
-      rewind: async (from, offset) => {
-        await this.#places.known(asker, file, 'receiver');
-        return this.#places.rewind(account, file, from, offset, 'lost');
-      },
-      // One that is lost is followed by another.
-      tellSender: (now, offset) => void this.#places.tellAgain(account, file, now, offset).catch(() => undefined),
-      isFarBehind: (now, offset) => this.#places.isNowFarBehind(file, now, offset),
-    });
-    if (!rewinds) download.begin();
-    const end = (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error));
-    const running = { asker, file, bufferedBytes: () => res.writableLength, ring: () => download.ring(), end };
-    const unwatch = this.#watch('receiver', running, () => moved, false);
-    await this.requests.during('down', running, async () => {
-      try {
-        if (!(await download.run(REWIND_MS))) throw new BatonError('range_not_available');
-        if (!download.isComplete) return;
-        const noted = this.#delivered(account, file, download.generation, known.size);
-        await noted.catch((error: unknown) => this.#parts.onFailure('relay delivered', error));
-      } catch (error) {
-        if (!download.hasBegun && !(error instanceof ReceiverGone)) throw error;
-        // What has come so far can be gone on from.
-        res.destroy();
-        const isExpected = error instanceof ReceiverGone || (error instanceof BatonError && error.code !== 'internal');
-        if (!isExpected) this.#parts.onFailure('relay download', error);
-      } finally {
-        unwatch();
-        this.#leave(file, 'r', holder);
-      }
-    });
+    await this.#downloads.run(asker, { file, known, range: { start, stop } }, { res, begin });
   }
 
   /** The receiver has stored the file up to here. */
@@ -203,21 +200,15 @@ export class Relay {
     const taking = { token: '', position, keepFrom: position };
     this.#places.ringAll([(await this.#parts.store.take(file, known.generation, taking)).ring], file);
     await this.#parts.transfers.acknowledged(asker, file, position);
-    if (position === known.size) await this.#delivered(asker.account, file, known.generation, known.size);
-  }
-
-  /** All of a file is with its receiver: remembered beyond the relay's own state, and its place is free. */
-  async #delivered(account: string, file: FileRef, generation: number, size: number): Promise<void> {
-    const { store, transfers } = this.#parts;
-    await Promise.all([transfers.setDelivered(account, file, generation, size), store.release(account, [file])]);
+    if (position === known.size) await this.#downloads.delivered(asker.account, file, known.generation, known.size);
   }
 
   /** Where the uploads of a transfer are; without those of which there is nothing. */
   async offsets(transferId: string, generations: ReadonlyMap<number, number>): Promise<Map<number, number>> {
-    const { side, holder, from } = this.#places.look();
+    const look = this.#places.look();
     const found = await Promise.all(
       [...generations].map(async ([index, generation]) => {
-        const at = await this.#parts.store.open({ transferId, index }, generation, side, holder, from);
+        const at = await this.#parts.store.open({ transferId, index }, generation, look.side, look.holder, look);
         return [index, at] as const;
       }),
     );
@@ -232,33 +223,16 @@ export class Relay {
       account,
       files.map(({ file }) => file),
     );
+    // Also those who wait for a file that has not begun.
+    const told = store.readers(account, transferId).then((readers) => {
+      for (const { file, channel } of readers) this.#places.ring(channel, file);
+    });
     const drops = files.map(async ({ file, generation }) =>
       this.#places.ringAll(await store.drop(file, generation), file),
     );
     // What fails keeps nothing else from being done.
-    const failed = (await Promise.allSettled([places, ...drops])).find((done) => done.status === 'rejected');
+    const failed = (await Promise.allSettled([places, told, ...drops])).find((done) => done.status === 'rejected');
     if (failed) throw failed.reason;
-  }
-
-  /**
-   * Where a reader begins; what is not kept any more is asked of the sender again. `rewinds`: who has to come back first.
-   */
-  async #enterToRead(asker: DeviceCaller, file: FileRef, known: RelayedFile, start: number, holder: Holder) {
-    const { account } = asker;
-    const entry = { side: 'r', holder, from: start } as const;
-    let extent = await this.#places.enter(account, file, known, entry);
-    let rewinds = false;
-    // Another reader may have made a generation for itself meanwhile, or the sender one where it had begun.
-    while (start < extent.kept || this.#places.isFarBehind(extent, start)) {
-      rewinds = true;
-      await this.#places.rewind(account, file, extent.generation, start, 'asked');
-      extent = await this.#places.enter(account, file, await this.#places.known(asker, file, 'receiver'), entry);
-    }
-    const isAwaited = extent.generation > 0 && extent.end === extent.base;
-    // Where this request has just made the generation, its sender was told.
-    if (isAwaited && !rewinds && extent.generation === known.generation)
-      await this.#places.tellAgain(account, file, extent.generation, extent.base);
-    return { generation: extent.generation, rewinds: rewinds || isAwaited };
   }
 
   /** What an upload that did not get to its end is told. */
@@ -283,40 +257,8 @@ export class Relay {
     }
   }
 
-  /**
-   * As long as a request runs: ends it with its transfer, whoever failed to tell it, keeps that from being over as long as
-   * bytes pass, and keeps the place of what it sends. Returns what stops that.
-   */
-  #watch(
-    role: 'sender' | 'receiver',
-    { asker, file, end }: Running,
-    moved: () => number,
-    keepsPlace: boolean,
-  ): () => void {
-    const { store, transfers, stallMs } = this.#parts;
-    let kept = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
-    const look = async () => {
-      await this.#places.known(asker, file, role);
-      if (moved() > kept.bytes && performance.now() - kept.atMs >= KEEP_MS) {
-        await transfers.keep(asker, file);
-        kept = { atMs: performance.now(), bytes: moved() };
-      }
-      if (keepsPlace) await store.reserve(asker.account, file);
-    };
-    const timer = setInterval(
-      () => {
-        look().catch((error: unknown) => {
-          // Without a store nobody knows.
-          if (error instanceof BatonError && error.status < 500) end(error);
-        });
-      },
-      Math.min(stallMs, store.idleMs / 4),
-    );
-    return () => clearInterval(timer);
-  }
-
-  #leave(file: FileRef, side: 'w' | 'r', { token }: Holder): void {
+  #leave(file: FileRef, { token }: Holder): void {
     // The next request rings one that is not there any more: no harm.
-    this.#parts.store.leave(file, side, token).catch(() => undefined);
+    this.#parts.store.leave(file, 'w', token).catch(() => undefined);
   }
 }

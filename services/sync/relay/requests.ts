@@ -1,8 +1,11 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type FileRef, nameOf } from './store.ts';
 import { SenderGone } from './upload.ts';
+
+export type Direction = 'up' | 'down';
 
 /** A request that moves bytes. */
 export interface Running {
@@ -10,14 +13,28 @@ export interface Running {
   file: FileRef;
   /** What it has read and not passed on yet. */
   bufferedBytes: () => number;
+  /** Since when it waits for a sender of whom nothing comes; null: it does not. */
+  waitsSinceMs: () => number | null;
   /** What it waits for may have happened. */
   ring: () => void;
   /** Ends it, at an offset from which it can go on; says why, where that can still be told. */
   end: (why: BatonError) => void;
 }
 
+/**
+ * Requests of all accounts together on one replica: with their connections to the store no more than what streams leave
+ * of the descriptors. Those of one account: requests that were replaced take a moment to end.
+ */
+const MOST = {
+  all: { up: 512, down: 1_024 },
+  account: { up: 2 * LIMITS.relayFiles, down: 2 * LIMITS.relayReads },
+} as const;
+
 /** What was cut may still need so long to tell the store how far it got. */
 const ENDING_MS = 5_000;
+
+const busy = (): BatonError =>
+  new BatonError('relay_busy', 'Too many files are on their way here', { retryAfterSeconds: 5 });
 
 function outcomeOf(error: unknown): string {
   if (error instanceof BatonError) return error.code;
@@ -28,6 +45,9 @@ function outcomeOf(error: unknown): string {
 export class Requests {
   readonly #metrics: Metrics;
   readonly #running = new Set<Running>();
+  /** How many there are, with those that are only about to begin; by direction, and by direction and account. */
+  readonly #counts = new Map<string, number>();
+  readonly #cut = new WeakSet<Running>();
   #isDraining = false;
   #onIdle: (() => void) | null = null;
 
@@ -49,7 +69,40 @@ export class Requests {
     if (this.#isDraining) throw new BatonError('draining');
   }
 
-  async during(direction: 'up' | 'down', running: Running, act: () => Promise<void>): Promise<void> {
+  /**
+   * Room for one more request on this replica; what is returned gives it back. Where the replica has none, the download
+   * that has waited longest for its sender is cut: it can ask again. Throws `relay_busy` when none waits, or when the
+   * account has too many.
+   */
+  admit(direction: Direction, account: string): () => void {
+    const ofAccount = `${direction} ${account}`;
+    if (this.#count(ofAccount) >= MOST.account[direction]) throw busy();
+    if (this.#count(direction) >= MOST.all[direction]) this.#cutLongestWaiting(direction);
+    for (const name of [direction, ofAccount]) this.#counts.set(name, this.#count(name) + 1);
+    return () => {
+      for (const name of [direction, ofAccount]) {
+        if (this.#count(name) > 1) this.#counts.set(name, this.#count(name) - 1);
+        else this.#counts.delete(name);
+      }
+    };
+  }
+
+  #count(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  #cutLongestWaiting(direction: Direction): void {
+    let [longest, sinceMs]: [Running | null, number] = [null, Number.POSITIVE_INFINITY];
+    for (const running of direction === 'down' ? this.#running : []) {
+      const since = this.#cut.has(running) ? null : running.waitsSinceMs();
+      if (since !== null && since < sinceMs) [longest, sinceMs] = [running, since];
+    }
+    if (longest === null) throw busy();
+    this.#cut.add(longest);
+    longest.end(busy());
+  }
+
+  async during(direction: Direction, running: Running, act: () => Promise<void>): Promise<void> {
     const { relay_active: active, relay_outcomes_total: outcomes } = this.#metrics;
     this.#running.add(running);
     active.inc({ direction });

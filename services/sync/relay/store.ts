@@ -38,6 +38,12 @@ export type Opened =
   /** There is nothing of the generation: the store lost it, or its time was over. */
   { found: 'lost' } | { found: 'newer'; generation: number } | { found: 'here'; extent: Extent; replaced: string };
 
+/** Somebody at a file, by the channel of its replica, or ''. */
+export interface Told {
+  readonly file: FileRef;
+  readonly channel: string;
+}
+
 /** What became of a chunk. */
 export interface Noted {
   /** Null: it was refused, because another request sends now, or because the one before it is not there. */
@@ -86,6 +92,15 @@ interface Chunk {
   urgent: boolean;
 }
 
+/** A begin: where a request sends or reads from. */
+interface From {
+  from: number;
+  /** Of a reader: what lies before this it does not ask for again. */
+  keepFrom?: number;
+  /** False: what is there is not kept any longer because of it. */
+  keepsAlive?: boolean;
+}
+
 interface RelayStoreParts {
   bulk: BulkStore;
   /** Of the store that holds the accounts. */
@@ -96,6 +111,9 @@ interface RelayStoreParts {
 }
 
 const READ_CHUNKS = 4;
+
+/** A place of a reader outlives looks that come late, and its replica not for long. Its longest stall time counts thrice. */
+const READ_PLACE_MS = 210_000;
 
 /**
  * What a failed command of a bulk connection means. Of a cluster that is just moving the slot, or a transaction of which
@@ -113,14 +131,17 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
     ...[load('open'), load('create'), load('take'), load('leave')],
     ...[load('wait-read'), load('wait-write'), load('drop')],
   ] as const;
-  const reserve = scripts.load('relay-reserve.lua', import.meta.url);
-  const release = scripts.load('relay-release.lua', import.meta.url);
+  const evict = load('evict');
+  const loadForAccount = (name: string) => scripts.load(`relay-${name}.lua`, import.meta.url);
+  const [reserve, release, keep] = [loadForAccount('reserve'), loadForAccount('release'), loadForAccount('keep')];
+  const [read, unread, readers] = [loadForAccount('read'), loadForAccount('unread'), loadForAccount('readers')];
   const loadForLinks = (name: string) =>
     bulk.linkScript(fileURLToPath(new URL(`./relay-${name}.lua`, import.meta.url)));
   const [note, takeOnLink] = [loadForLinks('note'), loadForLinks('take')];
   const state = ({ transferId, index }: FileRef) => keys.relayState(transferId, index);
   const bytes = ({ transferId, index }: FileRef, generation: number) => keys.relayBytes(transferId, index, generation);
   const both = (file: FileRef, generation: number) => [state(file), bytes(file, generation)];
+  const places = (account: string) => [keys.relayFiles(account), keys.relayKept(account)];
   /** By its digest where this connection has sent it before. */
   function scriptWords(link: BulkLink, { sha, text, knownOn }: LinkScript, keysAndArgs: (string | number)[]) {
     const isKnown = knownOn.has(link);
@@ -148,10 +169,11 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       generation: number,
       side: 'w' | 'r' | '-',
       holder: Holder,
-      from: number,
+      { from, keepFrom = 0, keepsAlive = side !== '-' }: From,
     ): Promise<Opened> {
       const [found, g, end, kept, taken, base, replaced] = (await open(both(file, generation), [
-        ...[generation, side, holder.token, holder.channel, side === '-' ? '' : from, idleMs],
+        ...[generation, side, holder.token, holder.channel, side === '-' ? '' : from],
+        ...[keepsAlive ? idleMs : '', keepFrom],
       ])) as string[];
       if (found === 'lost') return { found };
       if (found === 'newer') return { found, generation: Number(g) };
@@ -246,12 +268,56 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
 
     /** A place for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
     async reserve(account: string, file: FileRef): Promise<boolean> {
-      const [isNew] = await reserve([keys.relayFiles(account)], [nameOf(file), LIMITS.relayFiles, idleMs]);
+      const [isNew] = await reserve(places(account), [nameOf(file), LIMITS.relayFiles, idleMs]);
       return isNew === '1';
     },
 
     async release(account: string, files: readonly FileRef[]): Promise<void> {
-      if (files.length > 0) await release([keys.relayFiles(account)], files.map(nameOf));
+      if (files.length > 0) await release(places(account), files.map(nameOf));
+    },
+
+    /**
+     * What a file has here is kept without a place, and with `gives` its own is free; of an account's only the newest are
+     * kept, and the others are dropped. Resolves to who was at those.
+     */
+    async keep(account: string, file: FileRef, generation: number, gives: boolean): Promise<Told[]> {
+      const args = [nameOf(file), generation, LIMITS.relayKeptFiles, idleMs, gives ? 1 : 0];
+      const gone = ((await keep(places(account), args)) as string[]).map((name) => {
+        const [transferId = '', index, old] = name.split('/');
+        return { gone: { transferId, index: Number(index) }, old: Number(old) };
+      });
+      const told = await Promise.all(
+        gone.map(async ({ gone: left, old }) =>
+          ((await evict(both(left, old), [old])) as string[]).map((channel) => ({ file: left, channel })),
+        ),
+      );
+      return told.flat();
+    },
+
+    /**
+     * A place among the files that the account reads. Null: another request reads this one now; else the channel of the
+     * one replaced, or ''. Throws `relay_busy`.
+     */
+    async read(account: string, file: FileRef, { token, channel }: Holder, begins: boolean): Promise<string | null> {
+      const lasts = [READ_PLACE_MS, idleMs, begins ? 1 : 0];
+      const [held, replaced] = (await read(
+        [keys.relayReads(account), ...places(account)],
+        [nameOf(file), token, channel, LIMITS.relayReads, ...lasts],
+      )) as string[];
+      return held === '1' ? (replaced as string) : null;
+    },
+
+    async unread(account: string, file: FileRef, token: string): Promise<void> {
+      await unread([keys.relayReads(account)], [nameOf(file), token]);
+    },
+
+    /** Who reads a file, or waits for it; without an index those of all files of the transfer. */
+    async readers(account: string, transferId: string, index: number | '' = ''): Promise<Told[]> {
+      const found = (await readers([keys.relayReads(account)], [`${transferId}/${index}`])) as string[];
+      return Array.from({ length: found.length / 2 }, (_, i) => ({
+        file: { transferId, index: Number(found[2 * i]?.split('/')[1]) },
+        channel: found[2 * i + 1] as string,
+      }));
     },
 
     fault: bulkFault,

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import { Bell } from './bell.ts';
+import { meaningOf, replaced } from './chunk-faults.ts';
 import { freeMemory } from './memory.ts';
 import { Pace } from './pace.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
@@ -69,6 +70,8 @@ export class Upload {
   #end: number;
   #taken: number;
   #inFlight = 0;
+  #isConnecting = false;
+  #isOver = false;
   #isEnded = false;
   #isFlushing = false;
   /** Another turn of the event loop comes first. */
@@ -99,8 +102,7 @@ export class Upload {
 
   /** Resolves when the body is in the store; rejects with why it is not, all that can be kept of it being kept. */
   async run(): Promise<void> {
-    const { req, store, file } = this.#parts;
-    this.#link = await store.link(file);
+    const { req } = this.#parts;
     const tick = setInterval(() => this.#tick(), LINGER_MS);
     const onEnd = () => {
       this.#isEnded = true;
@@ -120,7 +122,9 @@ export class Upload {
     } finally {
       clearInterval(tick);
       req.off('data', onData).off('end', onEnd).off('close', onClose);
-      store.bulk.giveBack(this.#link);
+      this.#isOver = true;
+      this.#disconnect();
+      this.#ringWaiting();
     }
     if (this.#failure) throw this.#failure;
   }
@@ -204,10 +208,15 @@ export class Upload {
     return this.#pending >= this.#chunkBytes;
   }
 
+  get #mayAppend(): boolean {
+    return this.#link !== null && this.#pending > 0 && this.#inFlight < IN_FLIGHT;
+  }
+
   #pump(): void {
     const { req, windowBytes } = this.#parts;
     const finishing = this.#isEnded || this.#failure !== null;
-    while (this.#inFlight < IN_FLIGHT && this.#pending > 0 && (this.#isWhole || finishing || this.#isFlushing)) {
+    if (this.#pending > 0) void this.#connect();
+    while (this.#mayAppend && (this.#isWhole || finishing || this.#isFlushing)) {
       const { count, bytes } = this.#nextChunk();
       if (this.#sent + bytes > this.#taken + windowBytes) {
         // Nobody is there to wait for room.
@@ -225,6 +234,26 @@ export class Upload {
     if (finishing) return;
     if (this.#isWhole || this.#isHeld) req.pause();
     else if (req.isPaused()) req.resume();
+  }
+
+  /** A sender of whom nothing comes needs no connection to the store. */
+  async #connect(): Promise<void> {
+    if (this.#link !== null || this.#isConnecting) return;
+    this.#isConnecting = true;
+    try {
+      this.#link = await this.#parts.store.link(this.#parts.file);
+    } catch (error) {
+      this.#forgetPending();
+      this.stop(error as Error);
+    }
+    this.#isConnecting = false;
+    if (this.#isOver) this.#disconnect();
+    else this.#pump();
+  }
+
+  #disconnect(): void {
+    if (this.#link) this.#parts.store.bulk.giveBack(this.#link);
+    this.#link = null;
   }
 
   #send(parts: readonly Buffer[], bytes: number): void {
@@ -300,28 +329,21 @@ export class Upload {
     this.#pump();
   }
 
+  #ringWaiting(): void {
+    if (this.#waiting !== '') this.#parts.ring(this.#waiting, this.#parts.file);
+    this.#waiting = '';
+  }
+
   #tick(): void {
-    const { req, file, ring, size } = this.#parts;
+    const { req, size } = this.#parts;
     const isQuiet = performance.now() - this.#lastMs >= LINGER_MS;
     if (isQuiet && this.#pending > 0 && this.#inFlight === 0 && this.#roomSinceMs === null) {
       this.#isFlushing = true;
       this.#pump();
     } else if (isQuiet && this.#inFlight === 0 && this.#waiting !== '') {
-      ring(this.#waiting, file);
-      this.#waiting = '';
+      this.#ringWaiting();
     }
     const waitsForSender = !this.#isEnded && !req.isPaused();
     if (this.#pace.isTooSlow(waitsForSender, size - this.#sent)) this.stop(new SenderGone());
   }
-}
-
-const replaced = (): BatonError =>
-  new BatonError('upload_gone', 'Another request sends this file now, or it has ended');
-
-/** A chunk that the store refused: another sender was faster, there is no memory, or there is no store. */
-function meaningOf(error: unknown, store: RelayStore): Error {
-  const text = error instanceof Error ? error.message : '';
-  if (text.startsWith('ERR The ID specified in XADD')) return replaced();
-  if (text.includes('OOM ')) return new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
-  return store.fault(error);
 }

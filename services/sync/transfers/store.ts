@@ -178,7 +178,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return (await owed([keys.inbox(u), keys.log(u)], [deviceId, position, redeliveryMs])) as string[];
     },
 
-    /** Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`. */
+    /**
+     * Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`, and
+     * `invalid_transition` where the transfer has ended.
+     */
     setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
       moveTo(u, file, { from, to, offset, tells: from !== null }),
 
@@ -213,10 +216,11 @@ export function makeTransferStore(parts: TransferStoreParts) {
     { transferId, index }: FileOf,
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
   ): Promise<number> {
-    const [now] = (await generation(
+    const [now, state] = (await generation(
       [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
       [index, from ?? '', to, offset, random(), tells ? 1 : 0],
     )) as string[];
+    if (now === '') throw new BatonError('invalid_transition', `The transfer is ${state}`, { members: { state } });
     return Number(now);
   }
 }

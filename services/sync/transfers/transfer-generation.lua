@@ -11,11 +11,14 @@
 -- ARGV[4] offset at which that begins
 -- ARGV[5] 32 random bits
 -- ARGV[6] '1': its sender is told
--- RETURNS OK, generation | not_found
+-- RETURNS OK, generation; '' and the state of a transfer that has ended: nothing of it begins any more
+--         | not_found
 local now, t = now_ms(), read_transfer(KEYS[3])
 if not t then return answer({ 'not_found' }) end
 local known = t['r' .. ARGV[1]]
 if (known and string.match(known, '^%d+') or '') ~= ARGV[2] then return answer({ 'OK', (string.match(known or '', '^%d+')) }) end
+local final = t.state == 'DONE' or t.state == 'FAILED' or t.state == 'CANCELLED'
+if ARGV[2] ~= ARGV[3] and final then return answer({ 'OK', '', t.state }) end
 if ARGV[2] ~= ARGV[3] or ARGV[6] ~= '1' then redis.call('HSET', KEYS[3], 'r' .. ARGV[1], ARGV[3] .. ':' .. ARGV[4]) end
 if ARGV[6] == '1' then
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. ARGV[1] .. ',"upload_url":"' .. relay_url(t.id, ARGV[1], ARGV[3])
