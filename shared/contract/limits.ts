@@ -23,11 +23,32 @@ export const LIMITS = {
   mailboxBytes: 8 * 1024 * 1024,
   mailboxSeconds: 7 * 86_400,
   liveTransfers: 100,
+  /** Of these, those that guests offer together: a borrowed device cannot keep its owner from offering. */
+  liveTransfersOfGuests: 50,
+  /** Records of transfers of one account, ended ones included: the oldest ended ones make room. */
+  transferRecords: 500,
+  /**
+   * Lists of files and `sealed` of all live transfers of one account, with `fileBookkeepingBytes` for each file; guests
+   * together have half of it.
+   */
+  transferBytes: 8 * 1024 * 1024,
+  /** What the store keeps of a file beside its place in the list, once the relay has begun with it. */
+  fileBookkeepingBytes: 200,
+  /** An ended transfer keeps its list of files, and `sealed`, when they are no longer than this; as JSON. */
+  endedListBytes: 2_048,
+  /** Else it keeps so many files of its list, their names cut to so many bytes. */
+  endedFiles: 3,
+  endedNameBytes: 128,
+  /** A page of a list ends early when it has become so long, or when so many records were looked at. */
+  transferPageBytes: 256 * 1024,
+  transferPageRecords: 200,
   filesPerTransfer: 1_000,
   /** Events and lists name the files of a transfer only up to this many. */
   filesInEvents: 16,
   /** One part of a file name, in bytes of UTF-8: what common file systems take. */
   fileNamePartBytes: 255,
+  /** A whole file name with its folders, in bytes of UTF-8: what common systems take for a path, and Windows less. */
+  fileNameBytes: 1_024,
   sealedBytes: 16 * 1024,
   /** A transfer is gone this long after its last change. */
   transferSeconds: 86_400,
@@ -36,6 +57,8 @@ export const LIMITS = {
   /** Signals older than this are not replayed: the offer's peer has given up. */
   signalSeconds: 60,
   logEvents: 256,
+  /** Long events push older ones out before there are `logEvents`. */
+  logBytes: 2 * 1024 * 1024,
   logSeconds: 86_400,
 
   /** A message unacknowledged for so long is pushed although a stream is open. */
