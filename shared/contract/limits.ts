@@ -13,6 +13,8 @@ export const LIMITS = {
   idempotencyKeyChars: 64,
   /** How long an `Idempotency-Key` answers its first result. */
   idempotencySeconds: 600,
+  /** The devices of an account together may send so many times what a rate group of the store gives to one of them. */
+  accountRates: 4,
   ackIds: 100,
 
   devicesPerAccount: 64,

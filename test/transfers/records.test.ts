@@ -25,7 +25,7 @@ const manyFiles = Array.from({ length: 20 }, (_, i) => ({ name: `day ${i}/photo 
 /** What the store uses for the keys of the account, beside those of its streams. */
 async function bytesOf(parties: { user: string }): Promise<number> {
   const keys = await keysUnder(site.redis, site.prefix, `:{${parties.user}}:*`);
-  const sizes = await Promise.all(keys.map((each) => site.redis.memory('USAGE', each)));
+  const sizes = await Promise.all(keys.map((each) => site.redis.memory('USAGE', each, 'SAMPLES', 0)));
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 }
 

@@ -61,7 +61,7 @@ export const KEYS = {
     'string',
     '60 s; 1 h for push',
     'redis',
-    'requests of a device in this window',
+    'requests of a device, or of the account, in this window',
   ),
   push: key('{u}:push', 'hash', 'none', 'push', 'push subscriptions, and what is to be pushed'),
   dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),
@@ -107,6 +107,9 @@ export const KEYS = {
 } as const satisfies Record<string, KeySpec>;
 
 export const DUE_SHARDS = 16;
+
+/** In place of a device: what all devices of the account do together. */
+export const ACCOUNT = '*';
 
 /** Which index shard an account belongs to; any stable spread will do. */
 function shardOf(account: string): number {

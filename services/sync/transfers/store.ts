@@ -7,7 +7,7 @@ import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { RouteFacts } from '../hub/replica.ts';
 import type { FileList } from './file-list.ts';
-import type { Keys } from '../redis/keys.ts';
+import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -254,7 +254,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       [
         ...[keys.devices(u), keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
         ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId), keys.push(u)],
-        ...[keys.transfers(u), keys.transferFiles(u, transferId)],
+        ...[keys.transfers(u), keys.transferFiles(u, transferId), keys.rate(u, 'transfer', ACCOUNT)],
       ],
       [
         ...[deviceId, target, transferId, files.inRecord, files.count, files.totalBytes, sealedJson, random()],

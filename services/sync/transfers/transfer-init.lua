@@ -1,5 +1,5 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
--- Eleven keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
+-- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
 -- uses: clock routes log operation rate transfer transfer-told quota push owing
 -- KEYS[1] devices
 -- KEYS[2] routes
@@ -12,6 +12,7 @@
 -- KEYS[9] push
 -- KEYS[10] transfers of the account
 -- KEYS[11] list of files
+-- KEYS[12] rate of the account
 -- ARGV[1] device of the sender
 -- ARGV[2] target: `=<device id>` or `~<name>`
 -- ARGV[3] transfer id
@@ -62,7 +63,7 @@ for i = 1, #flat, 2 do
   if ARGV[2] == '=' .. id or ARGV[2] == '~' .. name then to, to_name = id, name end
 end
 if not from then return answer({ 'device_required' }) end
-local over = over_rate(KEYS[8], tonumber(ARGV[11]), 60)
+local over = over_rates(KEYS[8], KEYS[12], tonumber(ARGV[11]), 60)
 if over then return answer(over) end
 if not to then return answer({ 'not_found' }) end
 if to == sender then return answer({ 'invalid_request' }) end
