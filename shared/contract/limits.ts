@@ -35,7 +35,7 @@ export const LIMITS = {
    */
   transferBytes: 8 * 1024 * 1024,
   /** What the store keeps of a file beside its place in the list, once the relay has begun with it. */
-  fileBookkeepingBytes: 200,
+  fileBookkeepingBytes: 100,
   /** An ended transfer keeps its list of files, and `sealed`, when they are no longer than this; as JSON. */
   endedListBytes: 2_048,
   /** Else it keeps so many files of its list, their names cut to so many bytes. */
@@ -100,6 +100,36 @@ export const LIMITS = {
   relayFiles: 8,
   /** Of one file. */
   relayRewinds: 100,
+} as const;
+
+const KEPT_MESSAGES = LIMITS.devicesPerAccount * LIMITS.mailboxMessages;
+/** Answers that are remembered of one rate group, of which a minute allows so many. */
+const remembered = (aMinute: number, seconds: number) => (LIMITS.accountRates * aMinute * seconds) / 60;
+
+/**
+ * Bytes that one account can take in the store, by the kind of its keys, all of its devices together: what a thing
+ * takes was measured with the longest ids and names, and its number is bounded. Beside these the relay's windows.
+ */
+export const ACCOUNT_BYTES = {
+  devices: LIMITS.devicesPerAccount * 512,
+  /** Open streams, and those that were closed a moment ago. */
+  routes: 4 * LIMITS.streamsPerAccount * 512,
+  presence: 2 * LIMITS.devicesPerAccount * 256,
+  /** Texts, and who, when and for whom. */
+  mail: LIMITS.mailboxBytes + KEPT_MESSAGES * 512,
+  /** A place of each message in the mailbox of one device, four of each transfer. */
+  inbox: (KEPT_MESSAGES + 4 * LIMITS.transferRecords) * 272,
+  log: 2 * LIMITS.logBytes,
+  /** As JSON in memory, for which the store takes a little more. */
+  clipboard: 3 * LIMITS.clipboardBytes,
+  /** Lists and `sealed` of live ones, and records. */
+  transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
+  /** Of messages to all devices with a key of the client; offers; signals and the clipboard, for a minute. */
+  operations: remembered(120, 600) * 8_400 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** A target for each platform of a device. */
+  subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
+  /** One push is owed to a device for each kind and sender on each of three platforms; with its place in time. */
+  pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,
 } as const;
 
 /**

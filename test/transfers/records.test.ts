@@ -1,4 +1,4 @@
-import { LIMITS } from '../../shared/contract/limits.ts';
+import { ACCOUNT_BYTES, LIMITS } from '../../shared/contract/limits.ts';
 import type { Transfer } from '../../shared/contract/transfers.ts';
 import { makeDevice, type TestDevice } from '../support/device.ts';
 import { keysUnder } from '../support/redis.ts';
@@ -49,6 +49,7 @@ test('forty offers of a thousand long names, each cancelled, leave next to nothi
 
   expect(await keysUnder(site.redis, site.prefix, `:{${parties.user}}:transfer:*:files`)).toEqual([]);
   expect(await bytesOf(parties)).toBeLessThan(400_000);
+  expect(Object.values(ACCOUNT_BYTES).every(Number.isInteger)).toBe(true);
 });
 
 test('the bytes of live lists are bounded, and a transfer that ends gives its share back', async () => {
@@ -65,7 +66,7 @@ test('the bytes of live lists are bounded, and a transfer that ends gives its sh
   }
 
   expect(refusal).toMatchObject({ code: 'transfer_limit' });
-  expect(await bytesOf(parties)).toBeLessThan(LIMITS.transferBytes + 2_000_000);
+  expect(await bytesOf(parties)).toBeLessThan(ACCOUNT_BYTES.transfers + ACCOUNT_BYTES.log);
   await cancel(parties.receiver, live[0] as Transfer);
   await expect(offer(parties, site.two, longList)).resolves.toMatchObject({ state: 'PENDING' });
 });

@@ -13,6 +13,8 @@ local function settle_transfer(keys, t, now)
   if #t.sealed > ENDED_LIST_BYTES then t.sealed = 'null' end
   -- A record of an earlier version has its long list in it: what was in no event is not kept.
   if tonumber(t.count) > FILES_IN_EVENTS and not t.slot then t.files = '[]' end
+  -- The caller drops what the relay has of them; of very many what a caller that died left there expires by itself.
+  if #t.begun > ENDED_LIST_BYTES then t.begun = t.relay end
   redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
   redis.call('DEL', keys.files)
   redis.call('ZREM', keys.inbox, '!live:' .. t.id)
