@@ -191,10 +191,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       const found = json ? JSON.parse(json) : (JSON.parse(short as string) as { name: string; size: number }[])[index];
       if (found === undefined) throw new BatonError('not_found');
       const { name, size } = found as { name: string; size: number };
-      const [generation, base] = begun ? begun.split(':').map(Number) : [];
+      const [present, base] = begun ? begun.split(':').map(Number) : [];
       return {
         ...{ role: role as StoredFile['role'], state: state as string, relayInUse: relay === '1' },
-        ...{ begun: generation === undefined ? null : { generation, base: base ?? 0 }, name, size },
+        ...{ begun: present === undefined ? null : { generation: present, base: base ?? 0 }, name, size },
       };
     },
 
