@@ -13,6 +13,8 @@ export const LIMITS = {
   idempotencyKeyChars: 64,
   /** How long an `Idempotency-Key` answers its first result. */
   idempotencySeconds: 600,
+  /** The devices of an account together may send so many times what a rate group of the store gives to one of them. */
+  accountRates: 4,
   ackIds: 100,
 
   devicesPerAccount: 64,
@@ -23,11 +25,32 @@ export const LIMITS = {
   mailboxBytes: 8 * 1024 * 1024,
   mailboxSeconds: 7 * 86_400,
   liveTransfers: 100,
+  /** Of these, those that guests offer together: a borrowed device cannot keep its owner from offering. */
+  liveTransfersOfGuests: 50,
+  /** Records of transfers of one account, ended ones included: the oldest ended ones make room. */
+  transferRecords: 500,
+  /**
+   * Lists of files and `sealed` of all live transfers of one account, with `fileBookkeepingBytes` for each file; guests
+   * together have half of it.
+   */
+  transferBytes: 8 * 1024 * 1024,
+  /** What the store keeps of a file beside its place in the list, once the relay has begun with it. */
+  fileBookkeepingBytes: 100,
+  /** An ended transfer keeps its list of files, and `sealed`, when they are no longer than this; as JSON. */
+  endedListBytes: 2_048,
+  /** Else it keeps so many files of its list, their names cut to so many bytes. */
+  endedFiles: 3,
+  endedNameBytes: 128,
+  /** A page of a list ends early when it has become so long, or when so many records were looked at. */
+  transferPageBytes: 256 * 1024,
+  transferPageRecords: 200,
   filesPerTransfer: 1_000,
   /** Events and lists name the files of a transfer only up to this many. */
   filesInEvents: 16,
   /** One part of a file name, in bytes of UTF-8: what common file systems take. */
   fileNamePartBytes: 255,
+  /** A whole file name with its folders, in bytes of UTF-8: what common systems take for a path, and Windows less. */
+  fileNameBytes: 1_024,
   sealedBytes: 16 * 1024,
   /** A transfer is gone this long after its last change. */
   transferSeconds: 86_400,
@@ -36,6 +59,8 @@ export const LIMITS = {
   /** Signals older than this are not replayed: the offer's peer has given up. */
   signalSeconds: 60,
   logEvents: 256,
+  /** Long events push older ones out before there are `logEvents`. */
+  logBytes: 2 * 1024 * 1024,
   logSeconds: 86_400,
 
   /** A message unacknowledged for so long is pushed although a stream is open. */
@@ -87,6 +112,36 @@ export const LIMITS = {
 export const RELAY_ACCOUNT_BYTES =
   LIMITS.relayFiles * (LIMITS.relayWindowBytes + LIMITS.relayTailBytes + LIMITS.relayChunkBytes) +
   LIMITS.relayKeptFiles * LIMITS.relayWindowBytes;
+
+const KEPT_MESSAGES = LIMITS.devicesPerAccount * LIMITS.mailboxMessages;
+/** Answers that are remembered of one rate group, of which a minute allows so many. */
+const remembered = (aMinute: number, seconds: number) => (LIMITS.accountRates * aMinute * seconds) / 60;
+
+/**
+ * Bytes that one account can take in the store, by the kind of its keys, all of its devices together: what a thing
+ * takes was measured with the longest ids and names, and its number is bounded. Beside these the relay's windows.
+ */
+export const ACCOUNT_BYTES = {
+  devices: LIMITS.devicesPerAccount * 512,
+  /** Open streams, and those that were closed a moment ago. */
+  routes: 4 * LIMITS.streamsPerAccount * 512,
+  presence: 2 * LIMITS.devicesPerAccount * 256,
+  /** Texts, and who, when and for whom. */
+  mail: LIMITS.mailboxBytes + KEPT_MESSAGES * 512,
+  /** A place of each message in the mailbox of one device, four of each transfer. */
+  inbox: (KEPT_MESSAGES + 4 * LIMITS.transferRecords) * 272,
+  log: 2 * LIMITS.logBytes,
+  /** As JSON in memory, for which the store takes a little more. */
+  clipboard: 3 * LIMITS.clipboardBytes,
+  /** Lists and `sealed` of live ones, and records. */
+  transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
+  /** Of messages to all devices with a key of the client; offers; signals and the clipboard, for a minute. */
+  operations: remembered(120, 600) * 8_400 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** A target for each platform of a device. */
+  subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
+  /** One push is owed to a device for each kind and sender on each of three platforms; with its place in time. */
+  pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,
+} as const;
 
 interface Rate {
   by: 'address' | 'device' | 'account';

@@ -46,7 +46,7 @@ const Bytes = Type.Integer({ minimum: 0, maximum: MAX_BYTES });
 const NewFile = Type.Object({
   name: Type.String({
     minLength: 1,
-    description: 'Relative path: `/` between folder parts, at most 255 bytes a part.',
+    description: 'Relative path: `/` between folder parts, at most 255 bytes a part and 1,024 in all.',
   }),
   size: Bytes,
   type: Type.Optional(Type.String({ maxLength: 255 })),
@@ -72,7 +72,10 @@ export const Transfer = Type.Object({
         type: orNull(Type.String()),
         sha256: orNull(Type.String()),
       }),
-      { description: 'Left out of events and lists when there are more than 16.' },
+      {
+        description:
+          'Left out of events, lists and answers of actions when there are more than 16: `GET /api/transfer/{transfer_id}` has them. Of a transfer that has ended, a long list is cut to the first files, with cut names: `file_count` says how many there were.',
+      },
     ),
   ),
   file_count: Type.Integer(),
@@ -145,7 +148,7 @@ export const transferRoutes = {
   listTransfers: route({
     method: 'GET',
     path: '/api/transfer',
-    summary: "The caller's transfers, newest first",
+    summary: "The caller's transfers, newest first; a page may be short or empty: go on while there is a cursor",
     device: 'required',
     rate: 'read',
     query: Type.Object({

@@ -8,6 +8,7 @@
 -- KEYS[5] due
 -- KEYS[6] operation
 -- KEYS[7] rate
+-- KEYS[8] rate of the account
 -- ARGV[1] device of the writer, '' without
 -- ARGV[2] name to show, '' for the name of its row
 -- ARGV[3] content as a JSON string
@@ -25,7 +26,7 @@ if first then return answer(first) end
 local device, name = ARGV[1], ARGV[2]
 local row = device ~= '' and redis.call('HGET', KEYS[1], device)
 if device ~= '' and not row then return answer({ 'device_required' }) end
-local over = over_rate(KEYS[7], tonumber(ARGV[9]), 60)
+local over = over_rates(KEYS[7], KEYS[8], tonumber(ARGV[9]), 60)
 if over then return answer(over) end
 
 if name == '' then name = string.match(row, '^[^\n]*') end

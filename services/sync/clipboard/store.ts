@@ -4,7 +4,7 @@ import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
+import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -46,6 +46,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: C
         [
           ...[keys.devices(u), keys.routes(u), keys.log(u), keys.clipboard(u), keys.due(u)],
           ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'clipboard', deviceId)],
+          keys.rate(u, 'clipboard', ACCOUNT),
         ],
         [
           ...[deviceId ?? '', shownName, JSON.stringify(content), Buffer.byteLength(content), ttlMs],

@@ -3,7 +3,7 @@ import type { Stream } from './stream.ts';
 
 interface OwedParts {
   messages: { unacknowledged(account: string, deviceId: string | null, position: string): AsyncIterable<string[]> };
-  transfers: { owed(actor: { account: string; deviceId: string }, position: string): Promise<string[]> };
+  transfers: { owed(actor: { account: string; deviceId: string }, position: string): AsyncIterable<string[]> };
 }
 
 /** The first id in an event is that of what it is about. */
@@ -16,5 +16,6 @@ const eventsOf = (name: OwedEvent['name'], jsons: string[]): OwedEvent[] =>
 export const makeOwed = ({ messages, transfers }: OwedParts) =>
   async function* owed({ account, caller: { deviceId } }: Stream, position: string): AsyncGenerator<OwedEvent[]> {
     for await (const page of messages.unacknowledged(account, deviceId, position)) yield eventsOf('message', page);
-    if (deviceId !== null) yield eventsOf('transfer:incoming', await transfers.owed({ account, deviceId }, position));
+    if (deviceId === null) return;
+    for await (const page of transfers.owed({ account, deviceId }, position)) yield eventsOf('transfer:incoming', page);
   };

@@ -6,6 +6,7 @@
 -- KEYS[4] operation
 -- KEYS[5] rate
 -- KEYS[6] record of the transfer; any key when there is none
+-- KEYS[7] rate of the account
 -- ARGV[1] device that sends
 -- ARGV[2] target: `=<device id>` or `~<name>`
 -- ARGV[3] transfer id, '' without
@@ -16,11 +17,12 @@
 -- ARGV[8] seconds to remember the operation
 -- ARGV[9] rate limit of 60 s, 0: off
 -- ARGV[10] ms that rows may be older than usual
--- RETURNS OK, receiver, open routes as JSON | device_required | not_found | not_a_party | rate_limited, limit, ms
+-- RETURNS OK, receiver, open routes | device_required | not_found | not_a_party | rate_limited, limit, ms
 local keys, now = { routes = KEYS[2], log = KEYS[3] }, now_ms()
+local rows = read_routes(keys.routes, now, tonumber(ARGV[10]))
 local first, refusal = recall(KEYS[4], ARGV[7])
 if refusal then return answer({ refusal }) end
-if first then return answer(first) end
+if first then return answer({ 'OK', first[2], open_routes(rows) }) end
 local sender, flat, from, to = ARGV[1], redis.call('HGETALL', KEYS[1]), nil, nil
 for i = 1, #flat, 2 do
   local name = string.match(flat[i + 1], '^[^\n]*')
@@ -28,7 +30,7 @@ for i = 1, #flat, 2 do
   if ARGV[2] == '=' .. flat[i] or ARGV[2] == '~' .. name then to = flat[i] end
 end
 if not from then return answer({ 'device_required' }) end
-local over = over_rate(KEYS[5], tonumber(ARGV[9]), 60)
+local over = over_rates(KEYS[5], KEYS[7], tonumber(ARGV[9]), 60)
 if over then return answer(over) end
 if not to then return answer({ 'not_found' }) end
 if ARGV[3] ~= '' then
@@ -40,8 +42,6 @@ end
 local data = '{"from_device_id":"' .. sender .. '","from_name":' .. cjson.encode(from)
   .. ',"transfer_id":' .. (ARGV[3] == '' and 'null' or '"' .. ARGV[3] .. '"')
   .. ',"kind":"' .. ARGV[4] .. '","payload":' .. ARGV[5] .. '}'
-local rows = read_routes(keys.routes, now, tonumber(ARGV[10]))
 append_and_ring(keys, rows, now, ARGV[6], 'signal', to, data)
-local reply = { 'OK', to, cjson.encode(open_routes(rows)) }
-remember(KEYS[4], ARGV[7], ARGV[8], reply)
-return answer(reply)
+remember(KEYS[4], ARGV[7], ARGV[8], { 'OK', to, '[]' })
+return answer({ 'OK', to, open_routes(rows) })

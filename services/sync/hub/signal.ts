@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/signal.ts';
 import type { Operation } from '../http/handler.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
-import type { Keys } from '../redis/keys.ts';
+import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { Replica } from './replica.ts';
@@ -36,18 +36,16 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
     }
     const transferId = signal.transfer_id ?? '';
     const target = signal.to === undefined ? `=${signal.to_device_id}` : `~${signal.to}`;
-    const [receiver, routes] = (await script(
+    const [receiver, flat] = (await script(
       [
         ...[keys.devices(u), keys.routes(u), keys.log(u), keys.operation(u, deviceId, operation.id)],
-        ...[keys.rate(u, 'signal', deviceId), keys.transfer(u, transferId)],
+        ...[keys.rate(u, 'signal', deviceId), keys.transfer(u, transferId), keys.rate(u, 'signal', ACCOUNT)],
       ],
       [
         ...[deviceId, target, transferId, signal.kind, payload, randomInt(0, 2 ** 32)],
         ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, replica.lateMs()],
       ],
-    )) as [string, string];
-    const flat = JSON.parse(routes) as string[] | Record<string, never>;
-    if (!Array.isArray(flat)) return false;
+    )) as [string, string[]];
     return flat.some(
       (device, i) => i % 2 === 1 && device === receiver && !replica.isDeadChannel(flat[i - 1] as string),
     );

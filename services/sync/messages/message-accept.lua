@@ -9,12 +9,13 @@
 -- KEYS[7] rate
 -- KEYS[8] push
 -- KEYS[9] due
+-- KEYS[10] rate of the account
 -- ARGV[1] device of the sender, '' without
 -- ARGV[2] name of a sender without device
 -- ARGV[3] target: `*`, `=<device id>` or `~<name>`
 -- ARGV[4] message id
 -- ARGV[5] content as a JSON string
--- ARGV[6] content in bytes
+-- ARGV[6] content in bytes, as JSON where that is longer
 -- ARGV[7] 32 random bits
 -- ARGV[8] fingerprint of the request
 -- ARGV[9] seconds to remember the operation
@@ -49,7 +50,7 @@ for i = 1, #flat, 2 do
   end
 end
 if sender ~= '' and not sender_row then return answer({ 'device_required' }) end
-local over = over_rate(KEYS[7], tonumber(ARGV[10]), 60)
+local over = over_rates(KEYS[7], KEYS[10], tonumber(ARGV[10]), 60)
 if over then return answer(over) end
 if #targets == 0 and string.sub(ARGV[3], 1, 1) == '~' then
   for _, row in ipairs(rows) do

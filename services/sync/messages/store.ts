@@ -5,7 +5,7 @@ import type { RouteFacts } from '../hub/replica.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Confirm } from '../redis/confirmer.ts';
-import type { Keys } from '../redis/keys.ts';
+import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -67,14 +67,17 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
     ): Promise<Accepted | null> {
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
+      const json = JSON.stringify(content);
+      // What is kept is the JSON, in which a control character is six times as long.
+      const storedBytes = Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
       const [id, created, targets, routes, facts] = await acceptScript(
         [
           ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
           ...[operationKey, keys.rate(u, 'message', deviceId)],
-          ...[keys.push(u), keys.due(u)],
+          ...[keys.push(u), keys.due(u), keys.rate(u, 'message', ACCOUNT)],
         ],
         [
-          ...[deviceId ?? '', caller.name, target, messageId, JSON.stringify(content), Buffer.byteLength(content)],
+          ...[deviceId ?? '', caller.name, target, messageId, json, storedBytes],
           ...[randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
           ...[LIMITS.mailboxMessages, LIMITS.mailboxBytes, LIMITS.mailboxSeconds],
           ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs()],

@@ -32,7 +32,21 @@ export const KEYS = {
     'messages',
     'by device, in order: its messages, the transfers it was offered, its transfers',
   ),
+  transfers: key(
+    '{u}:transfers',
+    'zset',
+    '7 d idle',
+    'transfers',
+    'live transfers with their bytes; ended ones by time',
+  ),
   transfer: key('{u}:transfer:<id>', 'hash', '25 h', 'transfers', 'record of one transfer'),
+  transferFiles: key(
+    '{u}:transfer:<id>:files',
+    'string',
+    '25 h',
+    'transfers',
+    'its files when there are over 16, while it is live',
+  ),
   clipboard: key('{u}:clipboard', 'string', 'APP_CLIPBOARD_TTL_SECONDS', 'clipboard', 'the entry'),
   due: key('{u}:due', 'zset', 'none', 'due', 'what becomes due in this account, and when'),
   operation: key(
@@ -115,6 +129,9 @@ export const KEYS = {
 
 export const DUE_SHARDS = 16;
 
+/** In place of a device: what all devices of the account do together. */
+export const ACCOUNT = '*';
+
 /** Which index shard an account belongs to; any stable spread will do. */
 function shardOf(account: string): number {
   let sum = 0;
@@ -139,7 +156,9 @@ export function makeKeys(prefix: string) {
     push: ofAccount('push'),
     pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
+    transfers: ofAccount('transfers'),
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
+    transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
     /** A caller without a device shares one space per account. */
     operation: (account: string, deviceId: string | null, id: string) =>
       `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,

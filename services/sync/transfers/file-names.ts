@@ -1,9 +1,6 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { NewFile } from '../../../shared/contract/transfers.ts';
 
-/** What systems take for a path. */
-const PATH_BYTES = 4_096;
-
 /** C0, DEL and C1; and the characters that reorder text, so that `exe.txt` is not `txt.exe` (Unicode TR 36, bidi overrides). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -13,7 +10,7 @@ function flawOf(name: string): string | null {
   if (!name.isWellFormed()) return 'is not well-formed Unicode';
   if (name.includes('\\')) return 'holds a backslash';
   if (HOSTILE.test(name)) return 'holds a control character';
-  if (Buffer.byteLength(name) > PATH_BYTES) return `is over ${PATH_BYTES} bytes`;
+  if (Buffer.byteLength(name) > LIMITS.fileNameBytes) return `is over ${LIMITS.fileNameBytes} bytes`;
   for (const part of name.split('/')) {
     if (part === '' || part === '.' || part === '..') return 'has an empty part, or one of dots';
     if (Buffer.byteLength(part) > LIMITS.fileNamePartBytes) return `has a part over ${LIMITS.fileNamePartBytes} bytes`;
@@ -25,9 +22,12 @@ function flawOf(name: string): string | null {
 export function findFileFlaws(files: readonly NewFile[]): { path: string; message: string }[] {
   const flaws: { path: string; message: string }[] = [];
   let total = 0;
-  for (const [index, { name, size }] of files.entries()) {
+  for (const [index, { name, size, type }] of files.entries()) {
     const flaw = flawOf(name);
     if (flaw !== null) flaws.push({ path: `/body/files/${index}/name`, message: flaw });
+    if (type !== undefined && HOSTILE.test(type)) {
+      flaws.push({ path: `/body/files/${index}/type`, message: 'holds a control character' });
+    }
     total += size;
   }
   if (!Number.isSafeInteger(total)) flaws.push({ path: '/body/files', message: 'is over 2^53-1 bytes in all' });

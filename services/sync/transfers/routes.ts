@@ -24,7 +24,7 @@ export function makeTransferHandlers(transfers: Transfers): HandlersOf<typeof tr
   return {
     initTransfer: async ({ caller, body, operation }) => ({
       status: 201,
-      body: await transfers.init(deviceCallerOf(caller), body, operation),
+      body: await transfers.init(deviceCallerOf(caller), body, { operation, isGuest: caller.scope === 'guest' }),
     }),
     listTransfers: async ({ caller, query }) => ({
       status: 200,

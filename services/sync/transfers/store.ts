@@ -6,7 +6,8 @@ import type { PushMode } from '../push/owing.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { RouteFacts } from '../hub/replica.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { FileList } from './file-list.ts';
+import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
@@ -22,8 +23,8 @@ const FACT = 'transfer:';
 export interface StoredTransfer {
   /** JSON object without its end, and without what depends on who is asking. */
   openJson: string;
-  /** JSON array of the files as they were offered, with their index. */
-  files: string;
+  /** JSON array of the files as they were offered, with their index; null: a long list, which was not read. */
+  files: string | null;
   relayInUse: boolean;
   /** Files that have begun in the relay: generation, and the offset at which it began. */
   generations: ReadonlyMap<number, Generation>;
@@ -33,11 +34,20 @@ export interface NewTransfer {
   /** `=<device id>` or `~<name>`. */
   target: string;
   transferId: string;
-  files: string;
-  fileCount: number;
-  totalBytes: number;
+  files: FileList;
   sealed: string | null;
+  isGuest: boolean;
   operation: Operation;
+}
+
+/** One file as the relay asks for it. */
+export interface StoredFile {
+  role: 'sender' | 'receiver';
+  state: string;
+  relayInUse: boolean;
+  begun: Generation | null;
+  name: string;
+  size: number;
 }
 
 export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
@@ -61,11 +71,14 @@ function generationsOf(relay: string): ReadonlyMap<number, Generation> {
 function storedOf([openJson, files, relay]: string[]): StoredTransfer {
   return {
     openJson: openJson as string,
-    files: files as string,
+    files: files || null,
     relayInUse: relay?.startsWith('1') ?? false,
     generations: generationsOf(relay as string),
   };
 }
+
+/** Each evicts eight; another one is needed only when as many were ended in between. */
+const EVICTIONS = 5;
 
 function checkAllowed(refusingState: string | undefined): void {
   if (!refusingState) return;
@@ -92,9 +105,9 @@ interface TransferStoreParts {
 export function makeTransferStore(parts: TransferStoreParts) {
   const { redis, scripts, keys, rateLimit, redeliveryMs, replica } = parts;
   const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
-  const [init, act, tell, read, list, owed, expire, generation] = [
-    ...[load('init'), load('act'), load('phase'), load('read')],
-    ...[load('list'), load('owed'), load('expire'), load('generation')],
+  const [init, act, tell, read, glance, oneFile, list, owed, expire, evict, generation] = [
+    ...[load('init'), load('act'), load('phase'), load('read'), load('glance'), load('file')],
+    ...[load('list'), load('owed'), load('expire'), load('evict'), load('generation')],
   ] as const;
   const random = () => randomInt(0, 2 ** 32);
 
@@ -104,26 +117,19 @@ export function makeTransferStore(parts: TransferStoreParts) {
      * `transfer_limit`, `rate_limited`, `device_required`.
      */
     async init(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
-      const { target, transferId, files, fileCount, totalBytes, sealed, operation } = transfer;
-      const [openJson, receiver, routes, facts] = await init(
-        [
-          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
-          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId), keys.push(u)],
-        ],
-        [
-          ...[deviceId, target, transferId, files, fileCount, totalBytes, JSON.stringify(sealed), random()],
-          ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
-          ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs()],
-        ],
-      );
-      if (openJson === '') return null;
-      const flat = JSON.parse(routes as string) as string[] | Record<string, never>;
-      return {
-        stored: { openJson: openJson as string, files, relayInUse: false, generations: new Map() },
-        receiver: receiver as string,
-        routes: Array.isArray(flat) ? flat : [],
-        facts: facts as string[],
-      };
+      const { files } = transfer;
+      const shown = files.long === '' ? files.inRecord : null;
+      for (let tries = 0; tries < EVICTIONS; tries++) {
+        const [openJson, receiver, routes, facts] = await offer(u, deviceId, transfer, pushes);
+        if (openJson !== '') {
+          const stored = { openJson: openJson as string, files: shown, relayInUse: false, generations: new Map() };
+          return { stored, receiver: receiver as string, routes: routes as string[], facts: facts as string[] };
+        }
+        if (!Array.isArray(receiver)) return null;
+        // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
+        await Promise.all(receiver.map((id) => evict(...evicting(u, id))));
+      }
+      throw new BatonError('transfer_limit');
     },
 
     /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. Device '' may cancel. */
@@ -143,10 +149,13 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: object | null;
       },
     ): Promise<StoredTransfer> {
-      const reply = (await act(
-        [keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
-        [deviceId, action, phase ?? '', JSON.stringify(error), random()],
-      )) as string[];
+      const reply = (await act(keysOf(u, transferId), [
+        deviceId,
+        action,
+        phase ?? '',
+        JSON.stringify(error),
+        random(),
+      ])) as string[];
       checkAllowed(reply[3]);
       return storedOf(reply);
     },
@@ -156,16 +165,37 @@ export function makeTransferStore(parts: TransferStoreParts) {
       const { phase, sentBytes, receivedBytes, acknowledged } = report;
       const told = [phase ?? '', sentBytes ?? '', receivedBytes ?? '', 1_000 / LIMITS.phasesPerSecond];
       const reply = (await tell(
-        [keys.routes(u), keys.transfer(u, transferId), keys.due(u)],
+        [keys.routes(u), keys.transfer(u, transferId), keys.due(u), keys.transferFiles(u, transferId)],
         [deviceId, ...told, acknowledged?.index ?? '', acknowledged?.bytes ?? ''],
       )) as string[];
       checkAllowed(reply[3]);
       return { stored: storedOf(reply), waitMs: Number(reply[4]) };
     },
 
-    /** Throws `not_found`, `not_a_party`. */
+    /** With all files of a live one. Throws `not_found`, `not_a_party`. */
     async read(u: string, deviceId: string, transferId: string): Promise<StoredTransfer> {
-      return storedOf((await read([keys.transfer(u, transferId)], [deviceId])) as string[]);
+      const itsKeys = [keys.transfer(u, transferId), keys.transferFiles(u, transferId)];
+      return storedOf((await read(itsKeys, [deviceId])) as string[]);
+    },
+
+    /** Without a long list of files. Null when it is in another state. Throws `not_found`, `not_a_party`. */
+    async glance(u: string, deviceId: string, transferId: string, state = ''): Promise<StoredTransfer | null> {
+      const reply = (await glance([keys.transfer(u, transferId)], [deviceId, state])) as string[];
+      return reply[0] === '' ? null : storedOf(reply);
+    },
+
+    /** One file, without reading a long list. Throws `not_found`, `not_a_party`. */
+    async file(u: string, deviceId: string, { transferId, index }: FileOf): Promise<StoredFile> {
+      const itsKeys = [keys.transfer(u, transferId), keys.transferFiles(u, transferId)];
+      const [role, state, relay, begun, json, short] = (await oneFile(itsKeys, [deviceId, index])) as string[];
+      const found = json ? JSON.parse(json) : (JSON.parse(short as string) as { name: string; size: number }[])[index];
+      if (found === undefined) throw new BatonError('not_found');
+      const { name, size } = found as { name: string; size: number };
+      const [present, base] = begun ? begun.split(':').map(Number) : [];
+      return {
+        ...{ role: role as StoredFile['role'], state: state as string, relayInUse: relay === '1' },
+        ...{ begun: present === undefined ? null : { generation: present, base: base ?? 0 }, name, size },
+      };
     },
 
     /** `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
@@ -197,30 +227,58 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /** The record first: what leads to it goes last, so that this can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
-      await orFault(redis.del(keys.transfer(u, transferId)));
+      await orFault(redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId)));
+      await orFault(redis.zrem(keys.transfers(u), transferId));
       await orFault(redis.zrem(keys.due(u), FACT + transferId));
     },
 
     /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */
     async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
-      const [expired, relay] = (await expire(
-        [keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
-        [transferId, random()],
-      )) as string[];
+      const [expired, relay] = (await expire(keysOf(u, transferId), [transferId, random()])) as string[];
       return expired === '1' ? generationsOf(relay as string) : null;
     },
   };
+
+  function keysOf(u: string, transferId: string): string[] {
+    return [
+      ...[keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
+      ...[keys.transfers(u), keys.transferFiles(u, transferId)],
+    ];
+  }
+
+  function evicting(u: string, transferId: string): [keys: string[], args: string[]] {
+    return [keysOf(u, transferId).slice(2), [transferId]];
+  }
+
+  function offer(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
+    const { target, transferId, files, sealed, isGuest, operation } = transfer;
+    const sealedJson = JSON.stringify(sealed);
+    return init(
+      [
+        ...[keys.devices(u), keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
+        ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId), keys.push(u)],
+        ...[keys.transfers(u), keys.transferFiles(u, transferId), keys.rate(u, 'transfer', ACCOUNT)],
+      ],
+      [
+        ...[deviceId, target, transferId, files.inRecord, files.count, files.totalBytes, sealedJson, random()],
+        ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
+        ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs(), files.long, files.brief],
+        ...[files.quotaBytes + Buffer.byteLength(sealedJson), isGuest ? 'guest' : 'full'],
+        ...[LIMITS.liveTransfersOfGuests, LIMITS.transferBytes, LIMITS.transferRecords],
+      ],
+    );
+  }
 
   async function moveTo(
     u: string,
     { transferId, index }: FileOf,
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
   ): Promise<number> {
-    const [now, state] = (await generation(
+    const [now, refusingState] = (await generation(
       [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
       [index, from ?? '', to, offset, random(), tells ? 1 : 0],
     )) as string[];
-    if (now === '') throw new BatonError('invalid_transition', `The transfer is ${state}`, { members: { state } });
+    checkAllowed(refusingState);
     return Number(now);
   }
 }

@@ -1,10 +1,11 @@
 -- What one side is doing: kept in the record, and forwarded to both parties at most four times a second, the newest
 -- winning, without a place in the log. What came too early is forwarded by a later call without ARGV[2] and ARGV[6]. What
 -- the receiver has acknowledged of each file counts together as received, which it never takes back.
--- uses: clock routes transfer
+-- uses: clock routes transfer transfer-told
 -- KEYS[1] routes
 -- KEYS[2] record
 -- KEYS[3] due
+-- KEYS[4] list of files
 -- ARGV[1] device that tells
 -- ARGV[2] phase; '' forwards what is waiting
 -- ARGV[3] sent bytes, '' to leave them
@@ -12,12 +13,12 @@
 -- ARGV[5] ms between two forwards
 -- ARGV[6] file of which the receiver has stored some, '' for a phase
 -- ARGV[7] how far, '' for a phase
--- RETURNS OK, transfer as JSON without its end, files, words on the relay, '' or the state that refuses, ms to wait before
---         forwarding ('0': done) | not_found | not_a_party
-local keys, now, t = { record = KEYS[2], due = KEYS[3] }, now_ms(), read_transfer(KEYS[2])
+-- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay, '' or the state that refuses,
+--         ms to wait before forwarding ('0': done) | not_found | not_a_party
+local keys, now, t = { record = KEYS[2], due = KEYS[3], files = KEYS[4] }, now_ms(), read_transfer(KEYS[2])
 if not t then return answer({ 'not_found' }) end
 if ARGV[1] ~= t.sender and ARGV[1] ~= t.receiver then return answer({ 'not_a_party' }) end
-if t.state == 'DONE' or t.state == 'FAILED' or t.state == 'CANCELLED' then return answer({ 'OK', '', '', '', t.state, '0' }) end
+if is_over(t) then return answer({ 'OK', '', '', '', t.state, '0' }) end
 
 if ARGV[2] ~= '' then
   t.phase, t.dirty = ARGV[2], '1'
@@ -42,4 +43,5 @@ if forwards then
   local payload = table.concat({ 'u', account_of(KEYS[1]), 'transfer:updated', to, data }, '\n')
   ring_all(read_routes(KEYS[1], now), 'transfer:updated', payload)
 end
-return answer({ 'OK', open_json(t), t.files, relay_words(t), '', t.dirty == '1' and int(wait) or '0' })
+local files, words = brief_parts(t)
+return answer({ 'OK', open_json(t), files, words, '', t.dirty == '1' and int(wait) or '0' })

@@ -5,8 +5,11 @@ import { type InitTransfer, isFinal, type Transfer } from '../../../shared/contr
 import type { Operation } from '../http/handler.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { OwePushes } from '../push/owing.ts';
+import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
+import { makeListing } from './listing.ts';
 import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
+import { viewFor } from './view.ts';
 
 /** A file as the relay has to know it. */
 export interface RelayedFile {
@@ -40,35 +43,17 @@ interface TransfersParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
+/** Of those that end with a device. */
 const PAGE = 50;
 
-/** The transfer as one of its parties sees it: with its files, and its own side of the relay. */
-function viewFor(deviceId: string, stored: StoredTransfer, offsets?: ReadonlyMap<number, number>): Transfer {
-  const { openJson, files, relayInUse, generations } = stored;
-  const transfer = { ...JSON.parse(`${openJson}}`), files: JSON.parse(files) } as Transfer & { files: object[] };
-  if (!relayInUse) return transfer;
-  const urls = transfer.files.map((_, index) => {
-    const { generation, base } = generations.get(index) ?? { generation: 0, base: 0 };
-    return { index, url: `/api/relay/${transfer.transfer_id}/${index}/${generation}`, base };
-  });
-  if (deviceId !== transfer.sender.device_id) {
-    return { ...transfer, downloads: urls.map(({ index, url }) => ({ index, download_url: url })) };
-  }
-  const offsetOf = (index: number, base: number) => offsets?.get(index) ?? base;
-  const uploads = urls.map(({ index, url, base }) => ({ index, upload_url: url, offset: offsetOf(index, base) }));
-  return { ...transfer, uploads };
-}
-
-/** Lists leave long lists of files out. */
-function briefly(transfer: Transfer): Transfer {
-  if (transfer.file_count <= LIMITS.filesInEvents) return transfer;
-  const { files: _files, uploads: _uploads, downloads: _downloads, ...brief } = transfer;
-  return brief;
-}
+/** Of bytes that JSON writes as two characters each: nothing that is text is refused for its length as JSON. */
+const SEALED_JSON_BYTES = 2 * LIMITS.sealedBytes + 2;
 
 function checkInit({ files, sealed }: InitTransfer): void {
   const errors = findFileFlaws(files);
-  if (sealed !== undefined && Buffer.byteLength(sealed) > LIMITS.sealedBytes) {
+  const isLong = (text: string) =>
+    Buffer.byteLength(text) > LIMITS.sealedBytes || Buffer.byteLength(JSON.stringify(text)) > SEALED_JSON_BYTES;
+  if (sealed !== undefined && isLong(sealed)) {
     errors.push({ path: '/body/sealed', message: `is over ${LIMITS.sealedBytes} bytes` });
   }
   const [first] = errors;
@@ -120,21 +105,19 @@ export function makeTransfers(parts: TransfersParts) {
 
   return {
     /** `receiver_online` is exact at this moment: a live stream on a live replica, without the grace of presence. */
-    async init({ account, deviceId }: DeviceCaller, wanted: InitTransfer, operation: Operation) {
+    async init(
+      { account, deviceId }: DeviceCaller,
+      wanted: InitTransfer,
+      { operation, isGuest }: { operation: Operation; isGuest: boolean },
+    ) {
       checkInit(wanted);
-      const files = wanted.files.map(({ name, size, type, sha256 }, index) => ({
-        ...{ index, name, size },
-        ...{ type: type ?? null, sha256: sha256 ?? null },
-      }));
       await noteDue(account);
       const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
         transferId: uuidv7(),
-        files: JSON.stringify(files),
-        fileCount: files.length,
-        totalBytes: files.reduce((sum, { size }) => sum + size, 0),
+        files: packFiles(wanted.files),
         sealed: wanted.sealed ?? null,
-        operation,
+        ...{ isGuest, operation },
       };
       const { stored, receiver, routes } = await owePushes(account, (pushes) =>
         store.init(account, deviceId, offer, pushes),
@@ -192,57 +175,15 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /** For the relay. Throws `not_found`, `not_a_party`. */
-    async relayFile({ account, deviceId }: DeviceCaller, { transferId, index }: FileOf) {
-      const stored = await store.read(account, deviceId, transferId);
-      const { sender, state } = JSON.parse(`${stored.openJson}}`) as Transfer;
-      const file = (JSON.parse(stored.files) as { name: string; size: number }[])[index];
-      if (file === undefined) throw new BatonError('not_found');
-      const { generation, base } = stored.generations.get(index) ?? { generation: null, base: 0 };
-      const role = sender.device_id === deviceId ? 'sender' : 'receiver';
-      return {
-        role,
-        state,
-        relayInUse: stored.relayInUse,
-        name: file.name,
-        size: file.size,
-        generation,
-        base,
-      } as RelayedFile;
+    async relayFile({ account, deviceId }: DeviceCaller, file: FileOf): Promise<RelayedFile> {
+      const { begun, ...known } = await store.file(account, deviceId, file);
+      return { ...known, generation: begun?.generation ?? null, base: begun?.base ?? 0 };
     },
 
     setGeneration: store.setGeneration,
     setDelivered: store.setDelivered,
 
-    /** Newest first. Reads on until `limit` match or there are no more. */
-    async list(
-      { account, deviceId }: DeviceCaller,
-      {
-        state,
-        limit = 50,
-        cursor = '',
-      }: { state?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
-    ) {
-      const transfers: Transfer[] = [];
-      for (let after = cursor; ; ) {
-        const page = await store.list(account, deviceId, after, PAGE);
-        const read = await Promise.all(page.map((entry) => readListed({ account, deviceId }, entry)));
-        for (const [i, transfer] of read.entries()) {
-          after = page[i] as string;
-          if (transfer && (state === undefined || transfer.state === state)) transfers.push(briefly(transfer));
-          if (transfers.length === limit) return { transfers, next_cursor: after };
-        }
-        if (page.length < PAGE) return { transfers, next_cursor: null };
-      }
-    },
-
-    /** What a stream of this device that starts at `position` is owed beside the log, as JSON. */
-    async owed({ account, deviceId }: DeviceCaller, position: string): Promise<string[]> {
-      const ids = await store.owed(account, deviceId, position);
-      const read = await Promise.all(ids.map((id) => readListed({ account, deviceId }, `-${id}`)));
-      return read
-        .filter((transfer) => transfer !== null && transfer.state === 'PENDING')
-        .map((transfer) => JSON.stringify({ transfer: briefly(transfer as Transfer), redelivered: true }));
-    },
+    ...makeListing(store),
 
     /** Ends everything live that a device takes part in: it was signed out. May be repeated. */
     async cancelAllOf(account: string, deviceId: string): Promise<void> {
@@ -300,16 +241,6 @@ export function makeTransfers(parts: TransfersParts) {
     } catch (refusal) {
       // It has ended, or is gone.
       if (!(refusal instanceof BatonError && refusal.status < 500)) throw refusal;
-    }
-  }
-
-  /** Null when it expired between the list and the read. */
-  async function readListed({ account, deviceId }: DeviceCaller, entry: string): Promise<Transfer | null> {
-    try {
-      return viewFor(deviceId, await store.read(account, deviceId, entry.slice(entry.indexOf('-') + 1)));
-    } catch (error) {
-      if (error instanceof BatonError && error.code === 'not_found') return null;
-      throw error;
     }
   }
 }

@@ -1,19 +1,36 @@
--- The log: one stream per account. Entry: p = id of the entry before it, e = event, t = addressees, d = data.
+-- The log: one stream per account. Entry: p = id of the entry before it, e = event, t = addressees, d = data, s = bytes of
+-- data since the log began, up to here.
 -- Addressees: `*` everybody, `!<device>` everybody but that one, else devices joined by tabs; empty: nobody (a marker).
 -- Position = max(now, last + 1)-<32 random bits of the caller>: a promoted primary that lost its tail cannot issue the
 -- id of a lost event again for another one.
 local LOG_EVENTS = 256
 local LOG_SECONDS = 86400
+-- What is no longer than this needs no look at the bytes of the log: 256 of them are 256 KB.
+local SHORT_BYTES = 1024
+local LOG_BYTES = 2097152
+
+-- Drops the oldest entries until the log is short enough again. An entry of an earlier version does not say how long
+-- the log was, and is left to the number of entries.
+local function trim_bytes(key, sum)
+  while true do
+    local oldest = redis.call('XRANGE', key, '-', '+', 'COUNT', 2)
+    local upto = oldest[2] and oldest[1][2][10]
+    if not upto or sum - tonumber(upto) + #oldest[1][2][8] <= LOG_BYTES then return end
+    redis.call('XTRIM', key, 'MINID', oldest[2][1])
+  end
+end
 
 local function append(key, now, random, event, to, data)
   local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  local prev, ms = '', now
+  local prev, ms, sum = '', now, #data
   if last then
     prev = last[1]
     ms = math.max(now, tonumber(string.match(prev, '^%d+')) + 1)
+    sum = sum + tonumber(last[2][10] or '0')
   end
   local id = int(ms) .. '-' .. random
-  redis.call('XADD', key, 'MAXLEN', LOG_EVENTS, id, 'p', prev, 'e', event, 't', to, 'd', data)
+  redis.call('XADD', key, 'MAXLEN', LOG_EVENTS, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
+  if #data > SHORT_BYTES then trim_bytes(key, sum) end
   redis.call('EXPIRE', key, LOG_SECONDS)
   return id, prev
 end

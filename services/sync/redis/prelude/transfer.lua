@@ -1,10 +1,13 @@
--- The transfer record: a hash. `sealed` and `error` are JSON, `files` a JSON array; `relay` is '1' once its uploads are
--- open, `accepted` once the receiver took it; `log` is the position of its announcement.
+-- The transfer record: a hash. `sealed` and `error` are JSON; `relay` is '1' once its uploads are open, `accepted` once
+-- the receiver took it; `log` is the position of its announcement; `slot` its member among the live ones.
+-- `files` is the list as a JSON array when it has up to 16, else the few that are kept after the end (in records of an
+-- earlier version always the whole list); `brief` those few of a list of up to 16 that is too long to be kept.
+-- A longer list has a key of its own, which goes when the transfer ends: for each file eight hex digits that say where it
+-- ends in the JSON array behind them, so that one file is read without the others.
 -- Per device and in the inbox: `<receiver>+<log id>:<transfer>` while it is not accepted, `<device>=<created>-<transfer>`
 -- for the lists of both; `!live:<transfer>` counts against the account's limit.
 -- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
--- delivered; `a<file>` is how far the receiver has acknowledged it.
-local TRANSFER_MS = 86400000
+-- delivered; `a<file>` is how far the receiver has acknowledged it. `begun`: the former as words, once it has ended.
 local FILES_IN_EVENTS = 16
 
 local function read_transfer(key)
@@ -34,7 +37,7 @@ end
 
 -- '0': the relay is not in use; else '1' and for each file that has begun ` <file>:<generation>:<offset>`.
 local function relay_words(t)
-  local words = { t.relay }
+  local words = { t.begun or t.relay }
   for field, value in pairs(t) do
     local file = string.match(field, '^r(%d+)$')
     if file then words[#words + 1] = file .. ':' .. value end
@@ -42,34 +45,6 @@ local function relay_words(t)
   return table.concat(words, ' ')
 end
 
--- As events carry it: short lists of files, and the relay's addresses once it is in use.
-local function event_json(t)
-  local count = tonumber(t.count)
-  if count > FILES_IN_EVENTS then return open_json(t) .. '}' end
-  local json, uploads, downloads = open_json(t) .. ',"files":' .. t.files, {}, {}
-  if t.relay == '1' then
-    for i = 0, count - 1 do
-      local generation, offset = string.match(t['r' .. i] or '0:0', '^(%d+):(%d+)$')
-      local url = '"' .. relay_url(t.id, i, generation) .. '"'
-      uploads[#uploads + 1] = '{"index":' .. i .. ',"upload_url":' .. url .. ',"offset":' .. offset .. '}'
-      downloads[#downloads + 1] = '{"index":' .. i .. ',"download_url":' .. url .. '}'
-    end
-    json = json .. ',"uploads":[' .. table.concat(uploads, ',') .. '],"downloads":[' .. table.concat(downloads, ',') .. ']'
-  end
-  return json .. '}'
-end
-
-local CHANGING = { 'state', 'mode', 'phase', 'sent', 'received', 'error', 'relay', 'accepted', 'forwarded', 'dirty' }
-
--- Writes what can change; the record outlives its time a little, so that its expiry can still be announced.
-local function save_transfer(keys, t, now)
-  t.updated, t.expires = int(now), int(now + TRANSFER_MS)
-  local flat = { 'updated', t.updated, 'expires', t.expires }
-  for _, name in ipairs(CHANGING) do
-    flat[#flat + 1] = name
-    flat[#flat + 1] = t[name]
-  end
-  redis.call('HSET', keys.record, unpack(flat))
-  redis.call('PEXPIRE', keys.record, TRANSFER_MS + 3600000)
-  redis.call('ZADD', keys.due, t.expires, 'transfer:' .. t.id)
+local function is_over(t)
+  return t.state == 'DONE' or t.state == 'FAILED' or t.state == 'CANCELLED'
 end

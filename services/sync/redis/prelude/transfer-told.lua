@@ -1,0 +1,47 @@
+-- What is told of a transfer, and its writing. (After `transfer`.)
+local TRANSFER_MS = 86400000
+
+-- What lists, events and answers of actions carry of the files and the relay: nothing of long lists.
+local function brief_parts(t)
+  if tonumber(t.count) > FILES_IN_EVENTS then return '', t.relay end
+  return t.files, relay_words(t)
+end
+
+-- The whole list of a live transfer, what is kept of it of an ended one.
+local function list_of(key, t)
+  local list = tonumber(t.count) > FILES_IN_EVENTS and redis.call('GETRANGE', key, 8 * t.count, -1) or ''
+  return list ~= '' and list or t.files
+end
+
+-- As events carry it: short lists of files, and the relay's addresses once it is in use.
+local function event_json(t)
+  local count = tonumber(t.count)
+  if count > FILES_IN_EVENTS then return open_json(t) .. '}' end
+  local json, uploads, downloads = open_json(t) .. ',"files":' .. t.files, {}, {}
+  if t.relay == '1' then
+    for i = 0, count - 1 do
+      local generation, offset = string.match(t['r' .. i] or '0:0', '^(%d+):(%d+)$')
+      local url = '"' .. relay_url(t.id, i, generation) .. '"'
+      uploads[#uploads + 1] = '{"index":' .. i .. ',"upload_url":' .. url .. ',"offset":' .. offset .. '}'
+      downloads[#downloads + 1] = '{"index":' .. i .. ',"download_url":' .. url .. '}'
+    end
+    json = json .. ',"uploads":[' .. table.concat(uploads, ',') .. '],"downloads":[' .. table.concat(downloads, ',') .. ']'
+  end
+  return json .. '}'
+end
+
+local CHANGING = { 'state', 'mode', 'phase', 'sent', 'received', 'error', 'relay', 'accepted', 'forwarded', 'dirty' }
+
+-- Writes what can change; the record outlives its time a little, so that its expiry can still be announced.
+local function save_transfer(keys, t, now)
+  t.updated, t.expires = int(now), int(now + TRANSFER_MS)
+  local flat = { 'updated', t.updated, 'expires', t.expires }
+  for _, name in ipairs(CHANGING) do
+    flat[#flat + 1] = name
+    flat[#flat + 1] = t[name]
+  end
+  redis.call('HSET', keys.record, unpack(flat))
+  redis.call('PEXPIRE', keys.record, TRANSFER_MS + 3600000)
+  redis.call('PEXPIRE', keys.files, TRANSFER_MS + 3600000)
+  redis.call('ZADD', keys.due, t.expires, 'transfer:' .. t.id)
+end

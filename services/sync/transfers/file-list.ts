@@ -1,0 +1,70 @@
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { NewFile } from '../../../shared/contract/transfers.ts';
+
+/** The files of a transfer as the store has them (`prelude/transfer.lua`). */
+export interface FileList {
+  count: number;
+  totalBytes: number;
+  /** JSON array for the record: the whole list when it is short, else what is kept of it after the end. */
+  inRecord: string;
+  /** A long list, in a key of its own: for each file eight hex digits that say where it ends, then a JSON array. */
+  long: string;
+  /** What replaces `inRecord` at the end, '' when that stays. */
+  brief: string;
+  /** Bytes that it counts towards what an account may hold. */
+  quotaBytes: number;
+}
+
+interface StoredFile {
+  index: number;
+  name: string;
+  size: number;
+  type: string | null;
+  sha256: string | null;
+}
+
+/** Cut between characters, so that it stays well-formed. */
+function cut(name: string, most: number): string {
+  let bytes = 0;
+  let kept = '';
+  for (const character of name) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > most) return kept;
+    kept += character;
+  }
+  return kept;
+}
+
+/** The first few, for the history of clients: `file_count` says how many there were. */
+const kept = (files: readonly StoredFile[]): string =>
+  JSON.stringify(
+    files.slice(0, LIMITS.endedFiles).map((file) => ({
+      ...file,
+      name: cut(file.name, LIMITS.endedNameBytes),
+      type: file.type === null || file.type.length > LIMITS.endedNameBytes ? null : file.type,
+    })),
+  );
+
+export function packFiles(wanted: readonly NewFile[]): FileList {
+  const files = wanted.map(({ name, size, type, sha256 }, index) => ({
+    ...{ index, name, size },
+    ...{ type: type ?? null, sha256: sha256 ?? null },
+  }));
+  const jsons = files.map((file) => JSON.stringify(file));
+  const whole = `[${jsons.join(',')}]`;
+  const bytes = Buffer.byteLength(whole);
+  const counted = {
+    count: files.length,
+    totalBytes: files.reduce((sum, { size }) => sum + size, 0),
+    quotaBytes: bytes + files.length * LIMITS.fileBookkeepingBytes,
+  };
+  if (files.length <= LIMITS.filesInEvents) {
+    return { ...counted, inRecord: whole, long: '', brief: bytes > LIMITS.endedListBytes ? kept(files) : '' };
+  }
+  let end = 0;
+  const ends = jsons.map((json) => {
+    end += 1 + Buffer.byteLength(json);
+    return end.toString(16).padStart(8, '0');
+  });
+  return { ...counted, inRecord: kept(files), long: ends.join('') + whole, brief: '' };
+}

@@ -1,0 +1,65 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Transfer, TransferState } from '../../../shared/contract/transfers.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
+import type { TransferStore } from './store.ts';
+import { viewFor } from './view.ts';
+
+/** Records that are read at once: what they hold at most is in memory beside the page. */
+const AT_ONCE = 8;
+
+interface Wanted {
+  state?: TransferState | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+const idOf = (entry: string): string => entry.slice(entry.indexOf('-') + 1);
+
+/** Many transfers at a time, none with a long list of files. */
+export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'owed'>) {
+  /** Null when it is in another state, or expired between the list and the read. */
+  async function find({ account, deviceId }: DeviceCaller, id: string, state?: TransferState) {
+    try {
+      const stored = await store.glance(account, deviceId, id, state);
+      return stored && viewFor(deviceId, stored);
+    } catch (error) {
+      if (error instanceof BatonError && error.code === 'not_found') return null;
+      throw error;
+    }
+  }
+
+  return {
+    /**
+     * Newest first. A page is short, or empty, when too many records would have to be looked at for more, or when it is
+     * long already: then its cursor goes on.
+     */
+    async list(actor: DeviceCaller, { state, limit = 50, cursor = '' }: Wanted) {
+      const entries = await store.list(actor.account, actor.deviceId, cursor, LIMITS.transferPageRecords);
+      const transfers: Transfer[] = [];
+      let bytes = 0;
+      for (let at = 0; at < entries.length; at += AT_ONCE) {
+        const wave = entries.slice(at, at + AT_ONCE);
+        const found = await Promise.all(wave.map((entry) => find(actor, idOf(entry), state)));
+        for (const [i, transfer] of found.entries()) {
+          if (transfer === null) continue;
+          transfers.push(transfer);
+          bytes += JSON.stringify(transfer).length;
+          const isFull = transfers.length === limit || bytes >= LIMITS.transferPageBytes;
+          if (isFull) return { transfers, next_cursor: wave[i] as string };
+        }
+      }
+      const isEnd = entries.length < LIMITS.transferPageRecords;
+      return { transfers, next_cursor: isEnd ? null : (entries.at(-1) as string) };
+    },
+
+    /** What a stream of this device that starts at `position` is owed beside the log, as JSON, page by page. */
+    async *owed(actor: DeviceCaller, position: string): AsyncGenerator<string[]> {
+      const ids = await store.owed(actor.account, actor.deviceId, position);
+      for (let at = 0; at < ids.length; at += AT_ONCE) {
+        const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => find(actor, id, 'PENDING')));
+        yield found.flatMap((transfer) => (transfer ? [JSON.stringify({ transfer, redelivered: true })] : []));
+      }
+    },
+  };
+}
