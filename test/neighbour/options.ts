@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+
+const MODES = ['standalone', 'cluster'] as const;
+type Mode = (typeof MODES)[number];
+
+export interface Options {
+  /** How long the attack lasts in all: half of it each scenario in its turn, half of it all at once. */
+  seconds: number;
+  mode: Mode;
+  /** Scenarios by name; empty: all. */
+  only: string[];
+  /** `APP_RATE_LIMIT_SCALE` of the replicas. */
+  scale: number;
+  /** Where all figures are written to, as JSON. */
+  json: string | null;
+}
+
+const SMOKE_SECONDS = 30;
+
+const USAGE = `npm run test:neighbour -- [options]
+  --seconds <n>      how long the attack lasts in all (120)
+  --smoke            the same as --seconds ${SMOKE_SECONDS}
+  --mode <mode>      ${MODES.join(', ')} (standalone)
+  --only <names>     comma-separated scenarios
+  --unlimited        the replicas limit no rates: this has to fail
+  --json <file>      write all figures there`;
+
+/** Throws an error whose message is for people. */
+export function readOptions(argv: string[]): Options {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      seconds: { type: 'string', default: '120' },
+      smoke: { type: 'boolean', default: false },
+      mode: { type: 'string', default: 'standalone' },
+      only: { type: 'string', default: '' },
+      unlimited: { type: 'boolean', default: false },
+      json: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) throw new Error(USAGE);
+  const mode = MODES.find((one) => one === values.mode);
+  if (mode === undefined) throw new Error(`--mode ${values.mode} is not one of ${MODES.join(', ')}`);
+  const seconds = values.smoke ? SMOKE_SECONDS : Number(values.seconds);
+  if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} is not a number above 0\n\n${USAGE}`);
+  return {
+    seconds,
+    mode,
+    only: values.only.split(',').filter(Boolean),
+    scale: values.unlimited ? 0 : 1,
+    json: values.json || null,
+  };
+}

@@ -1,0 +1,73 @@
+import type { Sample, SampleKind } from './account/account.ts';
+import { type History, isHeldUp, ownMs, type PastPhase, percentile, timesIn } from './judge.ts';
+import type { ReplicaFigures } from './measure/replica-figures.ts';
+import type { SlowCommand } from './measure/slow-scripts.ts';
+
+/** What the machine and the servers did in a phase. */
+export interface PhaseFigures {
+  /** By whom: shares of one processor. */
+  processor: Record<string, { ran: number; waited: number }>;
+  slow: SlowCommand[];
+  replicas: ReplicaFigures[];
+}
+
+const SHOWN = 3;
+const percent = (share: number): string => `${Math.round(share * 100)}`;
+const short = (ms: number): string => (Number.isFinite(ms) ? ms.toFixed(1) : 'never');
+
+function answersOf({ attacks }: PastPhase): string {
+  return Object.entries(attacks)
+    .map(([name, figures]) => {
+      const answers = Object.entries(figures.answers)
+        .toSorted(([, a], [, b]) => b - a)
+        .slice(0, 5)
+        .map(([what, count]) => `${count} x ${what}`);
+      const heldUp = isHeldUp(figures) ? ', HELD UP' : '';
+      return `    ${name}: ${figures.begun} of ${figures.due} due${heldUp}; ${answers.join(', ')}`;
+    })
+    .join('\n');
+}
+
+function busiestRoutes(replicas: readonly ReplicaFigures[]): string {
+  const sums = new Map<string, number>();
+  for (const { routes } of replicas) {
+    for (const [route, seconds] of Object.entries(routes)) sums.set(route, (sums.get(route) ?? 0) + seconds);
+  }
+  return [...sums]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, SHOWN)
+    .map(([route, seconds]) => `${route} ${seconds.toFixed(1)} s`)
+    .join(', ');
+}
+
+function describeTimes(samples: Sample[], kind: SampleKind): string {
+  if (samples.length === 0) return `no ${kind}`;
+  const [own, raw] = [samples.map(ownMs), samples.map(({ ms }) => ms)];
+  const at = (share: number) => `${short(percentile(own, share))}/${short(percentile(raw, share))}`;
+  const tail = kind === 'message' ? `, p99 ${at(0.99)}, worst ${at(1)}` : '';
+  return `${samples.length} x ${kind} p50 ${at(0.5)}${tail}`;
+}
+
+/** One phase: what the other account measured, and what the servers did meanwhile. */
+export function describePhase(history: History, phase: PastPhase, figures: PhaseFigures): string {
+  const seconds = ((phase.to - phase.from) / 1_000).toFixed(0);
+  const lines = [
+    `${phase.name} (${phase.kind}, ${seconds} s), ms without waiting for a processor / as they were:`,
+    `    ${(['message', 'clipboard', 'devices', 'relay'] as const).map((kind) => describeTimes(timesIn(history, [phase], kind), kind)).join('; ')}`,
+    `    processor %, ran/waited: ${Object.entries(figures.processor)
+      .map(([who, { ran, waited }]) => `${who} ${percent(ran)}/${percent(waited)}`)
+      .join(', ')}`,
+    `    replicas: ${figures.replicas.map(({ busy, stoodStillMs }) => `${percent(busy)} % busy, stood still ${stoodStillMs.toFixed(0)} ms`).join('; ')}; ${busiestRoutes(figures.replicas)}`,
+  ];
+  if (figures.slow.length > 0) {
+    const slow = figures.slow
+      .slice(0, SHOWN)
+      .map(
+        ({ name, times: n, worstMs, sumMs }) =>
+          `${name} ${n} x, worst ${worstMs.toFixed(0)}, in all ${sumMs.toFixed(0)} ms`,
+      );
+    lines.push(`    the store stood still for: ${slow.join('; ')}`);
+  }
+  const answers = answersOf(phase);
+  return [...lines, ...(answers === '' ? [] : [answers])].join('\n');
+}
