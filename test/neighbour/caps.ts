@@ -37,3 +37,6 @@ export const CAPS: Readonly<Record<string, number>> = {
   'shared: {sys}:revoked': MIB,
   'shared: due': MIB,
 };
+
+/** What the store holds of answers that replicas have not read yet, all accounts together. */
+export const CONNECTION_BYTES = 64 * MIB;

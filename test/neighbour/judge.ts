@@ -1,5 +1,7 @@
 import type { Fault, Sample, SampleKind } from './account/account.ts';
 import type { ScenarioFigures } from './attacker/scenario.ts';
+import { CONNECTION_BYTES } from './caps.ts';
+import type { MemoryFigures } from './measure/memory.ts';
 import type { Phase } from './phases.ts';
 
 /** The guarantee: what another account may do to the middle and to the worst of a hundred. */
@@ -7,8 +9,10 @@ const P50_TIMES = 3;
 const P99_TIMES = 5;
 /** Below this a figure says more about the machine than about us. */
 const FLOOR_MS = 2;
-/** The worst of a hundred needs some hundreds. */
-const ENOUGH_FOR_P99 = 150;
+/** Of three. */
+const MIDDLE = 0.5;
+/** Figures without which there is no middle, and no worst of a hundred. */
+const ENOUGH_FOR_P99 = 100;
 const ENOUGH_FOR_P50 = 20;
 /** Of what was due. */
 const LEAST_BEGUN = 0.5;
@@ -26,7 +30,7 @@ export interface History {
   faults: Fault[];
   /** By scenario: an answer that shows that it gets through. */
   works: Record<string, string>;
-  memory: { before: number; highest: number; byKind: Record<string, number> };
+  memory: { before: MemoryFigures; highest: MemoryFigures; byKind: Record<string, number> };
   caps: Readonly<Record<string, number>>;
 }
 
@@ -53,20 +57,25 @@ const show = (ms: number): string => (Number.isFinite(ms) ? `${ms.toFixed(1)} ms
 const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
 
 interface Comparison {
-  baseline: readonly (number | null)[];
-  attacked: readonly (number | null)[];
+  /** Each stretch without the attacker. */
+  baselines: readonly Sample[][];
+  attacked: readonly Sample[];
   share: 0.5 | 0.99;
 }
 
-/** How often as long as in the baseline, and that in words; null where too little was measured. */
-function compare({ baseline, attacked, share }: Comparison): { holds: boolean; says: string } | null {
-  const enough = share === 0.5 ? ENOUGH_FOR_P50 : ENOUGH_FOR_P99;
-  if (attacked.length < enough || baseline.length < enough) return null;
-  const times = share === 0.5 ? P50_TIMES : P99_TIMES;
-  const [normal, now] = [percentile(baseline, share), percentile(attacked, share)];
+/**
+ * How often as long as without the attacker, and that in words; null where too little was measured. Of the stretches
+ * without it the middle one counts: what an attack leaves behind must not become what is normal.
+ */
+function compare({ baselines, attacked, share }: Comparison): { holds: boolean; says: string } | null {
+  const [most, enough] = share === 0.5 ? [P50_TIMES, ENOUGH_FOR_P50] : [P99_TIMES, ENOUGH_FOR_P99];
+  if (attacked.length < enough) return null;
+  const at = (samples: readonly Sample[]) => percentile(samples.map(ownMs), share);
+  const each = baselines.filter(({ length }) => length > 0).map(at);
+  const [normal, now] = [percentile(each, MIDDLE), at(attacked)];
   const ratio = now / Math.max(FLOOR_MS, normal);
-  const says = `p${share * 100} ${show(now)}, without it ${show(normal)}, ${ratio.toFixed(1)} times (${times})`;
-  return { holds: ratio <= times, says };
+  const says = `p${share * 100} ${show(now)}, without it ${show(normal)}, ${ratio.toFixed(1)} times (${most})`;
+  return { holds: ratio <= most, says };
 }
 
 /** The attack in words, and the phases that it takes. */
@@ -75,6 +84,7 @@ function attacksOf(phases: readonly PastPhase[]): [string, PastPhase[]][] {
   return [
     ['while scenarios run in turn', of('alone')],
     ['while all run at once', of('together')],
+    ['when it is over', of('baseline').slice(-1)],
     ...of('alone').map((phase): [string, PastPhase[]] => [`during ${phase.name}`, [phase]]),
   ];
 }
@@ -84,9 +94,8 @@ function judgeTimes(history: History, add: (holds: boolean, says: string) => voi
   const quiet = phases.filter(({ kind }) => kind === 'baseline');
   const times = (kind: SampleKind, of: readonly PastPhase[], share: 0.5 | 0.99) =>
     compare({
-      baseline: timesIn(history, quiet, kind).map(ownMs),
-      attacked: timesIn(history, of, kind).map(ownMs),
-      share,
+      ...{ baselines: quiet.map((one) => timesIn(history, [one], kind)), share },
+      attacked: timesIn(history, of, kind),
     });
   for (const [when, of] of attacksOf(phases)) {
     for (const kind of ['message', 'clipboard', 'devices'] as const) {
@@ -122,8 +131,13 @@ function judgeFaults({ phases, faults }: History, add: (holds: boolean, says: st
 
 function judgeMemory({ memory, caps }: History, add: (holds: boolean, says: string) => void): void {
   const all = Object.values(caps).reduce((sum, bytes) => sum + bytes, 0);
-  const grown = memory.highest - memory.before;
-  add(grown <= all, `the store grew by ${mib(grown)}, at most ${mib(all)}`);
+  for (const [what, most] of [
+    ['stored', all],
+    ['connections', CONNECTION_BYTES],
+  ] as const) {
+    const grown = memory.highest[what] - memory.before[what];
+    add(grown <= most, `the store's ${what} grew by ${mib(grown)}, at most ${mib(most)}`);
+  }
   for (const [kind, bytes] of Object.entries(memory.byKind)) {
     const cap = caps[kind];
     const most = cap === undefined ? 'and no limit is known' : `at most ${mib(cap)}`;
@@ -135,11 +149,10 @@ function judgeMemory({ memory, caps }: History, add: (holds: boolean, says: stri
 function judgeAttacks({ phases, works }: History, add: (holds: boolean, says: string) => void): void {
   for (const { kind, attacks } of phases) {
     if (kind !== 'alone') continue;
-    for (const [name, { due, begun, answers }] of Object.entries(attacks)) {
+    for (const [name, { answers }] of Object.entries(attacks)) {
       const pattern = new RegExp(works[name] ?? '');
       const through = Object.entries(answers).reduce((sum, [what, n]) => sum + (pattern.test(what) ? n : 0), 0);
       add(through > 0, `${name} gets through: ${through} times`);
-      if (due > 0) add(begun > 0, `${name} was made: ${begun} of ${due} due`);
     }
   }
 }

@@ -79,7 +79,7 @@ function stopwatch(): (endedAt?: number) => { ms: number; waitedMs: number } {
   };
 }
 
-const fault = (what: string): void => void seen.faults.push({ at: Date.now(), what });
+const fault = (what: string, at = Date.now()): void => void seen.faults.push({ at, what });
 
 function makeDevice(account: string, number: number, url: string): Device {
   const id = randomBytes(9).toString('base64url');
@@ -136,7 +136,7 @@ async function untilHeard(kind: SampleKind, key: string, call: () => Promise<unk
   await call();
   const took = await heard;
   waiting.delete(key);
-  if (took.ms === null) fault(`${kind} was not heard of within ${LOST_AFTER_MS} ms`);
+  if (took.ms === null) fault(`${kind} was not heard of within ${LOST_AFTER_MS} ms`, at);
   seen.samples.push({ kind, at, ...took });
 }
 

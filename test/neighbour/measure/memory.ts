@@ -4,28 +4,44 @@ import type { Store } from '../store.ts';
 const PAGE = 500;
 const LOOK_MS = 500;
 
-/** Of INFO memory: what belongs to connections and files, and not to what is stored. */
-const NOT_STORED = ['mem_clients_normal', 'mem_clients_slaves', 'mem_cluster_links', 'mem_aof_buffer'];
-
-async function storedBytesOf(redis: Redis): Promise<number> {
-  const text = await redis.info('memory');
-  const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-  return NOT_STORED.reduce((bytes, name) => bytes - field(name), field('used_memory'));
+/** What a store holds, in bytes. */
+export interface MemoryFigures {
+  /** Keys, and whatever is not known to be something else. */
+  stored: number;
+  /** Requests and answers of clients. */
+  connections: number;
 }
 
-const storedBytes = async ({ primaries }: Store): Promise<number> => {
-  const each = await Promise.all(primaries.map(storedBytesOf));
-  return each.reduce((sum, bytes) => sum + bytes, 0);
-};
+/** Of INFO memory: what belongs to replication, the append-only file and the bus of a cluster. */
+const OTHERS = ['mem_clients_slaves', 'mem_cluster_links', 'mem_aof_buffer', 'mem_replication_backlog'];
 
-/** Looks again and again at how much the store holds; the function tells how much it was before and at most. */
-export async function watchMemory(store: Store): Promise<() => Promise<{ before: number; highest: number }>> {
-  const before = await storedBytes(store);
-  let highest = before;
+async function memoryOf(redis: Redis): Promise<MemoryFigures> {
+  // In one go: the figures for clients in INFO are seconds old, and large answers come and go within one.
+  const answers = (await redis.multi().info('memory').client('LIST').exec()) ?? [];
+  const [info = '', list = ''] = answers.map(([, text]) => String(text));
+  const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const clients = [...list.matchAll(/flags=([^ ]*) .*?tot-mem=(\d+)/g)];
+  const connections = clients.reduce((sum, [, flags, bytes]) => (flags?.includes('S') ? sum : sum + Number(bytes)), 0);
+  const stored = OTHERS.reduce((bytes, name) => bytes - field(name), field('used_memory')) - connections;
+  return { stored, connections };
+}
+
+async function memoryOfAll({ primaries }: Store): Promise<MemoryFigures> {
+  const each = await Promise.all(primaries.map(memoryOf));
+  const sum = (of: keyof MemoryFigures) => each.reduce((all, one) => all + one[of], 0);
+  return { stored: sum('stored'), connections: sum('connections') };
+}
+
+/** Looks again and again at what the store holds; the function tells how much it was before, and at most. */
+export async function watchMemory(store: Store): Promise<() => Promise<Record<'before' | 'highest', MemoryFigures>>> {
+  const before = await memoryOfAll(store);
+  const highest = { ...before };
   let isOver = false;
   const looking = (async () => {
     while (!isOver) {
-      highest = Math.max(highest, await storedBytes(store));
+      const now = await memoryOfAll(store);
+      highest.stored = Math.max(highest.stored, now.stored);
+      highest.connections = Math.max(highest.connections, now.connections);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   })();

@@ -13,13 +13,17 @@ const PHASES = [
   phase('baseline', 'baseline', 0),
   phase('alone', 'messages', 1),
   phase('together', 'all at once', 2),
-  phase('planted', 'a store that stands still', 3),
+  phase('baseline', 'baseline', 3),
+  phase('planted', 'a store that stands still', 4),
 ];
+const PLANTED = 4;
+
+const NOTHING = { stored: 0, connections: 0 };
 
 type Times = (phaseNumber: number, i: number) => { ms: number | null; waitedMs?: number };
 
 /** 3 ms everywhere, but where the planted offender is. */
-const calm: Times = (number) => ({ ms: number === 3 ? 60 : 3 });
+const calm: Times = (number) => ({ ms: number === PLANTED ? 60 : 3 });
 
 function historyOf(times: Times, rest: Partial<History> = {}): History {
   const samples: Sample[] = [];
@@ -29,7 +33,7 @@ function historyOf(times: Times, rest: Partial<History> = {}): History {
   }
   return {
     ...{ phases: PHASES, samples, faults: [], works: { messages: '^201' }, caps: { mail: 1_000, log: 1_000 } },
-    memory: { before: 0, highest: 1_500, byKind: { mail: 900, log: 600 } },
+    memory: { before: NOTHING, highest: { stored: 1_500, connections: 0 }, byKind: { mail: 900, log: 600 } },
     ...rest,
   };
 }
@@ -60,6 +64,11 @@ test('what the machine did for others meanwhile is no breach', () => {
   expect(failedOf(historyOf(busy))).toBe('');
 });
 
+test('an attack whose work goes on when it is over is a breach, and does not become what is normal', () => {
+  const failed = failedOf(historyOf((number, i) => (number === 3 ? { ms: 90 } : calm(number, i))));
+  expect(failed).toContain('message when it is over: p50 90.0 ms, without it 3.0 ms, 30.0 times (3)');
+});
+
 test('a planted offender that goes unnoticed fails the run', () => {
   expect(failedOf(historyOf(() => ({ ms: 3 })))).toContain('a store that stands still is noticed');
 });
@@ -73,14 +82,16 @@ test.each([
 });
 
 test('what happens while the offender is planted is nobody’s fault', () => {
-  const faults: Fault[] = [{ at: 3 * PHASE_MS + 1, what: 'event degraded {}' }];
+  const faults: Fault[] = [{ at: PLANTED * PHASE_MS + 1, what: 'event degraded {}' }];
   expect(failedOf(historyOf(calm, { faults }))).toBe('');
 });
 
 test('a kind of key beyond its limit, one without a limit, and a store that grew beyond all of them are breaches', () => {
-  const memory = { before: 0, highest: 5_000, byKind: { mail: 1_001, mystery: 1 } };
+  const highest = { stored: 5_000, connections: 100 * 1_048_576 };
+  const memory = { before: NOTHING, highest, byKind: { mail: 1_001, mystery: 1 } };
   const failed = failedOf(historyOf(calm, { memory }));
-  expect(failed).toContain('the store grew by');
+  expect(failed).toContain("the store's stored grew by");
+  expect(failed).toContain("the store's connections grew by");
   expect(failed).toContain('mail: ');
   expect(failed).toContain('mystery: 0.0 MiB, and no limit is known');
 });
