@@ -8,8 +8,21 @@ const OVERHEAD = 2;
 /** What one entry of a small table takes. */
 const ROW = 1 * KIB;
 
+/** Limits that a version of the contract may lack; what stands behind `??` is then taken for meant. */
+const limits: Readonly<Record<string, number | undefined>> = LIMITS;
+
 /** The longest event: a signal, or the offer of a transfer with the files that events name. */
 const EVENT_BYTES = 32 * KIB;
+const logBytes = limits['logBytes'] ?? LIMITS.logEvents * EVENT_BYTES;
+
+/** A record without its list of files, which ended ones keep only when it is short. */
+const RECORD_BYTES = 4 * KIB;
+const transferBytes = (limits['transferBytes'] ?? 8 * MIB) + (limits['transferRecords'] ?? 500) * RECORD_BYTES;
+
+/** What files hold ahead of their receivers, behind them, and of those that were delivered. */
+const relayBytes =
+  LIMITS.relayFiles * (LIMITS.relayWindowBytes + LIMITS.relayTailBytes + (limits['relayChunkBytes'] ?? MIB)) +
+  (limits['relayKeptFiles'] ?? 0) * LIMITS.relayWindowBytes;
 
 /**
  * Bytes of Redis that one account may take, by the kind of its keys, from the limits of the contract; the README's table
@@ -18,16 +31,18 @@ const EVENT_BYTES = 32 * KIB;
 export const CAPS: Readonly<Record<string, number>> = {
   mail: LIMITS.mailboxBytes * OVERHEAD,
   inbox: LIMITS.devicesPerAccount * LIMITS.mailboxMessages * 200 * OVERHEAD,
-  log: LIMITS.logEvents * EVENT_BYTES * OVERHEAD,
+  log: logBytes * OVERHEAD,
   clipboard: LIMITS.clipboardBytes * OVERHEAD,
-  transfer: 32 * MIB * OVERHEAD,
-  'relay bytes': LIMITS.relayFiles * (LIMITS.relayWindowBytes + LIMITS.relayTailBytes + MIB),
+  transfer: transferBytes * OVERHEAD,
+  transfers: MIB,
+  'relay bytes': relayBytes,
   relay: MIB,
   devices: LIMITS.devicesPerAccount * ROW,
   routes: LIMITS.streamsPerAccount * ROW,
   presence: LIMITS.devicesPerAccount * ROW,
   push: LIMITS.devicesPerAccount * 8 * KIB,
   due: MIB,
+  // Answers that are kept for a request that comes again: 60 s of everything, 600 s of what a client names by a key.
   op: 32 * MIB,
   rate: MIB,
   'wrong-codes': ROW,
