@@ -11,7 +11,7 @@ import { startWorker, type Worker } from './load/tasks.ts';
 import { bytesByKind, watchMemory } from './measure/memory.ts';
 import { processorTimeOf, shareOf } from './measure/processor.ts';
 import { watchReplica } from './measure/replica-figures.ts';
-import { watchSlowCommands } from './measure/slow-scripts.ts';
+import { watchCommands, watchSlowCommands } from './measure/slow-scripts.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Phase, planPhases } from './phases.ts';
 import { describePhase, type PhaseFigures } from './report.ts';
@@ -67,7 +67,7 @@ async function runPhases(site: Site, plan: readonly Phase[], atEnd: () => Promis
   };
   const timesOfAll = () => Object.entries(whose).map(([who, pids]) => [who, processorTimeOf(pids)] as const);
   const lookIntoReplicas = replicas.map(watchReplica);
-  const slowCommands = await watchSlowCommands(store.primaries);
+  const [slowCommands, commands] = [await watchSlowCommands(store.primaries), watchCommands(store.primaries)];
   const names = plan.filter(({ kind }) => kind === 'alone').map(({ name }) => name);
   const act = async ({ kind, name, seconds }: Phase): Promise<Record<string, ScenarioFigures>> => {
     if (kind === 'alone') return attacker.ask('run', { names: [name], seconds });
@@ -78,7 +78,7 @@ async function runPhases(site: Site, plan: readonly Phase[], atEnd: () => Promis
   };
   const done: { phase: PastPhase; figures: PhaseFigures }[] = [];
   for (const phase of plan) {
-    await Promise.all([slowCommands(), ...lookIntoReplicas.map((look) => look())]);
+    await Promise.all([slowCommands(), commands(), ...lookIntoReplicas.map((look) => look())]);
     const [before, from] = [new Map(timesOfAll()), Date.now()];
     const attacks = await act(phase);
     const to = Date.now();
@@ -86,6 +86,7 @@ async function runPhases(site: Site, plan: readonly Phase[], atEnd: () => Promis
     const figures = {
       processor: Object.fromEntries(shares) as PhaseFigures['processor'],
       slow: await slowCommands(),
+      commands: await commands(),
       replicas: await Promise.all(lookIntoReplicas.map((look) => look())),
     };
     await atEnd();

@@ -8,6 +8,8 @@ export interface PhaseFigures {
   /** By whom: shares of one processor. */
   processor: Record<string, { ran: number; waited: number }>;
   slow: SlowCommand[];
+  /** By command, what it took of the store. */
+  commands: Record<string, { calls: number; ms: number }>;
   replicas: ReplicaFigures[];
 }
 
@@ -59,6 +61,11 @@ export function describePhase(history: History, phase: PastPhase, figures: Phase
       .join(', ')}`,
     `    replicas: ${figures.replicas.map(({ busy, stoodStillMs }) => `${percent(busy)} % busy, stood still ${stoodStillMs.toFixed(0)} ms`).join('; ')}; ${busiestRoutes(figures.replicas)}`,
   ];
+  const costly = Object.entries(figures.commands)
+    .toSorted(([, a], [, b]) => b.ms - a.ms)
+    .slice(0, SHOWN)
+    .map(([name, { calls, ms }]) => `${calls} x ${name} ${ms.toFixed(0)} ms`);
+  lines.push(`    the store worked at: ${costly.join('; ')}`);
   if (figures.slow.length > 0) {
     const slow = figures.slow
       .slice(0, SHOWN)

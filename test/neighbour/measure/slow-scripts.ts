@@ -65,3 +65,23 @@ export async function watchSlowCommands(primaries: readonly Redis[]): Promise<()
     return [...found.values()].toSorted((a, b) => b.sumMs - a.sumMs);
   };
 }
+
+const STAT = /^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm;
+
+/** What commands took of the store's time, scripts with what they call; each look gives what came since the last one. */
+export function watchCommands(
+  primaries: readonly Redis[],
+): () => Promise<Record<string, { calls: number; ms: number }>> {
+  return async () => {
+    const found: Record<string, { calls: number; ms: number }> = {};
+    for (const redis of primaries) {
+      const text = await redis.info('commandstats');
+      await redis.config('RESETSTAT');
+      for (const [, name = '', calls, micros] of text.matchAll(STAT)) {
+        const before = found[name] ?? { calls: 0, ms: 0 };
+        found[name] = { calls: before.calls + Number(calls), ms: before.ms + Number(micros) / 1_000 };
+      }
+    }
+    return found;
+  };
+}
