@@ -23,7 +23,7 @@ const SETTLE_MS = 1_000;
 /** The load gives way to what it attacks, and the clients whose times are taken to nobody: they stand for other machines. */
 const NICENESS = { attacker: 10, account: -5 };
 /** The planted offender: the store counts to this, which takes some 40 ms, with so much time between. */
-const [COUNTED, BETWEEN_MS] = [4_000_000, 5];
+const [COUNTED, BETWEEN_MS] = [16_000_000, 5];
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
