@@ -175,7 +175,7 @@ export async function runNeighbour(argv: string[]): Promise<void> {
     ends.push(silent.stop);
     const env = {
       ...{ APP_RATE_LIMIT_SCALE: String(options.scale), APP_PUSH_ENDPOINTS: `127.0.0.1:${silent.port}` },
-      APP_LOG_LEVEL: 'error',
+      ...{ APP_LOG_LEVEL: 'error', APP_REDIS_MODE: options.mode },
     };
     const start = () => startReplica({ redisUrl: store.url, keyPrefix: PREFIX, env });
     ends.push(stopReplicas);
