@@ -123,7 +123,7 @@ async function runOn(site: Site, options: Options, silentPort: number): Promise<
   const memory = await watchMemory(store);
   const unlimited = options.scale === 0;
   const rows = await attacker.ask<ScenarioRow[]>('start', {
-    ...{ account: attackerName, urls, silentPort, unlimited, only: options.only },
+    ...{ account: attackerName, urls, silentPort, unlimited, only: options.only, pace: options.pace },
   });
   for (const { name, what } of rows) say(`${name}: ${what}`);
   const pids = [await store.pidFor(otherName), ...replicas.map(({ process: { pid } }) => pid)];

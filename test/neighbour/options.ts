@@ -9,6 +9,8 @@ export interface Options {
   mode: Mode;
   /** Scenarios by name; empty: all. */
   only: string[];
+  /** Requests a second of one scenario at most; all at once make twice as many. */
+  pace: number;
   /** `APP_RATE_LIMIT_SCALE` of the replicas. */
   scale: number;
   /** Where all figures are written to, as JSON. */
@@ -22,6 +24,7 @@ const USAGE = `npm run test:neighbour -- [options]
   --smoke            the same as --seconds ${SMOKE_SECONDS}
   --mode <mode>      ${MODES.join(', ')} (standalone)
   --only <names>     comma-separated scenarios
+  --pace <n>         requests a second of one scenario; all at once make twice as many (100)
   --unlimited        the replicas limit no rates: this has to fail
   --json <file>      write all figures there`;
 
@@ -32,6 +35,7 @@ export function readOptions(argv: string[]): Options {
     options: {
       seconds: { type: 'string', default: '120' },
       smoke: { type: 'boolean', default: false },
+      pace: { type: 'string', default: '100' },
       mode: { type: 'string', default: 'standalone' },
       only: { type: 'string', default: '' },
       unlimited: { type: 'boolean', default: false },
@@ -42,10 +46,15 @@ export function readOptions(argv: string[]): Options {
   if (values.help) throw new Error(USAGE);
   const mode = MODES.find((one) => one === values.mode);
   if (mode === undefined) throw new Error(`--mode ${values.mode} is not one of ${MODES.join(', ')}`);
-  const seconds = values.smoke ? SMOKE_SECONDS : Number(values.seconds);
-  if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds} is not a number above 0\n\n${USAGE}`);
+  const number = (name: 'seconds' | 'pace'): number => {
+    const value = Number(values[name]);
+    if (!(value > 0)) throw new Error(`--${name} ${values[name]} is not a number above 0\n\n${USAGE}`);
+    return value;
+  };
+  const seconds = values.smoke ? SMOKE_SECONDS : number('seconds');
   return {
     seconds,
+    pace: number('pace'),
     mode,
     only: values.only.split(',').filter(Boolean),
     scale: values.unlimited ? 0 : 1,

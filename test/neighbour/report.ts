@@ -17,17 +17,25 @@ const SHOWN = 3;
 const percent = (share: number): string => `${Math.round(share * 100)}`;
 const short = (ms: number): string => (Number.isFinite(ms) ? ms.toFixed(1) : 'never');
 
-function answersOf({ attacks }: PastPhase): string {
-  return Object.entries(attacks)
+function answersOf({ attacks, from, to }: PastPhase, { processor }: PhaseFigures): string {
+  const all = Object.values(attacks).flatMap(({ answers }) => Object.values(answers));
+  const count = all.reduce((sum, n) => sum + n, 0);
+  if (count === 0) return '';
+  const seconds = (to - from) / 1_000;
+  const ran = (processor['replicas']?.ran ?? 0) + (processor['store']?.ran ?? 0);
+  const each = ((ran * seconds * 1_000) / count).toFixed(1);
+  const rate = `    ${(count / seconds).toFixed(0)} answers a second, each ${each} ms of a processor in replicas and store\n`;
+  const texts = Object.entries(attacks)
     .map(([name, figures]) => {
       const answers = Object.entries(figures.answers)
         .toSorted(([, a], [, b]) => b - a)
         .slice(0, 5)
-        .map(([what, count]) => `${count} x ${what}`);
+        .map(([what, times]) => `${times} x ${what}`);
       const heldUp = isHeldUp(figures) ? ', HELD UP' : '';
       return `    ${name}: ${figures.begun} of ${figures.due} due${heldUp}; ${answers.join(', ')}`;
     })
     .join('\n');
+  return rate + texts;
 }
 
 function busiestRoutes(replicas: readonly ReplicaFigures[]): string {
@@ -75,6 +83,6 @@ export function describePhase(history: History, phase: PastPhase, figures: Phase
       );
     lines.push(`    the store stood still for: ${slow.join('; ')}`);
   }
-  const answers = answersOf(phase);
+  const answers = answersOf(phase, figures);
   return [...lines, ...(answers === '' ? [] : [answers])].join('\n');
 }

@@ -22,14 +22,17 @@ const SCENARIOS: readonly Scenario[] = [
 
 /** Of 64 that an account may have; the rest is for those that come and go. */
 const DEVICES = 60;
-/** Scenarios side by side send as much as so many at their full pace: some 500 requests a second. */
-const AT_FULL_PACE = 4;
+/** All at once send so many times as much as one alone may. */
+const TOGETHER = 2;
 
 interface Start {
   account: string;
   urls: [string, string];
   silentPort: number;
   unlimited: boolean;
+  only: string[];
+  /** Requests a second of one scenario at most. */
+  pace: number;
 }
 
 export interface ScenarioRow {
@@ -39,7 +42,8 @@ export interface ScenarioRow {
 }
 
 const ask = makeAsk({ from: ADDRESS });
-let parts: Omit<Parameters<typeof makeRunning>[0], 'share'>;
+let parts: Parameters<typeof makeRunning>[0];
+let pace = 0;
 
 /** Full sessions and guests in turn. */
 function makeDevices(account: string, urls: [string, string]): AttackDevice[] {
@@ -67,13 +71,14 @@ const pause = (seconds: number): Promise<void> => new Promise((resolve) => setTi
 
 export const TASKS = {
   /** Makes the devices and what the scenarios find there. Resolves to their list. */
-  async start({ account, urls, silentPort, unlimited, only }: Start & { only: string[] }): Promise<ScenarioRow[]> {
+  async start({ account, urls, silentPort, unlimited, only, pace: asked }: Start): Promise<ScenarioRow[]> {
+    pace = asked;
     const unknown = only.filter((name) => !SCENARIOS.some((one) => one.name === name));
     if (unknown.length > 0) throw new Error(`No scenario ${unknown.join(', ')}; ${SCENARIOS.map(({ name }) => name)}`);
     parts = { account, urls, silentPort, unlimited, ask, devices: makeDevices(account, urls) };
     for (const { url, headers } of parts.devices) await ask(url, { path: '/api/devices', headers });
     for (const scenario of chosen(only)) {
-      const preparing = makeRunning({ ...parts, share: 1 });
+      const preparing = makeRunning(parts);
       await scenario.prepare?.(preparing);
       await preparing.end();
     }
@@ -82,9 +87,12 @@ export const TASKS = {
 
   /** Runs scenarios side by side. Resolves when they have ended. */
   async run({ names, seconds }: { names: string[]; seconds: number }): Promise<Record<string, ScenarioFigures>> {
-    const share = Math.min(1, AT_FULL_PACE / names.length);
-    const running = chosen(names).map((scenario) => ({ scenario, attack: makeRunning({ ...parts, share }) }));
+    const running = chosen(names).map((scenario) => ({ scenario, attack: makeRunning(parts) }));
     for (const { scenario, attack } of running) scenario.begin(attack);
+    const wanted = running.map(({ attack }) => Math.min(pace, attack.perSecond()));
+    const all = wanted.reduce((sum, perSecond) => sum + perSecond, 0);
+    const share = Math.min(1, (pace * TOGETHER) / all);
+    for (const { attack } of running) attack.start(Math.min(1, pace / attack.perSecond()) * share);
     await pause(seconds);
     const ended = await Promise.all(
       running.map(async ({ scenario, attack }) => [scenario.name, await attack.end()] as const),

@@ -8,7 +8,7 @@ export const ADDRESS = '127.0.0.2';
 
 /** Of what a limit allows: beyond it the attacker hears 429. */
 const OVERSHOOT = 1.5;
-/** Requests a second of one loop at most, and where no limit is known. More than that is for the edge to stop. */
+/** Requests a second of one loop at most, and where no limit is known. */
 const MOST_PER_SECOND = 50;
 const AT_ONCE = 8;
 
@@ -60,22 +60,25 @@ interface RunningParts {
   ask: Ask;
   /** No limits are in force. */
   unlimited: boolean;
-  /** Of its pace: scenarios side by side share what one attacker can send. */
-  share: number;
 }
 
 /** One scenario at its work. */
-export function makeRunning(parts: RunningParts): Attack & { end(): Promise<ScenarioFigures> } {
-  const { devices, ask, unlimited, share } = parts;
+export interface Running extends Attack {
+  /** Requests a second that its loops would make. */
+  perSecond(): number;
+  /** Starts its loops, at a share of their pace. */
+  start(share: number): void;
+  end(): Promise<ScenarioFigures>;
+}
+
+export function makeRunning(parts: RunningParts): Running {
+  const { devices, ask, unlimited } = parts;
   const answers: Record<string, number> = {};
-  const loops: (() => Promise<LoopFigures>)[] = [];
+  const wanted: { perSecond: number; atOnce: number; act: (i: number) => Promise<unknown> }[] = [];
+  let loops: (() => Promise<LoopFigures>)[] = [];
   const ends: (() => void)[] = [];
   const note = (what: string): void => {
     answers[what] = (answers[what] ?? 0) + 1;
-  };
-  const paceOf = (route: RouteName): number => {
-    const allowed = unlimited ? null : allowedPerSecond(route, devices.length);
-    return Math.min(MOST_PER_SECOND, (allowed ?? MOST_PER_SECOND) * OVERSHOOT) * share;
   };
   return {
     ...parts,
@@ -86,10 +89,15 @@ export function makeRunning(parts: RunningParts): Attack & { end(): Promise<Scen
       return answer;
     },
     loop(route, act, atOnce = AT_ONCE) {
-      const perSecond = paceOf(route);
-      loops.push(startLoop({ perSecond, atOnce, act: (i) => act(devices[i % devices.length] as AttackDevice, i) }));
+      const allowed = unlimited ? null : allowedPerSecond(route, devices.length);
+      const perSecond = Math.min(MOST_PER_SECOND, (allowed ?? MOST_PER_SECOND) * OVERSHOOT);
+      wanted.push({ perSecond, atOnce, act: (i) => act(devices[i % devices.length] as AttackDevice, i) });
     },
     onEnd: (end) => void ends.push(end),
+    perSecond: () => wanted.reduce((sum, { perSecond }) => sum + perSecond, 0),
+    start(share) {
+      loops = wanted.map((one) => startLoop({ ...one, perSecond: one.perSecond * share }));
+    },
     async end() {
       for (const end of ends) end();
       const figures = await Promise.all(loops.map((stop) => stop()));
