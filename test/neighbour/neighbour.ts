@@ -14,7 +14,7 @@ import { watchReplica } from './measure/replica-figures.ts';
 import { watchCommands, watchSlowCommands } from './measure/slow-scripts.ts';
 import { type Options, readOptions } from './options.ts';
 import { type Phase, planPhases } from './phases.ts';
-import { describePhase, type PhaseFigures } from './report.ts';
+import { describeMachine, describePhase, type PhaseFigures } from './report.ts';
 import { type Store, startStore } from './store.ts';
 
 const PREFIX = 'neighbour';
@@ -107,10 +107,11 @@ async function neighbourOf(store: Store, account: string): Promise<string> {
 }
 
 /** Prints what was measured and which promises were kept. Sets the exit code. */
-function printVerdict(history: History): void {
+function printVerdict(history: History, note: string | null): void {
   const { passed, failed } = judge(history);
   for (const text of passed) say(`ok    ${text}`);
   for (const text of failed) say(`FAIL  ${text}`);
+  if (note !== null) say(note);
   say(`${passed.length} passed, ${failed.length} failed`);
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
@@ -148,7 +149,7 @@ async function runOn(site: Site, options: Options, silentPort: number): Promise<
   if (options.json !== null) writeFileSync(options.json, JSON.stringify({ options, history, done, seen }));
   for (const { phase, figures } of done) say(describePhase(history, phase, figures));
   say(`the other account saw ${JSON.stringify(seen.events)}, answers ${JSON.stringify(seen.statuses)}`);
-  printVerdict(history);
+  printVerdict(history, describeMachine(done));
 }
 
 /** Starts everything, attacks, and prints a verdict. Sets the exit code. */

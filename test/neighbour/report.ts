@@ -86,3 +86,15 @@ export function describePhase(history: History, phase: PastPhase, figures: Phase
   const answers = answersOf(phase, figures);
   return [...lines, ...(answers === '' ? [] : [answers])].join('\n');
 }
+
+/** Of the time of one processor: what replicas and store wait while next to nothing is asked of them. */
+const BUSY_MACHINE = 0.2;
+
+/** Says so when the machine had something else to do: queues then grow whatever the service does. Null when it had not. */
+export function describeMachine(phases: readonly { phase: PastPhase; figures: PhaseFigures }[]): string | null {
+  const quiet = phases.filter(({ phase }) => phase.kind === 'baseline').map(({ figures }) => figures.processor);
+  const waits = quiet.map((by) => (by['replicas']?.waited ?? 0) + (by['store']?.waited ?? 0));
+  const worst = Math.max(0, ...waits);
+  if (worst < BUSY_MACHINE) return null;
+  return `THE MACHINE IS BUSY with something else: without the attacker replicas and store waited ${percent(worst)} % of a processor for one. A breach says little then.`;
+}
