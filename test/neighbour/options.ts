@@ -25,7 +25,7 @@ const USAGE = `npm run test:neighbour -- [options]
   --mode <mode>      ${MODES.join(', ')} (standalone)
   --only <names>     comma-separated scenarios
   --pace <n>         requests a second of one scenario; all at once make twice as many (100)
-  --unlimited        the replicas limit no rates: this has to fail
+  --unlimited        the replicas limit no rates, the attacker knows no bounds: this has to fail
   --json <file>      write all figures there`;
 
 /** Throws an error whose message is for people. */

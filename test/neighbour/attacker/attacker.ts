@@ -72,7 +72,7 @@ const pause = (seconds: number): Promise<void> => new Promise((resolve) => setTi
 export const TASKS = {
   /** Makes the devices and what the scenarios find there. Resolves to their list. */
   async start({ account, urls, silentPort, unlimited, only, pace: asked }: Start): Promise<ScenarioRow[]> {
-    pace = asked;
+    pace = unlimited ? Number.POSITIVE_INFINITY : asked;
     const unknown = only.filter((name) => !SCENARIOS.some((one) => one.name === name));
     if (unknown.length > 0) throw new Error(`No scenario ${unknown.join(', ')}; ${SCENARIOS.map(({ name }) => name)}`);
     parts = { account, urls, silentPort, unlimited, ask, devices: makeDevices(account, urls) };

@@ -11,6 +11,8 @@ const OVERSHOOT = 1.5;
 /** Requests a second of one loop at most, and where no limit is known. */
 const MOST_PER_SECOND = 50;
 const AT_ONCE = 8;
+/** Without limits and without bounds: as many at once as the replicas take. */
+const UNBOUNDED = { perSecond: 2_000, atOnce: 64 };
 
 export interface AttackDevice {
   readonly id: string;
@@ -89,9 +91,10 @@ export function makeRunning(parts: RunningParts): Running {
       return answer;
     },
     loop(route, act, atOnce = AT_ONCE) {
-      const allowed = unlimited ? null : allowedPerSecond(route, devices.length);
-      const perSecond = Math.min(MOST_PER_SECOND, (allowed ?? MOST_PER_SECOND) * OVERSHOOT);
-      wanted.push({ perSecond, atOnce, act: (i) => act(devices[i % devices.length] as AttackDevice, i) });
+      const allowed = allowedPerSecond(route, devices.length) ?? MOST_PER_SECOND;
+      const bounded = { perSecond: Math.min(MOST_PER_SECOND, allowed * OVERSHOOT), atOnce };
+      const bounds = unlimited ? UNBOUNDED : bounded;
+      wanted.push({ ...bounds, act: (i) => act(devices[i % devices.length] as AttackDevice, i) });
     },
     onEnd: (end) => void ends.push(end),
     perSecond: () => wanted.reduce((sum, { perSecond }) => sum + perSecond, 0),
