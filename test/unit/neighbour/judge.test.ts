@@ -11,6 +11,7 @@ const phase = (kind: PastPhase['kind'], name: string, number: number): PastPhase
 
 const PHASES = [
   phase('baseline', 'baseline', 0),
+  phase('baseline', 'baseline', 5),
   phase('alone', 'messages', 1),
   phase('together', 'all at once', 2),
   phase('baseline', 'baseline', 3),
