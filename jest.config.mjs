@@ -10,7 +10,7 @@ export default {
   // Suites with scripts of their own.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '<rootDir>/test/(bench|chaos|storm|browser|deploy)/',
+    '<rootDir>/test/(bench|chaos|storm|neighbour|browser|deploy)/',
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

@@ -1,0 +1,24 @@
+import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { ROUTES, type RouteName } from '../../../shared/contract/routes.ts';
+
+interface Rate {
+  by: string;
+  limit: number;
+  windowSeconds: number;
+  /** Of all devices of an account together. */
+  accountLimit?: number;
+}
+
+/** The group of a route, as far as it has one. */
+export function rateOf(route: RouteName): Rate | null {
+  const group = ROUTES[route].rate as RateGroup | null;
+  return group === null ? null : RATES[group];
+}
+
+/** Requests a second that the limit allows to so many devices of one account at one address; null: no limit. */
+export function allowedPerSecond(route: RouteName, devices: number): number | null {
+  const rate = rateOf(route);
+  if (rate === null) return null;
+  const ofAll = rate.by === 'device' ? rate.limit * devices : rate.limit;
+  return Math.min(ofAll, rate.accountLimit ?? ofAll) / rate.windowSeconds;
+}

@@ -1,0 +1,39 @@
+const TICK_MS = 10;
+
+interface LoopOptions {
+  perSecond: number;
+  /** What comes due while so many are under way is left out. */
+  atOnce: number;
+  act: (number: number) => Promise<unknown>;
+}
+
+/** How much of what was due was done. */
+export interface LoopFigures {
+  due: number;
+  begun: number;
+}
+
+/** Does something evenly, whatever the answers do, until it is told to stop; that resolves when nothing is under way. */
+export function startLoop({ perSecond, atOnce, act }: LoopOptions): () => Promise<LoopFigures> {
+  const startedAt = performance.now();
+  const underWay = new Set<Promise<void>>();
+  const figures = { due: 0, begun: 0 };
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - startedAt) / 1_000) * perSecond);
+    for (; figures.due < due; figures.due += 1) {
+      if (underWay.size >= atOnce) continue;
+      const number = figures.begun++;
+      const one = act(number).then(
+        () => undefined,
+        () => undefined,
+      );
+      underWay.add(one);
+      void one.then(() => underWay.delete(one));
+    }
+  }, TICK_MS);
+  return async () => {
+    clearInterval(timer);
+    await Promise.all(underWay);
+    return figures;
+  };
+}
