@@ -15,7 +15,8 @@ export default {
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testEnvironment: './test/support/leak-free.mjs',
-  reporters: ['default', './test/support/skip-report.mjs'],
+  testSequencer: './test/support/longest-first.mjs',
+  reporters: ['default', './test/support/time-report.mjs', './test/support/skip-report.mjs'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
@@ -25,7 +26,8 @@ export default {
   },
   // Of tests and hooks: generous, for only what fails waits so long.
   testTimeout: 90_000,
-  maxWorkers: 2,
+  // Files wait more than they compute: for leases, heartbeats and processes that start. Two are too few for two cores.
+  maxWorkers: 4,
   // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
   workerIdleMemoryLimit: '1GB',
   watchman: false,
