@@ -10,7 +10,7 @@ const SERVER = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
 const CLI = SERVER.includes('/') ? join(dirname(SERVER), 'redis-cli') : 'redis-cli';
 
 /** Longer than anything takes here; only a failing test waits so long. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 80_000;
 
 /** A redis-server of the test's own, as a process of its own. */
 export interface RedisProcess {
