@@ -5,12 +5,16 @@
 const SLOW_REDIS_MODES =
   '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel-faults|wait-replicas)\\.test';
 
+/** Whether the gates refuse what they should matters when they change, and costs a minute of computing: `npm test -- test/gates`. */
+const asksForGates = process.argv.some((word) => word.includes('gates'));
+
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Suites with scripts of their own.
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/(bench|chaos|storm|browser|deploy)/',
+    ...(asksForGates ? [] : ['<rootDir>/test/gates/']),
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
