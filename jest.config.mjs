@@ -5,17 +5,22 @@
 const SLOW_REDIS_MODES =
   '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel-faults|wait-replicas)\\.test';
 
+/** Whether the gates refuse what they should matters when they change, and costs a minute of computing: `npm test -- test/gates`. */
+const asksForGates = process.argv.some((word) => word.includes('gates'));
+
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Suites with scripts of their own.
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/(bench|chaos|storm|neighbour|browser|deploy)/',
+    ...(asksForGates ? [] : ['<rootDir>/test/gates/']),
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testEnvironment: './test/support/leak-free.mjs',
-  reporters: ['default', './test/support/skip-report.mjs'],
+  testSequencer: './test/support/longest-first.mjs',
+  reporters: ['default', './test/support/time-report.mjs', './test/support/skip-report.mjs'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
@@ -25,7 +30,8 @@ export default {
   },
   // Of tests and hooks: generous, for only what fails waits so long.
   testTimeout: 90_000,
-  maxWorkers: 2,
+  // Files wait more than they compute: for leases, heartbeats and processes that start. Two are too few for two cores.
+  maxWorkers: 4,
   // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
   workerIdleMemoryLimit: '1GB',
   watchman: false,

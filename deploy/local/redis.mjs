@@ -1,35 +1,16 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pickPort } from './free-port.mjs';
 
 const STOP_WITHIN_MS = 5_000;
 
 /** Below the ephemeral ports, so that no outgoing connection takes one between the look and its use. */
-const FIRST_PORT = 26_000;
-/** Each worker of the tests has a part of its own, for none knows what another has picked and not yet bound; the rest has one, too. */
-const [PARTS, PORTS] = [3, 2_000];
-const PART = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
+const PORTS = { first: 26_000, count: 6_000 };
 
-const isFree = (port) =>
-  new Promise((resolve) => {
-    const probe = createServer().once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
-
-const given = new Set();
-
-/** A TCP port of the loopback address that nobody listens on now; a random one, because others look for one too; never the same twice. */
-export async function freePort() {
-  for (;;) {
-    const port = FIRST_PORT + PART * PORTS + Math.floor(Math.random() * PORTS);
-    if (given.has(port)) continue;
-    // Before the look, so that of two who pick at once only one gets it.
-    given.add(port);
-    if (await isFree(port)) return port;
-  }
-}
+/** A TCP port of the loopback address that nobody listens on now, for one use. */
+export const freePort = () => pickPort(PORTS);
 
 /**
  * Starts a Redis of our own on loopback, with the settings that an installation is asked for, in a folder of its own.

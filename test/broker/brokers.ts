@@ -5,7 +5,8 @@ import { freePort } from '../../deploy/local/redis.mjs';
 import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/services/broker/main.js', import.meta.url));
-const READY_WITHIN_MS = 30_000;
+/** As of replicas. */
+const READY_WITHIN_MS = 75_000;
 
 /** One broker as a process of its own. */
 export interface BrokerProcess {

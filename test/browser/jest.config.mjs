@@ -6,6 +6,5 @@ export default {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/browser/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 60_000,
   maxWorkers: 1,
 };

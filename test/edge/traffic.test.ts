@@ -187,22 +187,6 @@ for (const kind of KINDS) {
       expect((await request(site.edge, { path: '/api/me', headers: laptop.bearer })).status).toBe(200);
     });
 
-    test('a replica that is gone is not noticed; with both gone streams are asked to come back', async () => {
-      const alone = await startEdgeSite(kind);
-      const device = await alone.signIn();
-      const ask = () => request(alone.edge, { path: '/api/me', headers: device.bearer });
-      await alone.replicas[0].kill();
-      for (let i = 0; i < 6; i++) expect((await ask()).status).toBe(200);
-      await alone.replicas[1].kill();
-      const answer = await ask();
-      expect([answer.status, answer.headers['content-type']]).toEqual([503, 'application/problem+json']);
-      const stream = await openRawStream(alone.edge, device.cookie);
-      expect([stream.status, await stream.ended()]).toEqual([200, expect.stringMatching(RECONNECT)]);
-      await alone.edge.stop();
-      await alone.broker.stop();
-      alone.redis.disconnect();
-    });
-
     test('no code, cookie or token is in a log of the edge, whatever goes wrong', async () => {
       const dead = await startEdge(kind, { replicas: ['http://127.0.0.1:1'], broker: site.broker.url });
       const secret = 'c0de-that-nobody-may-read';
@@ -234,76 +218,81 @@ for (const kind of KINDS) {
       for (const log of logs) for (const word of ours) expect(log.includes(word)).toBe(false);
       await dead.stop();
     });
-  });
 
-  skipUnless(isInstalled(kind), `needs ${kind}`).describe(`bodies through ${kind}`, () => {
-    let site: EdgeSite;
-    let device: EdgeDevice;
-    beforeAll(async () => {
-      site = await startEdgeSite(kind);
-      device = await site.signIn();
-    });
-    afterAll(() => site.stop());
+    // The edge of each is its own, in front of a server of the test.
+    describe('bodies', () => {
+      const answerTo = async (sent: ClientRequest): Promise<IncomingMessage> =>
+        (await once(sent, 'response'))[0] as IncomingMessage;
 
-    const answerTo = async (sent: ClientRequest): Promise<IncomingMessage> =>
-      (await once(sent, 'response'))[0] as IncomingMessage;
-
-    test.each([
-      ['PATCH', '/api/relay/01920000-0000-7000-8000-000000000001/0/1'],
-      ['POST', '/api/message'],
-    ])('the body of %s %s passes piece by piece', async (method, path) => {
-      const mirror = await startMirror();
-      const pieces = makeInbox<string>((piece) => piece);
-      mirror.serveWith((req, res) => {
-        req.on('data', (chunk: Buffer) => pieces.push(chunk.toString()));
-        req.on('end', () => res.writeHead(204).end());
-      });
-      const edge = await startEdge(kind, { replicas: [mirror.url], broker: site.broker.url });
-      const sent = open(`${edge.url}${path}`, { method, headers: device.bearer, agent: false });
-      sent.write('first');
-      // It is there before the second was sent: nobody waited for the whole.
-      expect(await pieces.next()).toBe('first');
-      sent.end('second');
-      expect(await pieces.next()).toBe('second');
-      await answerTo(sent);
-      await edge.stop();
-      await mirror.stop();
-    });
-
-    test.each(['/api/relay/01920000-0000-7000-8000-000000000001/0/1', '/api/hub/events', '/api/me', '/'])(
-      'the answer of %s passes piece by piece',
-      async (path) => {
+      test.each([
+        ['PATCH', '/api/relay/01920000-0000-7000-8000-000000000001/0/1'],
+        ['POST', '/api/message'],
+      ])('the body of %s %s passes piece by piece', async (method, path) => {
         const mirror = await startMirror();
-        const answers = makeInbox<ServerResponse>(() => 'an answer');
-        mirror.serveWith((_req, res) => {
-          res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).write('first');
-          answers.push(res);
+        const pieces = makeInbox<string>((piece) => piece);
+        mirror.serveWith((req, res) => {
+          req.on('data', (chunk: Buffer) => pieces.push(chunk.toString()));
+          req.on('end', () => res.writeHead(204).end());
         });
         const edge = await startEdge(kind, { replicas: [mirror.url], broker: site.broker.url });
-        const sent = open(`${edge.url}${path}`, { headers: device.bearer, agent: false }).end();
-        const answer = await answerTo(sent);
-        expect(String((await once(answer, 'data'))[0])).toBe('first');
-        (await answers.next()).end('second');
-        expect(String((await once(answer, 'data'))[0])).toBe('second');
+        const sent = open(`${edge.url}${path}`, { method, headers: laptop.bearer, agent: false });
+        sent.write('first');
+        // It is there before the second was sent: nobody waited for the whole.
+        expect(await pieces.next()).toBe('first');
+        sent.end('second');
+        expect(await pieces.next()).toBe('second');
+        await answerTo(sent);
         await edge.stop();
         await mirror.stop();
-      },
-    );
-
-    test('a body of any size passes', async () => {
-      const mirror = await startMirror();
-      let bytes = 0;
-      mirror.serveWith((req, res) => {
-        req.on('data', (chunk: Buffer) => void (bytes += chunk.length));
-        req.on('end', () => res.writeHead(204).end());
       });
-      const edge = await startEdge(kind, { replicas: [mirror.url], broker: site.broker.url });
-      const body = Buffer.alloc(24 * 1024 * 1024);
-      const path = '/api/relay/01920000-0000-7000-8000-000000000001/0/1';
-      expect((await request(edge, { method: 'PATCH', path, headers: device.bearer, body })).status).toBe(204);
-      expect(bytes).toBe(body.length);
-      await edge.stop();
-      await mirror.stop();
+
+      test.each(['/api/relay/01920000-0000-7000-8000-000000000001/0/1', '/api/hub/events', '/api/me', '/'])(
+        'the answer of %s passes piece by piece',
+        async (path) => {
+          const mirror = await startMirror();
+          const answers = makeInbox<ServerResponse>(() => 'an answer');
+          mirror.serveWith((_req, res) => {
+            res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).write('first');
+            answers.push(res);
+          });
+          const edge = await startEdge(kind, { replicas: [mirror.url], broker: site.broker.url });
+          const sent = open(`${edge.url}${path}`, { headers: laptop.bearer, agent: false }).end();
+          const answer = await answerTo(sent);
+          expect(String((await once(answer, 'data'))[0])).toBe('first');
+          (await answers.next()).end('second');
+          expect(String((await once(answer, 'data'))[0])).toBe('second');
+          await edge.stop();
+          await mirror.stop();
+        },
+      );
+
+      test('a body of any size passes', async () => {
+        const mirror = await startMirror();
+        let bytes = 0;
+        mirror.serveWith((req, res) => {
+          req.on('data', (chunk: Buffer) => void (bytes += chunk.length));
+          req.on('end', () => res.writeHead(204).end());
+        });
+        const edge = await startEdge(kind, { replicas: [mirror.url], broker: site.broker.url });
+        const body = Buffer.alloc(24 * 1024 * 1024);
+        const path = '/api/relay/01920000-0000-7000-8000-000000000001/0/1';
+        expect((await request(edge, { method: 'PATCH', path, headers: laptop.bearer, body })).status).toBe(204);
+        expect(bytes).toBe(body.length);
+        await edge.stop();
+        await mirror.stop();
+      });
+    });
+
+    // The last one: nothing is left behind the edge.
+    test('a replica that is gone is not noticed; with both gone streams are asked to come back', async () => {
+      const ask = () => request(site.edge, { path: '/api/me', headers: laptop.bearer });
+      await site.replicas[0].kill();
+      for (let i = 0; i < 6; i++) expect((await ask()).status).toBe(200);
+      await site.replicas[1].kill();
+      const answer = await ask();
+      expect([answer.status, answer.headers['content-type']]).toEqual([503, 'application/problem+json']);
+      const stream = await openRawStream(site.edge, laptop.cookie);
+      expect([stream.status, await stream.ended()]).toEqual([200, expect.stringMatching(RECONNECT)]);
     });
   });
 }

@@ -8,7 +8,7 @@ export const GUARDS = [
     file: 'services/sync/http/mount.ts',
     from: 'if (route.sameOrigin) sameOrigin(req);',
     to: '',
-    test: ['test/wire/same-origin.test.ts', 'is refused to another origin, and changes nothing'],
+    test: ['test/wire/same-origin.test.ts', 'is refused to another origin before anybody is asked who they are'],
   },
   {
     name: 'signed-out devices are refused',

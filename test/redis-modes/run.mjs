@@ -9,15 +9,33 @@ import { ROOT } from '../../deploy/local/tree.mjs';
 
 /*
  * `npm run test:integration -- --mode sentinel|cluster`: what is tested on the Redis that all test files share, on
- * another kind of it. The replicas are the least-privileged user that deploy/redis ships; the tests look at what is stored
- * as somebody who may. Not here: what puts a proxy between a replica and its one Redis, or harms a Redis of its own. The
- * faults of these kinds are in the files beside this one, and in test/chaos. Further arguments, behind `--`, go to jest.
+ * another kind of it, as far as that kind may do otherwise (the rule is in test/README.md). The replicas are the
+ * least-privileged user that deploy/redis ships; the tests look at what is stored as somebody who may. Not here: what puts
+ * a proxy between a replica and its one Redis, or harms a Redis of its own. The faults of these kinds are in the files
+ * beside this one, and in test/chaos. Further arguments, behind `--`, go to jest.
  */
-const SUITES = [
-  'test/(rooms|wire|transfers|sessions|signin|push)/',
-  'test/streets/(main-job|leaving|resume|storm|endings|lost-tail|crowd|black-hole)',
-  'test/relay/(rules|both-ways|replaced|slow|timers)',
-];
+const SUITES = {
+  // Every script with its keys in one slot, every announcement, every command of the user.
+  cluster: [
+    'test/(rooms|transfers|signin)/',
+    'test/sessions/(?!lost-answers)',
+    'test/push/(subscriptions|surviving|waking)',
+    'test/streets/(main-job|leaving|resume|storm|endings|lost-tail|black-hole)',
+    'test/relay/(rules|both-ways|replaced|slow|timers)',
+    'test/wire/(both-sides|permissions|rate-limits)',
+  ],
+  // A server like the one of `npm test`, found in another way: the main path of each room, and every link there is.
+  sentinel: [
+    'test/rooms/(messages|mailbox|streams|clipboard|presence|due-index)',
+    'test/transfers/(transfers|signals)',
+    'test/sessions/(device-session|revocation)',
+    'test/signin/(qr|limits)\\.test',
+    'test/push/(subscriptions|surviving|waking)',
+    'test/streets/(main-job|resume|lost-tail|black-hole)',
+    'test/relay/(rules|both-ways)',
+    'test/wire/(both-sides|permissions|rate-limits)',
+  ],
+};
 
 const USER = 'baton';
 const PASSWORD = 'only-for-these-tests';
@@ -73,7 +91,7 @@ const jest = spawn(
   [
     ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
     join(ROOT, 'node_modules/jest/bin/jest.js'),
-    ...(positionals.length > 0 ? positionals : SUITES),
+    ...(positionals.length > 0 ? positionals : SUITES[values.mode]),
   ],
   {
     cwd: ROOT,

@@ -2,6 +2,7 @@ import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { eventually } from '../broker/brokers.ts';
 import { serviceOf } from '../broker/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { keysHolding } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -102,10 +103,20 @@ test('HEAD is refused: nobody would get the session', async () => {
 
 test('a newer poll ends the older one, which is told that nothing happened yet', async () => {
   const asked = await ask(site.one);
+  const startedAt = performance.now();
   const older = poll(site.one, asked, 25_000);
+  const look = connectTo(sharedRedisUrl());
+  // Sent at once, either could have come first, and the one that is to end then lasts its time.
+  await until(
+    () => look.hget(`${site.prefix}:login:{${asked.requestId}}`, 'waiter'),
+    (waiter) => waiter !== null,
+    'the older poll to wait',
+  );
   const other = poll(site.two, asked, 400);
   expect((await older).body).toMatchObject({ status: 'pending' });
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect((await other).body).toMatchObject({ status: 'pending' });
+  look.disconnect();
 });
 
 test('denied, the device is told so, and nobody can approve it any more', async () => {

@@ -185,4 +185,4 @@ test('a replica that stops under load ends its streams evenly over its window, e
     ...followers.map(({ again }) => again.stop()),
     ...accounts.map(({ onLaptop }) => onLaptop.stop()),
   ]);
-}, 120_000);
+}, 240_000);

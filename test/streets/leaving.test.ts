@@ -67,7 +67,7 @@ test('a rolling restart under load loses no message, shows nobody offline, and e
     .filter(({ name, data }) => name === 'presence' && !data.devices.every(isOnline));
   expect(seenOffline).toEqual([]);
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
-}, 120_000);
+}, 240_000);
 
 test('a client that never reads is ended, and holds no more memory than its bounds until then', async () => {
   const replica = await startReplica(options);
@@ -105,4 +105,4 @@ test('a client that never reads is ended, and holds no more memory than its boun
 
   expect(most).toBeLessThan(600 * 1024);
   expect(await buffered()).toBe(0);
-}, 120_000);
+}, 240_000);

@@ -90,7 +90,7 @@ test('a thousand messages arrive once and in order although the receiver’s rep
   const resumed = onPhone.events.filter(({ name }) => name === 'ready');
   expect(resumed.slice(1).map(({ data }) => data)).toEqual([expect.objectContaining({ resumed: true })]);
   await onPhone.stop();
-}, 120_000);
+}, 240_000);
 
 test('the devices of a killed replica are offline for the others within ten seconds', async () => {
   await expectPromised(10_000, async () => {
@@ -111,7 +111,7 @@ test('the devices of a killed replica are offline for the others within ten seco
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
     return at - killedAt;
   });
-}, 120_000);
+}, 240_000);
 
 test('a replica that was paused for longer than its lease delivers to every stream of it again', async () => {
   const user = randomUser();

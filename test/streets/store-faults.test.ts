@@ -7,18 +7,25 @@ import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../s
 import { recordStream } from '../support/stream-recorder.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
+/*
+ * One store and two replicas that all tests share: what one fault left behind, the next test would meet. Each has users of
+ * its own; the test that loses a replica is the last.
+ */
+
 let redis: OwnRedis;
 let one: ReplicaProcess;
 let two: ReplicaProcess;
 
-async function startAll() {
-  redis = await startOwnRedis();
-  const options = { redisUrl: redis.url, keyPrefix: 'baton' };
-  [one, two] = await Promise.all([startReplica(options), startReplica(options)]);
-}
+const start = () => startReplica({ redisUrl: redis.url, keyPrefix: 'baton' });
 
-afterEach(async () => {
-  redis.resume();
+beforeAll(async () => {
+  redis = await startOwnRedis();
+  [one, two] = await Promise.all([start(), start()]);
+});
+
+afterEach(() => redis.resume());
+
+afterAll(async () => {
   await stopReplicas();
   await redis.stop();
 });
@@ -42,7 +49,6 @@ const faults = {
 test.each(Object.entries(faults))(
   'while the store is %s writes answer 503 within 3 s and streams stay open and say so; then delivery goes on',
   async (_, { away, back }) => {
-    await startAll();
     const { onLaptop, onPhone, send } = await startPair();
     await send('before');
     await onPhone.next('message', ({ data }) => data.content === 'before');
@@ -66,7 +72,6 @@ test.each(Object.entries(faults))(
 );
 
 test('nobody is shown offline because the store was away for longer than a row is good for', async () => {
-  await startAll();
   const { user, laptop, onLaptop, onPhone, send } = await startPair();
   const present = async () => (await laptop.on(one).call('getPresence')).body.devices.filter(({ online }) => online);
   await until(present, ({ length }) => length === 2, 'both to be online');
@@ -109,7 +114,6 @@ test('nobody is shown offline because the store was away for longer than a row i
 });
 
 test('streams that are refused while the store is away are not told to it, one after the other, when it is back', async () => {
-  await startAll();
   const { laptop, onLaptop, onPhone, user } = await startPair();
   redis.pause();
   await Promise.all([onLaptop.next('degraded'), onPhone.next('degraded')]);
@@ -136,7 +140,6 @@ test('streams that are refused while the store is away are not told to it, one a
 });
 
 test('when the store loses everything, open streams are told and delivery goes on', async () => {
-  await startAll();
   const { laptop, onLaptop, onPhone, send } = await startPair();
   await send('before');
   await onPhone.next('message', ({ data }) => data.content === 'before');
@@ -155,35 +158,7 @@ test('when the store loses everything, open streams are told and delivery goes o
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 });
 
-test('a replica that dies before it notices that the store lost everything leaves nobody online', async () => {
-  await startAll();
-  const { user, laptop, onLaptop, onPhone } = await startPair();
-  const tablet = makeDevice({ user, name: 'Tablet' });
-  const isOnline = async () =>
-    (await laptop.on(one).call('getPresence')).body.devices.find(({ name }) => name === 'Tablet')?.online;
-
-  // Nobody misses a replica of which nobody knew: its rows count until they are too old.
-  const metricsOfOne = async () => (await fetch(`${one.adminUrl}/metrics`)).text();
-  await until(metricsOfOne, (text) => /^baton_nodes_live 2$/m.test(text), 'the replicas to know of each other');
-  const look = connectTo(redis.url);
-  await look.flushall();
-  // Not the account's first stream on this replica, which has until its next beat to notice that its lease is gone.
-  const onTablet = tablet.listen(two);
-  await onTablet.next('ready');
-  expect(await isOnline()).toBe(true);
-  two.process.kill('SIGKILL');
-  const diedAt = performance.now();
-
-  // Its lease is gone as well, so that it counts as one that may have left another id: 12 s more.
-  await until(isOnline, (online) => online === false, 'the tablet to be offline');
-  // Not only when the account is swept, a minute after the other replica began.
-  expect(performance.now() - diedAt).toBeLessThan(45_000);
-  await look.quit();
-  await Promise.all([onLaptop.stop(), onPhone.stop(), onTablet.stop()]);
-});
-
 test('a store that stalls and wakes up empty, while a replica stalls as well, leaves no stream deaf and no presence wrong', async () => {
-  await startAll();
   const { laptop, onLaptop, onPhone, send } = await startPair();
   await send('before');
   await onPhone.next('message', ({ data }) => data.content === 'before');
@@ -209,7 +184,6 @@ test('a store that stalls and wakes up empty, while a replica stalls as well, le
 });
 
 test('unacknowledged messages come again once on a stream, also when the store fails in the middle of them', async () => {
-  await startAll();
   const proxy = await startTcpProxy(redis.url);
   const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });
   const { phone, onLaptop, onPhone, send } = await startPair();
@@ -235,7 +209,6 @@ test('unacknowledged messages come again once on a stream, also when the store f
 });
 
 test('a message whose answer from the store was cut off is accepted once', async () => {
-  await startAll();
   const proxy = await startTcpProxy(redis.url);
   const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });
   const { laptop, phone, onLaptop, onPhone, send } = await startPair();
@@ -261,4 +234,30 @@ test('a message whose answer from the store was cut off is accepted once', async
   await Promise.all([onLaptop.stop(), onPhone.stop(), behindProxy.stop()]);
   toRedis.disconnect();
   await proxy.stop();
+});
+
+test('a replica that dies before it notices that the store lost everything leaves nobody online', async () => {
+  const { user, laptop, onLaptop, onPhone } = await startPair();
+  const tablet = makeDevice({ user, name: 'Tablet' });
+  const isOnline = async () =>
+    (await laptop.on(one).call('getPresence')).body.devices.find(({ name }) => name === 'Tablet')?.online;
+
+  // Nobody misses a replica of which nobody knew: its rows count until they are too old.
+  const metricsOfOne = async () => (await fetch(`${one.adminUrl}/metrics`)).text();
+  await until(metricsOfOne, (text) => /^baton_nodes_live 2$/m.test(text), 'the replicas to know of each other');
+  const look = connectTo(redis.url);
+  await look.flushall();
+  // Not the account's first stream on this replica, which has until its next beat to notice that its lease is gone.
+  const onTablet = tablet.listen(two);
+  await onTablet.next('ready');
+  expect(await isOnline()).toBe(true);
+  two.process.kill('SIGKILL');
+  const diedAt = performance.now();
+
+  // Its lease is gone as well, so that it counts as one that may have left another id: 12 s more.
+  await until(isOnline, (online) => online === false, 'the tablet to be offline');
+  // Not only when the account is swept, a minute after the other replica began.
+  expect(performance.now() - diedAt).toBeLessThan(45_000);
+  await look.quit();
+  await Promise.all([onLaptop.stop(), onPhone.stop(), onTablet.stop()]);
 });

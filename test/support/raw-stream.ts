@@ -13,7 +13,7 @@ export interface RawStream {
 }
 
 /** As of recorded streams. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 
 const open = new Set<ClientRequest>();
 

@@ -1,16 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { pickPort } from '../../deploy/local/free-port.mjs';
 
 const SERVER = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
 const CLI = SERVER.includes('/') ? join(dirname(SERVER), 'redis-cli') : 'redis-cli';
 
 /** Longer than anything takes here; only a failing test waits so long. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 80_000;
 
 /** A redis-server of the test's own, as a process of its own. */
 export interface RedisProcess {
@@ -47,33 +47,11 @@ export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => bo
   }
 }
 
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const probe = createServer().once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
-
-/** Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. */
-const FIRST_PORT = 10_000;
-/** Each worker of jest has a part of its own: none knows what another has picked and not yet bound. */
-const [PARTS, PORTS] = [3, 2_000];
-const PART = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
-
-/** A cluster node also listens on its port + 10,000. */
-const BUS_OFFSET = 10_000;
-
-const given = new Set<number>();
-
-/** A free port whose bus port is free too; never the same twice. */
-async function freeRedisPort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + PART * PORTS + Math.floor(Math.random() * PORTS);
-    if (given.has(port)) continue;
-    // Before the look, so that of six who pick at once only one gets it.
-    given.add(port);
-    if ((await isFree(port)) && (await isFree(port + BUS_OFFSET))) return port;
-  }
-}
+/**
+ * Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. A cluster node also
+ * listens on its port + 10,000.
+ */
+const PORTS = { first: 10_000, count: 6_000, offsets: [0, 10_000] };
 
 export type Settings = Record<string, string | number>;
 
@@ -89,7 +67,7 @@ interface ProcessOptions {
 
 export async function startRedisProcess(options: ProcessOptions = {}) {
   const { settings = {}, file, isSentinel = false, readyWhen = 'Ready to accept' } = options;
-  const port = await freeRedisPort();
+  const port = await pickPort(PORTS);
   const folder = mkdtempSync(join(tmpdir(), 'baton-test-redis-'));
   const configFile = join(folder, 'redis.conf');
   if (file) writeFileSync(configFile, `${file.join('\n')}\n`);

@@ -4,7 +4,7 @@ import type { StreamEvent, StreamEventOf } from '../../shared/client/stream-even
 import type { StreamState } from '../../shared/client/stream-state.ts';
 
 /** How long a test waits for anything. Generous: only a failing test ever waits so long. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 
 /** Things that arrive, and those who wait for them. Nothing is polled, nothing sleeps. */
 export interface Inbox<T> {

@@ -1,5 +1,6 @@
 import type { RouteName } from '../../shared/contract/routes.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
+import { type LoneApp, startLoneApp } from '../support/lone-app.ts';
 import { routeOf, routesWhere, expectRight, SAMPLES, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
@@ -7,7 +8,8 @@ import { expectProblem, request, type WireAnswer, type WireRequest } from '../su
 
 /*
  * Made from the route table: whatever takes a body is sent every kind of bad one, and must refuse it with a problem
- * that names the field, with a status below 500 and without a trace in the store.
+ * that names the field, with a status below 500 and without a trace in the store. What is refused is refused before any
+ * room hears of it: that no handler was called is asked of each, that the store is untouched of one for every route.
  */
 
 const user = randomUser();
@@ -16,11 +18,12 @@ const other = makeDevice({ user, name: 'Phone' });
 const scene = { own, other };
 
 let site: Site;
+let app: LoneApp;
 beforeAll(async () => {
-  site = await startSite({}, { alone: true });
+  [site, app] = await Promise.all([startSite({}, { alone: true }), startLoneApp()]);
   await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
 });
-afterAll(() => site.stop());
+afterAll(() => Promise.all([site.stop(), app.stop()]));
 
 interface Schema {
   type?: string;
@@ -69,16 +72,17 @@ const textFields = takers.flatMap((name) =>
 );
 
 /** Sends what the route would take, with this instead of its body. */
-function send(name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer> {
+function sendTo(target: { url: string }, name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer> {
   const { headers, ...rest } = change;
-  return request(site.one, { ...sampleRequest(name, scene), headers: { ...own.headers, ...headers }, ...rest });
+  return request(target, { ...sampleRequest(name, scene), headers: { ...own.headers, ...headers }, ...rest });
 }
+const send = (name: RouteName, change: Partial<WireRequest>) => sendTo(site.one, name, change);
 
-/** Runs `act` and shows that the store is what it was before. */
-async function withoutTrace(act: () => Promise<WireAnswer>): Promise<WireAnswer> {
-  const before = await picture(site.redis, site.prefix);
-  const answer = await act();
-  expect(await picture(site.redis, site.prefix, before)).toEqual(before);
+/** The answer to a body that is refused; shows that no handler heard of it. */
+async function refused(name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer> {
+  app.handled();
+  const answer = await sendTo(app, name, change);
+  expect(app.handled()).toEqual([]);
   return answer;
 }
 
@@ -87,20 +91,38 @@ test('every route that takes a body is walked here', () => {
   expect(takers.filter((name) => bodyOf(name).type !== 'object')).toEqual([]);
 });
 
+test.each(takers)('a replica refuses a bad body of %s, and the store is what it was before', async (name) => {
+  const before = await picture(site.redis, site.prefix);
+  for (const body of [Buffer.from('[]'), Buffer.from('{"cut":'), Buffer.from([0xff])]) {
+    expectProblem(await send(name, { body }), 'invalid_request');
+  }
+  expectProblem(await send(name, { headers: { 'Content-Type': 'text/plain' } }), 'unsupported_media_type');
+  expect(await picture(site.redis, site.prefix, before)).toEqual(before);
+});
+
+test.each(takers)('a good body of %s reaches its handler', async (name) => {
+  app.handled();
+  expect((await sendTo(app, name, {})).status).toBe(204);
+  expect(app.handled()).toEqual([name]);
+});
+
 test.each(wrongTypes)('%s refuses a %s that is %s, and names it', async (name, field, type) => {
   const body = { ...goodBody(name), [field]: ONE_OF_EACH_TYPE[type] };
-  const { errors } = expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
+  const { errors } = expectProblem(await refused(name, { body }), 'invalid_request');
   expect(errors?.map(({ path }) => path.split('/')[2])).toContain(field);
 });
 
 test.each(requiredFields)('%s refuses a body without %s, and names it', async (name, field) => {
   const { [field]: _, ...body } = goodBody(name);
-  const { errors } = expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
+  const { errors } = expectProblem(await refused(name, { body }), 'invalid_request');
   expect(errors).toEqual([{ path: `/body/${field}`, message: 'is required' }]);
 });
 
+// Some of these only a room refuses.
 test.each(textFields)('%s refuses a %s of 100,000 characters', async (name, field) => {
-  const answer = await withoutTrace(() => send(name, { body: { ...goodBody(name), [field]: 'x'.repeat(100_000) } }));
+  const before = await picture(site.redis, site.prefix);
+  const answer = await send(name, { body: { ...goodBody(name), [field]: 'x'.repeat(100_000) } });
+  expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   expect([400, 413, 415]).toContain(answer.status);
   expectProblem(answer, (answer.body as { code: 'invalid_request' }).code);
 });
@@ -117,7 +139,7 @@ describe.each(takers)('%s', (name) => {
   test.each(['null', 'true', '7', '"text"', '[]', '[{}]', ...(needsFields ? ['{}'] : [])])(
     'refuses %s as its body',
     async (text) => {
-      expectProblem(await withoutTrace(() => send(name, { body: Buffer.from(text) })), 'invalid_request');
+      expectProblem(await refused(name, { body: Buffer.from(text) }), 'invalid_request');
     },
   );
 
@@ -130,7 +152,7 @@ describe.each(takers)('%s', (name) => {
     ['behind a byte order mark', () => `\ufeff${JSON.stringify(good())}`],
     ['of a million brackets', () => '['.repeat(100_000)],
   ])('refuses JSON that is %s', async (_, text) => {
-    expectProblem(await withoutTrace(() => send(name, { body: Buffer.from(text()) })), 'invalid_request');
+    expectProblem(await refused(name, { body: Buffer.from(text()) }), 'invalid_request');
   });
 
   test.each([
@@ -141,7 +163,7 @@ describe.each(takers)('%s', (name) => {
   ])('refuses text with %s: it is not UTF-8', async (_, bytes) => {
     const [start, end] = JSON.stringify({ ...good(), padding: '|' }).split('|') as [string, string];
     const body = Buffer.concat([Buffer.from(start), Buffer.from(bytes), Buffer.from(end)]);
-    const { detail } = expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
+    const { detail } = expectProblem(await refused(name, { body }), 'invalid_request');
     expect(detail).toBe('The body is not UTF-8');
   });
 
@@ -150,9 +172,9 @@ describe.each(takers)('%s', (name) => {
   if (!isOptional)
     test('refuses a request without a body, of whatever kind', async () => {
       for (const headers of [{}, { 'Content-Length': '0' }, { 'Content-Type': 'application/json' }]) {
-        expectProblem(await withoutTrace(() => send(name, { body: undefined, headers })), 'invalid_request');
+        expectProblem(await refused(name, { body: undefined, headers }), 'invalid_request');
       }
-      expectProblem(await send(name, { body: Buffer.alloc(0), chunked: true }), 'invalid_request');
+      expectProblem(await refused(name, { body: Buffer.alloc(0), chunked: true }), 'invalid_request');
     });
 
   test.each([
@@ -164,12 +186,12 @@ describe.each(takers)('%s', (name) => {
     'json',
     '',
   ])('refuses its body as "%s"', async (type) => {
-    const answer = await withoutTrace(() => send(name, { headers: { 'Content-Type': type } }));
+    const answer = await refused(name, { headers: { 'Content-Type': type } });
     expectProblem(answer, 'unsupported_media_type');
   });
 
   test('refuses a compressed body, because sizes are bytes as received', async () => {
-    const answer = await withoutTrace(() => send(name, { headers: { 'Content-Encoding': 'gzip' } }));
+    const answer = await refused(name, { headers: { 'Content-Encoding': 'gzip' } });
     expectProblem(answer, 'unsupported_media_type');
   });
 
@@ -182,7 +204,7 @@ describe.each(takers)('%s', (name) => {
     ['that comes in chunks', true],
   ])('refuses a body of one byte more %s', async (_, chunked) => {
     const { bodyLimitBytes } = routeOf(name);
-    const answer = await withoutTrace(() => send(name, { body: padded(bodyLimitBytes + 1), chunked }));
+    const answer = await refused(name, { body: padded(bodyLimitBytes + 1), chunked });
     expect(expectProblem(answer, 'body_too_large').detail).toContain(String(bodyLimitBytes));
   });
 
@@ -201,7 +223,7 @@ describe.each(takers)('%s', (name) => {
     test('takes no field from a prototype', async () => {
       for (const field of ['__proto__', 'constructor', 'prototype']) {
         const body = Buffer.from(`{"${field}":${JSON.stringify(good())}}`);
-        expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
+        expectProblem(await refused(name, { body }), 'invalid_request');
       }
     });
 

@@ -1,5 +1,6 @@
 import type { Route } from '../../shared/contract/route.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
+import { type LoneApp, startLoneApp } from '../support/lone-app.ts';
 import {
   SAMPLES,
   expectRight,
@@ -20,11 +21,12 @@ const other = makeDevice({ user, name: 'Phone' });
 const scene = { own, other };
 
 let site: Site;
+let app: LoneApp;
 beforeAll(async () => {
-  site = await startSite({}, { alone: true });
+  [site, app] = await Promise.all([startSite({}, { alone: true }), startLoneApp()]);
   await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
 });
-afterAll(() => site.stop());
+afterAll(() => Promise.all([site.stop(), app.stop()]));
 
 const headers = own.headers;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND'];
@@ -49,10 +51,18 @@ describe('a method that a path does not have', () => {
   );
 
   test.each(pairs)('$method $path is refused with the methods that it has', async ({ method, sample, methods }) => {
-    const answer = await request(site.one, { method, path: sample, headers });
+    app.handled();
+    const answer = await request(app, { method, path: sample, headers });
+    expect(app.handled()).toEqual([]);
     expect(answer.status).toBe(405);
     expect(answer.headers.allow?.split(', ').sort()).toEqual([...methods].sort());
     if (method !== 'HEAD') expectProblem(answer, 'method_not_allowed');
+  });
+
+  test.each(paths)('a replica refuses it for $path too', async ({ sample, methods }) => {
+    const answer = await request(site.one, { method: 'PROPFIND', path: sample, headers });
+    expectProblem(answer, 'method_not_allowed');
+    expect(answer.headers.allow?.split(', ').sort()).toEqual([...methods].sort());
   });
 
   test('is refused before anybody is asked who they are', async () => {

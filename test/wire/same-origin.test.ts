@@ -1,21 +1,23 @@
 import { makeDevice, randomUser } from '../support/device.ts';
+import { type LoneApp, startLoneApp } from '../support/lone-app.ts';
 import { expectRight, routesWhere, sampleRequest, senderOf } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
+import { PUBLIC_URL } from '../unit/http/public-app.ts';
 
-const PUBLIC_URL = 'https://baton.example';
 const user = randomUser();
 const own = makeDevice({ user, name: 'Laptop' });
 const other = makeDevice({ user, name: 'Phone' });
 const scene = { own, other };
 
 let site: Site;
+let app: LoneApp;
 beforeAll(async () => {
-  site = await startSite({ APP_PUBLIC_URL: PUBLIC_URL }, { alone: true });
+  [site, app] = await Promise.all([startSite({ APP_PUBLIC_URL: PUBLIC_URL }, { alone: true }), startLoneApp()]);
   await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
 });
-afterAll(() => site.stop());
+afterAll(() => Promise.all([site.stop(), app.stop()]));
 
 const unsafe = routesWhere(({ method }) => method !== 'GET' && method !== 'HEAD');
 const safe = routesWhere(({ method }) => method === 'GET');
@@ -42,12 +44,21 @@ const OWN: [string, Record<string, string>][] = [
 ];
 
 describe.each(unsafe)('%s', (name) => {
-  const send = (headers: Record<string, string | string[]>) =>
-    request(site.one, { ...sampleRequest(name, scene), headers: { ...senderOf(name, own).headers, ...headers } });
+  const sendTo = (target: { url: string }, headers: Record<string, string | string[]>) =>
+    request(target, { ...sampleRequest(name, scene), headers: { ...senderOf(name, own).headers, ...headers } });
+  const send = (headers: Record<string, string | string[]>) => sendTo(site.one, headers);
 
-  test.each(FOREIGN)('is refused to %s, and changes nothing', async (_, headers) => {
+  test.each(FOREIGN)('is refused to %s before anybody is asked who they are', async (_, headers) => {
+    app.handled();
+    app.identified();
+    expectProblem(await sendTo(app, headers), 'cross_site');
+    expect([app.handled(), app.identified()]).toEqual([[], 0]);
+  });
+
+  test('changes nothing on a replica for another origin, nor for a cookie from nowhere', async () => {
     const before = await picture(site.redis, site.prefix);
-    expectProblem(await send(headers), 'cross_site');
+    expectProblem(await send({ Origin: 'https://evil.example' }), 'cross_site');
+    expectProblem(await send({ Cookie: 'baton=v1.x.y' }), 'cross_site');
     expect(await picture(site.redis, site.prefix, before)).toEqual(before);
   });
 

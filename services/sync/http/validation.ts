@@ -17,6 +17,8 @@ const OPTIONS = {
   strictRequired: false,
   allErrors: true,
   verbose: true,
+  // Whether schemas are schemas the tests ask: it takes a fifth of the time that a replica needs to start.
+  validateSchema: false,
 } as const;
 
 const asSent = new Ajv2020(OPTIONS);

@@ -33,7 +33,7 @@ const REFUSALS: Readonly<Record<Operation, readonly ErrorCode[]>> = {
 
 const ASKED_ABOUT_A_CREDENTIAL: readonly Operation[] = ['rotate', 'verify'];
 
-const ajv = new Ajv2020({ strict: true, strictRequired: false });
+const ajv = new Ajv2020({ strict: true, strictRequired: false, validateSchema: false });
 const isIssued = ajv.compile<IssuedSession>(IssuedSession);
 const isListing = ajv.compile<BrokerSessions>(BrokerSessions);
 const isIdentity = ajv.compile<VerifiedIdentity>(VerifiedIdentity);

@@ -1,0 +1,1 @@
+export function pickPort(range: { first: number; count: number; offsets?: number[] }): Promise<number>;

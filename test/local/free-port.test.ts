@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { pickPort } from '../../deploy/local/free-port.mjs';
+import { skipUnless } from '../support/skips.ts';
+
+const MODULE = new URL('../../deploy/local/free-port.mjs', import.meta.url).href;
+/** Of nobody else: between the ports of the tests' stores and those of their cluster buses. */
+const FIRST = 17_000 + (process.pid % 1_000) * 2;
+
+skipUnless(process.platform === 'linux', 'needs Linux').describe('a port that another process was given', () => {
+  test('is given to nobody else, also before anybody listens on it', async () => {
+    const pick = `import { pickPort } from ${JSON.stringify(MODULE)};
+      process.stdout.write(String(await pickPort({ first: ${FIRST}, count: 1 })));
+      setInterval(() => {}, 1_000);`;
+    const other = spawn(process.execPath, ['--input-type=module', '-e', pick], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(other, 'close');
+    const [given] = (await once(other.stdout, 'data')) as [Buffer];
+    expect(Number(String(given))).toBe(FIRST);
+    expect(await pickPort({ first: FIRST, count: 2 })).toBe(FIRST + 1);
+    other.kill('SIGKILL');
+    await exited;
+  });
+});

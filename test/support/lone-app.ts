@@ -1,0 +1,57 @@
+import { makeDevIdentity } from '../../services/sync/identity/dev.ts';
+import type { Identity } from '../../services/sync/identity/identity.ts';
+import type { Handler } from '../../services/sync/http/handler.ts';
+import { startServer } from '../../services/sync/http/server.ts';
+import type { Route } from '../../shared/contract/route.ts';
+import { publicApp } from '../unit/http/public-app.ts';
+import { ROUTE_NAMES } from './samples.ts';
+
+/** The public port of a replica in this process, without rooms and without a store. */
+export interface LoneApp {
+  readonly url: string;
+  /** The handlers of routes that were called since the last look, in order. Nothing else writes what a request asks for. */
+  handled(): string[];
+  /** How many requests were asked since the last look who sent them. */
+  identified(): number;
+  stop(): Promise<void>;
+}
+
+/**
+ * For refusals that come before any room: the middleware, the guard and the validation as the replica mounts them, on the
+ * server that it listens with. Identity `dev`; its origin is `PUBLIC_URL` of the tests of the public app.
+ */
+export async function startLoneApp(): Promise<LoneApp> {
+  let handled: string[] = [];
+  let identified = 0;
+  const handlers = ROUTE_NAMES.map((name): [string, Handler<Route>] => [
+    name,
+    () => {
+      handled.push(name);
+      return { status: 204 };
+    },
+  ]);
+  const believing = makeDevIdentity({ ensureRow: () => Promise.resolve(), isRevoked: () => false });
+  const identity: Identity = {
+    ...believing,
+    identify(req, route) {
+      identified += 1;
+      return believing.identify(req, route);
+    },
+  };
+  const { app } = publicApp({ handlers: Object.fromEntries(handlers), identity });
+  const server = await startServer({ app, host: '127.0.0.1', port: 0 });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    handled() {
+      const since = handled;
+      handled = [];
+      return since;
+    },
+    identified() {
+      const since = identified;
+      identified = 0;
+      return since;
+    },
+    stop: () => server.close(0),
+  };
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const SLOWEST = 10;
+/** Below, where a file stands in the order changes nothing. */
+const LISTED_FROM_SECONDS = 3;
+const LIST = new URL('./file-seconds.json', import.meta.url);
+
+const row = ({ name, seconds, tests }) => `${seconds.toFixed(1).padStart(7)} s ${String(tests).padStart(5)}  ${name}`;
+
+/**
+ * Ends a run with the time and the number of tests of every file, the slowest last. With `APP_TEST_RECORD_SECONDS` the
+ * times become the list that puts long files first.
+ */
+export default class TimeReport {
+  #config;
+
+  constructor(config) {
+    this.#config = config;
+  }
+
+  onRunComplete(_contexts, results) {
+    const files = results.testResults
+      .map(({ testFilePath, perfStats, testResults }) => ({
+        name: relative(this.#config.rootDir, testFilePath),
+        seconds: Math.max(0, perfStats.end - perfStats.start) / 1_000,
+        tests: testResults.length,
+      }))
+      .sort((a, b) => a.seconds - b.seconds);
+    if (process.env.APP_TEST_RECORD_SECONDS) this.#record(files);
+    if (files.length < 2) return;
+    const [rest, slowest] = [files.slice(0, -SLOWEST), files.slice(-SLOWEST)];
+    const lines = ['', 'Time and tests of each file:', ...rest.map(row)];
+    lines.push(`The ${slowest.length} slowest:`, ...slowest.map(row), '');
+    // After the summary, which jest prints last of all reports.
+    process.once('exit', () => process.stdout.write(lines.join('\n')));
+  }
+
+  #record(files) {
+    const listed = files.filter(({ seconds }) => seconds >= LISTED_FROM_SECONDS);
+    const entries = listed.map(({ name, seconds }) => [name, Math.round(seconds)]).sort(([a], [b]) => (a < b ? -1 : 1));
+    writeFileSync(LIST, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+  }
+}

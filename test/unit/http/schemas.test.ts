@@ -1,0 +1,26 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { BrokerSessions, EndedSession, IssuedSession, VerifiedIdentity } from '../../../shared/contract/broker.ts';
+import type { Route } from '../../../shared/contract/route.ts';
+import { ROUTES } from '../../../shared/contract/routes.ts';
+
+/* A replica that starts does not compare its schemas with the schema of schemas. */
+
+const ajv = new Ajv2020();
+
+const schemas = Object.entries<Route>(ROUTES).flatMap(([name, { params, query, body }]) =>
+  Object.entries({ params, query, body })
+    .filter(([, schema]) => schema !== null)
+    .map(([part, schema]): [string, unknown] => [`the ${part} of ${name}`, schema]),
+);
+
+test.each([...schemas, ...Object.entries({ BrokerSessions, EndedSession, IssuedSession, VerifiedIdentity })])(
+  '%s are described by a valid JSON schema',
+  (_, schema) => {
+    void ajv.validateSchema(schema as object);
+    expect(ajv.errors ?? []).toEqual([]);
+  },
+);
+
+test('a schema that is none is told here', () => {
+  expect(ajv.validateSchema({ type: 'strnig' })).toBe(false);
+});
