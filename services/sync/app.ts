@@ -293,10 +293,7 @@ export async function startApp(config: Config): Promise<App> {
     sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
     addressLimits: makeAddressLimits({
       sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
-      prefixOf: keys.addressRatePrefix,
-      clientAddress,
-      scale: config.http.rateLimitScale,
-      logger,
+      ...{ prefixOf: keys.addressRatePrefix, clientAddress, scale: config.http.rateLimitScale, logger },
     }),
     replicaLimits: makeReplicaLimits({ scale: config.http.rateLimitScale }),
     logger,

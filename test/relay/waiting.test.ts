@@ -3,7 +3,7 @@ import { LIMITS, RELAY_ACCOUNT_BYTES } from '../../shared/contract/limits.ts';
 import type { Site } from '../support/site.ts';
 import { acknowledge, active, append, head, openUpload, read, until } from './asking.ts';
 import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
-import { MIB, type Relayed, relayFiles, someBytes } from './relayed.ts';
+import { type Relayed, relayFiles, someBytes } from './relayed.ts';
 
 /* What requests cost that wait for the other side, and that nothing is made for those who only ask. */
 

@@ -216,7 +216,7 @@ describe.each(takers)('%s', (name) => {
   test('refuses a field that is nested 10,000 deep, also one that it does not know', async () => {
     const deep = `${'[{"a":'.repeat(5_000)}1${'}]'.repeat(5_000)}`;
     const body = Buffer.from(`${JSON.stringify(good()).slice(0, -1)},"deep":${deep}}`);
-    expectProblem(await withoutTrace(() => send(name, { body })), 'invalid_request');
+    expectProblem(await refused(name, { body }), 'invalid_request');
   });
 
   if (needsFields)

@@ -11,7 +11,7 @@ interface Rate {
 
 /** The group of a route, as far as it has one. */
 export function rateOf(route: RouteName): Rate | null {
-  const group = ROUTES[route].rate as RateGroup | null;
+  const group: RateGroup | null = ROUTES[route].rate;
   return group === null ? null : RATES[group];
 }
 
