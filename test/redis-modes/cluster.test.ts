@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
 import { sha256 } from '../relay/curl.ts';
-import { makeFolder, MIB, relayFiles, writeFile } from '../relay/relayed.ts';
+import { append, read, until } from '../relay/asking.ts';
+import { makeFolder, MIB, relayFiles, someBytes, writeFile } from '../relay/relayed.ts';
 import { keepReceiving, keepSending } from '../relay/resuming.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
@@ -11,7 +12,9 @@ import { type FakePushService, startFakePushService } from '../support/fake-push
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { expectProblem, request } from '../support/wire.ts';
+import { LIMITS } from '../../shared/contract/limits.ts';
 import { endTimeOf } from '../transfers/expiry.ts';
+import { makeParties, offer } from '../transfers/parties.ts';
 import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
@@ -26,7 +29,7 @@ const folder = makeFolder();
 let replicas: Replicas;
 const logs: (() => string)[] = [];
 
-async function start() {
+async function start(env: Record<string, string> = {}) {
   const replica = await startReplica({
     redisUrl: cluster.url.replace('redis://', `redis://baton:${PASSWORD}@`).replaceAll(',redis://', ','),
     // The user's keys are those of this prefix.
@@ -34,6 +37,7 @@ async function start() {
     env: {
       ...{ ...CLIPBOARD_ENV, APP_REDIS_MODE: 'cluster', APP_BROKER_URL: broker.url, APP_BROKER_TOKEN: TOKEN },
       ...{ APP_PUSH_ENDPOINTS: pushes.host, NODE_EXTRA_CA_CERTS: certificate.certFile },
+      ...env,
     },
   });
   logs.push(replica.log);
@@ -62,11 +66,13 @@ afterAll(async () => {
   folder.remove();
 });
 
+const RUN_SCRIPTS = /seconds_count\{script="([\w-]+)"\}/g;
+
 /** Counted after each test, because one of them kills a replica, and its counters with it. */
 const scriptsRun = new Set<string>();
 afterEach(async () => {
   for (const replica of [replicas.one, replicas.two]) {
-    const names = (await metricsOf(replica)).matchAll(/seconds_count\{script="([\w-]+)"\}/g);
+    const names = (await metricsOf(replica)).matchAll(RUN_SCRIPTS);
     for (const [, name = ''] of names) scriptsRun.add(name);
   }
 });
@@ -206,6 +212,34 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     await pushes.received(2, subscription);
     const params = { subscription_id: subscribed.body.subscription_id };
     expect((await phone.on(two).call('removePushSubscription', { params })).status).toBe(204);
+  });
+
+  test('what has ended or was delivered makes room for more', async () => {
+    const { one, two } = replicas;
+    const parties = await makeParties(one);
+    const first = await offer(parties, one);
+    const cancel = (transfer_id: string) =>
+      parties.sender.on(two).call('cancelTransfer', { params: { transfer_id }, body: {} });
+    await cancel(first.transfer_id);
+    for (let left = LIMITS.transferRecords; left > 0; left -= 20) {
+      const offered = await Promise.all(Array.from({ length: 20 }, () => offer(parties, one)));
+      await Promise.all(offered.map(({ transfer_id }) => cancel(transfer_id)));
+    }
+    await expect(cancel(first.transfer_id)).rejects.toMatchObject({ code: 'not_found' });
+
+    const relayed = await relayFiles(one, { sizes: Array.from({ length: LIMITS.relayKeptFiles + 1 }, () => 10) });
+    for (let index = 0; index <= LIMITS.relayKeptFiles; index++) {
+      await append(relayed, one, { offset: 0, body: someBytes(10), complete: true, index });
+      expect((await read(relayed, two, undefined, index)).bytes).toHaveLength(10);
+    }
+    await until(async () => (await metricsOf(two)).includes('script="relay-evict"'));
+  });
+
+  test('a replica that asks the broker keeps the keys of tokens for the others', async () => {
+    const third = await start({ APP_IDENTITY: 'broker' });
+    await until(async () => (await metricsOf(third)).includes('script="key-set-keep"'));
+    for (const [, name = ''] of (await metricsOf(third)).matchAll(RUN_SCRIPTS)) scriptsRun.add(name);
+    await third.stop();
   });
 
   test('every script has run on it by now', async () => {

@@ -273,7 +273,7 @@ describe('a download', () => {
     const up = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
     const socket = connect(Number(new URL(site.two.url).port), '127.0.0.1').pause();
     const headers = Object.entries(relayed.receiver.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`GET ${pathOf(relayed)} HTTP/1.1\r\nHost: x\r\n${headers.join('')}\r\n`);
+    socket.write(`GET ${pathOf(relayed)} HTTP/1.1\r\nHost: localhost\r\n${headers.join('')}\r\n`);
     expect((await up.done).out).toContain('window_full');
     const kept = await site.redis.memory('USAGE', `${site.prefix}:relay:{${relayed.id}}:0:0`, 'SAMPLES', 0);
     expect(kept).toBeLessThan(14 * MIB);

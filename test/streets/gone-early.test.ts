@@ -17,7 +17,7 @@ afterAll(() => site.stop());
 function openBareStream(replica: ReplicaProcess, { headers }: TestDevice, more: Record<string, string> = {}): Socket {
   const socket = connect(Number(new URL(replica.url).port), '127.0.0.1');
   const lines = Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}`);
-  socket.write(`${['GET /api/hub/events HTTP/1.1', 'Host: x', ...lines].join('\r\n')}\r\n\r\n`);
+  socket.write(`${['GET /api/hub/events HTTP/1.1', 'Host: localhost', ...lines].join('\r\n')}\r\n\r\n`);
   return socket.on('error', () => undefined);
 }
 

@@ -227,7 +227,7 @@ describe('a query', () => {
 describe('what is not HTTP', () => {
   const body = '{"to":"Phone","content":"smuggled"}';
   const head = (lines: string[]) =>
-    [...lines, 'Host: x', `X-Dev-User: ${user}`, `X-Dev-Device: ${own.id}`, '', ''].join('\r\n');
+    [...lines, 'Host: localhost', `X-Dev-User: ${user}`, `X-Dev-Device: ${own.id}`, '', ''].join('\r\n');
   const post = (...lines: string[]) => head(['POST /api/message HTTP/1.1', 'Content-Type: application/json', ...lines]);
 
   test.each([
@@ -241,7 +241,7 @@ describe('what is not HTTP', () => {
     ['a length below zero', post('Content-Length: -1') + body],
     ['chunks of an impossible size', `${post('Transfer-Encoding: chunked')}zz\r\n${body}\r\n0\r\n\r\n`],
     ['a body that ends early', post('Content-Length: 1000') + body],
-    ['a path with raw bytes', Buffer.from('GET /api/\xff\x00 HTTP/1.1\r\nHost: x\r\n\r\n', 'latin1')],
+    ['a path with raw bytes', Buffer.from('GET /api/\xff\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n', 'latin1')],
   ])('is turned away, and the replica serves on: %s', async (_, bytes) => {
     const before = await picture(site.redis, site.prefix);
     const answer = await sendBytes(site.one, bytes);

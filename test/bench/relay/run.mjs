@@ -123,8 +123,8 @@ const SERVERS = {
       async file(size) {
         const path = `/${randomBytes(6).toString('hex')}`;
         return {
-          up: { port, size, head: lines([`PUT ${path} HTTP/1.1`, 'Host: x', `Content-Length: ${size}`]) },
-          down: { port, size, head: lines([`GET ${path} HTTP/1.1`, 'Host: x']) },
+          up: { port, size, head: lines([`PUT ${path} HTTP/1.1`, 'Host: localhost', `Content-Length: ${size}`]) },
+          down: { port, size, head: lines([`GET ${path} HTTP/1.1`, 'Host: localhost']) },
         };
       },
     };
@@ -137,8 +137,8 @@ const SERVERS = {
       async file(size) {
         const path = `/${randomBytes(6).toString('hex')}`;
         return {
-          up: { port: one, size, head: lines([`PUT ${path} HTTP/1.1`, 'Host: x', `Content-Length: ${size}`]) },
-          down: { port: two, size, head: lines([`GET ${path}?size=${size} HTTP/1.1`, 'Host: x']) },
+          up: { port: one, size, head: lines([`PUT ${path} HTTP/1.1`, 'Host: localhost', `Content-Length: ${size}`]) },
+          down: { port: two, size, head: lines([`GET ${path}?size=${size} HTTP/1.1`, 'Host: localhost']) },
         };
       },
     };
@@ -163,10 +163,10 @@ const SERVERS = {
         const path = `/api/relay/${transfer.transfer_id}/0/0`;
         const headers = (all) => Object.entries(all).map(([name, value]) => `${name}: ${value}`);
         const type = 'Content-Type: application/partial-upload';
-        const upload = [`PATCH ${path} HTTP/1.1`, 'Host: x', type, 'Upload-Offset: 0', 'Upload-Complete: ?1'];
+        const upload = [`PATCH ${path} HTTP/1.1`, 'Host: localhost', type, 'Upload-Offset: 0', 'Upload-Complete: ?1'];
         return {
           up: { port: one.port, size, head: lines([...upload, `Content-Length: ${size}`, ...headers(from)]) },
-          down: { port: two.port, size, head: lines([`GET ${path} HTTP/1.1`, 'Host: x', ...headers(to)]) },
+          down: { port: two.port, size, head: lines([`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers(to)]) },
           done: () => call(two.port, 'POST', `${base}/complete`, to),
         };
       },

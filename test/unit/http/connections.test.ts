@@ -22,7 +22,7 @@ function open({ port }: RunningServer): Socket {
 }
 
 async function answers(socket: Socket): Promise<boolean> {
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const heard = await Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)]);
   return heard;
 }
@@ -94,7 +94,7 @@ test('a client that takes nothing of its answer is cut off, and one that does is
       if (taken > pieces.length * 64 * 1024) resolve();
     });
   });
-  for (const socket of [deaf, reader]) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  for (const socket of [deaf, reader]) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   // A paused socket hears of its end only by what it sends.
   const nagging = setInterval(() => deaf.write(' '), 50);
   await Promise.all([closed, whole]);

@@ -141,7 +141,7 @@ describe('over the wire', () => {
     });
     const identity = 'X-Dev-User: alice\r\nX-Dev-Device: laptop-01';
     socket.write(
-      `${head}\r\nHost: x\r\n${identity}\r\n${head.includes('Upgrade') ? '' : 'Connection: close\r\n'}\r\n`,
+      `${head}\r\nHost: localhost\r\n${identity}\r\n${head.includes('Upgrade') ? '' : 'Connection: close\r\n'}\r\n`,
       'latin1',
     );
     if (head.includes('Upgrade')) {

@@ -38,7 +38,7 @@ async function sendSlowly(head: string, bodyLength = '100000'): Promise<Slow> {
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'connect');
-  socket.write(`${head}\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bodyLength}\r\n\r\n{`);
+  socket.write(`${head}\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bodyLength}\r\n\r\n{`);
   const timer = setInterval(() => socket.write(' '), 100);
   socket.once('close', () => clearInterval(timer));
   return { socket, received: () => text, closed };
@@ -78,10 +78,10 @@ test('whose body ends in time keeps the connection', async () => {
   const socket = connect(server.port, HOST);
   sockets.push(socket);
   socket.setEncoding('latin1');
-  const ask = 'POST /api/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n';
+  const ask = 'POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n';
   socket.write(`${ask}{`);
   const [first] = (await once(socket, 'data')) as [string];
-  socket.write('}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.write('}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const [second] = (await once(socket, 'data')) as [string];
   expect([first.slice(0, 12), second.slice(0, 12)]).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
 });
