@@ -38,7 +38,9 @@ async function sendSlowly(head: string, bodyLength = '100000'): Promise<Slow> {
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'connect');
-  socket.write(`${head}\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bodyLength}\r\n\r\n{`);
+  socket.write(
+    `${head}\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bodyLength}\r\n\r\n{`,
+  );
   const timer = setInterval(() => socket.write(' '), 100);
   socket.once('close', () => clearInterval(timer));
   return { socket, received: () => text, closed };
