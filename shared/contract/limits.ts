@@ -14,7 +14,7 @@ export const LIMITS = {
   /** How long an `Idempotency-Key` answers its first result. */
   idempotencySeconds: 600,
   /** The devices of an account together may send so many times what a rate group of the store gives to one of them. */
-  accountRates: 4,
+  accountRates: 10,
   ackIds: 100,
 
   devicesPerAccount: 64,
@@ -159,6 +159,12 @@ interface Rate {
 const inStore = <const R extends Omit<Rate, 'counted' | 'accountLimit'>>(rate: R) =>
   ({ ...rate, counted: 'store' }) as const;
 
+/** In the store, by the device and by its account. */
+const inStoreByBoth = (limit: number) => ({
+  ...inStore({ by: 'device', limit, windowSeconds: 60 }),
+  accountLimit: LIMITS.accountRates * limit,
+});
+
 const onReplica = (limit: number, accountLimit: number) =>
   ({ by: 'device', counted: 'replica', limit, windowSeconds: 60, accountLimit }) as const;
 
@@ -171,10 +177,10 @@ export const RATES = {
   auth: inStore({ by: 'address', limit: 60, windowSeconds: 60 }),
   qr_start: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
   device_session: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
-  message: inStore({ by: 'device', limit: 120, windowSeconds: 60 }),
-  clipboard: inStore({ by: 'device', limit: 60, windowSeconds: 60 }),
-  transfer: inStore({ by: 'device', limit: 60, windowSeconds: 60 }),
-  signal: inStore({ by: 'device', limit: 600, windowSeconds: 60 }),
+  message: inStoreByBoth(120),
+  clipboard: inStoreByBoth(60),
+  transfer: inStoreByBoth(60),
+  signal: inStoreByBoth(600),
   push: inStore({ by: 'device', limit: 20, windowSeconds: 3_600 }),
   push_test: inStore({ by: 'device', limit: 10, windowSeconds: 60 }),
   /** In the store: every one is an event and a presence for all streams, and replicas must not multiply that. */

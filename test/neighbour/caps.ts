@@ -1,4 +1,4 @@
-import { LIMITS } from '../../shared/contract/limits.ts';
+import { ACCOUNT_BYTES, LIMITS } from '../../shared/contract/limits.ts';
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
@@ -43,7 +43,7 @@ export const CAPS: Readonly<Record<string, number>> = {
   push: LIMITS.devicesPerAccount * 8 * KIB,
   due: MIB,
   // Answers that are kept for a request that comes again: 60 s of everything, 600 s of what a client names by a key.
-  op: 32 * MIB,
+  op: ACCOUNT_BYTES.operations,
   rate: MIB,
   'wrong-codes': ROW,
   'shared: login': MIB,

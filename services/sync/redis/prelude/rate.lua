@@ -1,7 +1,7 @@
 -- A fixed window counted inside the script that it limits, which saves the trip of its own. Limit 0: off.
 -- RETURNS nil when allowed, else the refusal: code, limit, milliseconds until the window ends.
 -- Devices of one account together may make so many times the requests of one.
-local ACCOUNT_RATES = 4
+local ACCOUNT_RATES = 10
 
 local function over_rate(key, limit, window_seconds)
   if limit == 0 then return nil end
