@@ -239,7 +239,7 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     const third = await start({ APP_IDENTITY: 'broker' });
     await until(async () => (await metricsOf(third)).includes('script="key-set-keep"'));
     for (const [, name = ''] of (await metricsOf(third)).matchAll(RUN_SCRIPTS)) scriptsRun.add(name);
-    await third.stop();
+    expect(await third.stop()).toBe(0);
   });
 
   test('every script has run on it by now', async () => {
