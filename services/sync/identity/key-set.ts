@@ -122,6 +122,7 @@ function makeHeldKeys({ store, onFailure }: { store: KeySetStore | null; onFailu
  */
 export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
   const held = makeHeldKeys({ store, onFailure });
+  /** For a request; a failure in the background, at a start before the broker's, keeps no request from trying. */
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
   let fetching: Promise<boolean> | null = null;
@@ -130,7 +131,6 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
 
   /** Resolves to whether nothing is left to be done before the keys get old. */
   const load = async (isTold: boolean): Promise<boolean> => {
-    triedAtMs = now();
     try {
       const beganAtMs = await held.begin();
       const set = await fetchKeys(url);
@@ -146,7 +146,10 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
   };
   /** Joins the fetch that is running, or begins one when the last was begun long enough ago. */
   const refresh = (pauseMs: number): Promise<unknown> => {
-    if (fetching === null && now() - triedAtMs >= pauseMs) fetching = load(true);
+    if (fetching === null && now() - Math.max(triedAtMs, fetchedAtMs) >= pauseMs) {
+      triedAtMs = now();
+      fetching = load(true);
+    }
     return fetching ?? Promise.resolve();
   };
 

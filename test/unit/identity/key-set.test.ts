@@ -27,7 +27,7 @@ function keySet() {
   });
   const check = async (signer: Signer | undefined): Promise<string> =>
     codeOf(async () => jwtVerify(await (signer as Signer).sign({ sub: 'alice' }), keys));
-  return { check, failures };
+  return { check, failures, keys };
 }
 
 const UNKNOWN = 'ERR_JWKS_NO_MATCHING_KEY';
@@ -105,6 +105,20 @@ test('without any keys nobody is let in, and their place is asked once a second'
   clockMs += 1_000;
   expect(await check(first)).toBe('none');
   expect(server.fetches()).toBe(2);
+});
+
+test('whoever shows a token just after a fetch at the start came before the broker was there is let in', async () => {
+  const early = new Promise<void>((resolve) => {
+    server.answerWith((res) => res.writeHead(503).end(resolve));
+  });
+  const { check, keys } = keySet();
+  keys.start();
+  await early;
+  server.answerKeys();
+  // A request that comes while that fetch is under way shares its end.
+  await check(first);
+  expect(await check(first)).toBe('none');
+  keys.stop();
 });
 
 test('a token that names no key is checked with the only one that fits, and not tried against several', async () => {
