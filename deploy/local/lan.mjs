@@ -29,9 +29,13 @@ function failed(res) {
   res.writeHead(502, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(problem));
 }
 
+/** What may be asked again where it is not known whether it was heard (RFC 9110, section 9.2.2), and has no body to keep. */
+const mayRepeat = ({ method }) => method === 'GET' || method === 'HEAD';
+
 /**
  * Passes one request on to the first of these ports, and its answer back, as they come. Where nobody takes the connection
- * nothing has been sent yet, and the next port has its turn.
+ * nothing has been sent yet, and the next port has its turn; likewise where a replica that is killed takes the connection
+ * and ends it without an answer, if the request may be repeated.
  */
 function pass(req, res, [port, ...others]) {
   if (port === undefined) return failed(res);
@@ -61,7 +65,7 @@ function pass(req, res, [port, ...others]) {
   });
   onward.on('error', () => {
     if (res.destroyed) return;
-    if (isConnected) failed(res);
+    if (isConnected && (res.headersSent || !mayRepeat(req))) failed(res);
     else pass(req, res, others);
   });
   res.once('close', () => onward.destroy());
