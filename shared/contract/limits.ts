@@ -3,11 +3,11 @@
  * the configuration table of the service; here stands its default.
  */
 export const LIMITS = {
-  /** UTF-8 bytes of one message (specification, "Limits"). */
+  /** UTF-8 bytes of one message. */
   messageBytes: 4_096,
-  /** UTF-8 bytes of the clipboard (specification, "Limits"). */
+  /** UTF-8 bytes of the clipboard. */
   clipboardBytes: 65_536,
-  /** Retention of the clipboard (specification: cleared automatically after 5 minutes). */
+  /** Retention of the clipboard. */
   clipboardSeconds: 300,
   deviceNameChars: 32,
   idempotencyKeyChars: 64,

@@ -29,7 +29,7 @@ export interface Route {
    * session it is also while nobody can say whether it is still live.
    */
   endsOwn: boolean;
-  /** The same-origin rule of contract section 3; always on for unsafe methods. */
+  /** The same-origin rule (CONTRACT.md, "Identity"); always on for unsafe methods. */
   sameOrigin: boolean;
   /** Of a route with an identity never null. */
   rate: RateGroup | null;

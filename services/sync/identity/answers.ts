@@ -3,7 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Caller } from './caller.ts';
 import { makeSeen } from './seen.ts';
 
-/** Contract section 3. A revocation that this replica did not hear of works after this long. */
+/** As CONTRACT.md, "Identity", has it. A revocation that this replica did not hear of works after this long. */
 const KEEP_MS = 10_000;
 /** Of each kind. A forgotten answer costs one more question. */
 const MOST = 10_000;

@@ -56,7 +56,7 @@ const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
 };
 
 /**
- * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
+ * Identity mode `broker` (CONTRACT.md, "Identity"), for installations without an edge: an access token, whose signature is
  * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {

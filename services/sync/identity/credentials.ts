@@ -8,7 +8,7 @@ const CREDENTIAL = /^v1\.[\w-]{1,128}\.[\w+/=-]{1,256}$/;
 /** RFC 6750, section 2.1. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,4096})$/i;
 
-/** Contract section 8: over https the name that browsers let nobody but this very host set. */
+/** Over https (CONTRACT.md, "The auth broker") the name that browsers let nobody but this very host set. */
 export const sessionCookieName = (publicUrl: string): string =>
   publicUrl.startsWith('https:') ? '__Host-baton' : 'baton';
 

@@ -108,6 +108,7 @@ describe('secrets that this repository shows', () => {
     'services/GUARANTEES.md',
     'deploy/CONFIGURATION.md',
     'shared/contract/README.md',
+    'shared/contract/CONTRACT.md',
     'services/broker/README.md',
     'deploy/edge/README.md',
     'deploy/edge/nginx/secret.conf.sample',
