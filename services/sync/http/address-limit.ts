@@ -5,7 +5,7 @@ import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { RedisStore } from 'rate-limit-redis';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 import { factsOf } from './request-facts.ts';
 import { scaledLimit } from './rate-limit-headers.ts';
 

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { rateLimitHeaders, scaled } from './rate-limit-headers.ts';
 

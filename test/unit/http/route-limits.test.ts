@@ -1,7 +1,8 @@
 import request from 'supertest';
 import { makeReplicaLimits } from '../../../services/sync/http/replica-limit.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { LIMITS, RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { ALICE, publicApp } from './public-app.ts';
