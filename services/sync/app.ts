@@ -206,7 +206,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const identity = makeIdentity({
-    ...{ config, isRevoked, verify: broker && broker.verify, db: { redis, scripts, keys } },
+    ...{ config, isRevoked, clientAddress, verify: broker && broker.verify, db: { redis, scripts, keys } },
     ensureRow: devices.ensureRow,
     restoreRow: sessions.rows.restore,
     onFailure,

@@ -26,7 +26,7 @@ const onReplica = (limit: number, accountLimit: number) =>
   ({ by: 'device', counted: 'replica', limit, windowSeconds: 60, accountLimit }) as const;
 
 /**
- * Rate groups: a route with an identity has one. `address` groups count a client address on every replica together
+ * Rate groups: a route with an identity has one, beside what its identity costs. `address` groups count a client address on every replica together
  * (IPv6 by /56); `device` groups of the store count per device or, without a device, per account. Groups of the replica
  * bound what one account can cost one process; no honest client comes near them.
  */
@@ -34,6 +34,11 @@ export const RATES = {
   auth: inStore({ by: 'address', limit: 60, windowSeconds: 60 }),
   qr_start: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
   device_session: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
+  /**
+   * Identity `broker`, on every route: session cookies that the auth broker refused. An office whose sessions were all
+   * lost shows each of them once.
+   */
+  unknown_credential: { by: 'address', counted: 'replica', limit: 600, windowSeconds: 60 },
   message: inStoreByBoth(120),
   clipboard: inStoreByBoth(60),
   transfer: inStoreByBoth(60),

@@ -41,10 +41,14 @@ function withScripts(send: SendCommand): SendCommand {
   };
 }
 
-export type AddressGroup = { [G in RateGroup]: (typeof RATES)[G]['by'] extends 'address' ? G : never }[RateGroup];
+/** Those that all replicas count together. */
+export type AddressGroup = {
+  [G in RateGroup]: (typeof RATES)[G] extends { by: 'address'; counted: 'store' } ? G : never;
+}[RateGroup];
 
 const groups = Object.keys(RATES) as RateGroup[];
-export const isAddressGroup = (group: RateGroup): group is AddressGroup => RATES[group].by === 'address';
+export const isAddressGroup = (group: RateGroup): group is AddressGroup =>
+  RATES[group].by === 'address' && RATES[group].counted === 'store';
 
 interface AddressLimitDeps {
   sendCommand: SendCommand;
