@@ -15,6 +15,8 @@ export const LIMITS = {
   idempotencySeconds: 600,
   /** The devices of an account together may send so many times what a rate group of the store gives to one of them. */
   accountRates: 10,
+  /** Of answers to messages to all devices: a repetition finds its devices unless so many lists have come since. */
+  targetLists: 256,
   ackIds: 100,
 
   devicesPerAccount: 64,
@@ -35,7 +37,7 @@ export const LIMITS = {
    */
   transferBytes: 8 * 1024 * 1024,
   /** What the store keeps of a file beside its place in the list, once the relay has begun with it. */
-  fileBookkeepingBytes: 100,
+  fileBookkeepingBytes: 200,
   /** An ended transfer keeps its list of files, and `sealed`, when they are no longer than this; as JSON. */
   endedListBytes: 2_048,
   /** Else it keeps so many files of its list, their names cut to so many bytes. */
@@ -135,8 +137,10 @@ export const ACCOUNT_BYTES = {
   clipboard: 3 * LIMITS.clipboardBytes,
   /** Lists and `sealed` of live ones, and records. */
   transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
-  /** Of messages to all devices with a key of the client; offers; signals and the clipboard, for a minute. */
-  operations: remembered(120, 600) * 8_400 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** Of messages with a key of the client, also to all devices; offers; signals and the clipboard, for a minute. */
+  operations: remembered(120, 600) * 640 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** The newest lists of devices that messages to all went to: so many, each of up to 64 devices. */
+  targets: LIMITS.targetLists * 7_680,
   /** A target for each platform of a device. */
   subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
   /** One push is owed to a device for each kind and sender on each of three platforms; with its place in time. */

@@ -56,8 +56,8 @@ export function makeStrangerLimit(parts: StrangerLimitParts) {
 
   /** Throws while one more refusal would be above the limit: so many at once, then evenly over each window. */
   const check = (key: string): void => {
-    const waitMs = refusals.get(key) + windowMs / limit - now() - windowMs;
-    if (waitMs > 0) throw tooMany(waitMs / 1000);
+    const leftMs = refusals.get(key) + windowMs / limit - now() - windowMs;
+    if (leftMs > 0) throw tooMany(leftMs / 1000);
   };
 
   const count = (key: string): void => {
