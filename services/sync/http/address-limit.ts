@@ -10,7 +10,7 @@ import { factsOf } from './request-facts.ts';
 import { scaledLimit } from './rate-limit-headers.ts';
 
 /** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
-const IPV6_SUBNET_BITS = 56;
+export const IPV6_SUBNET_BITS = 56;
 
 type Reply = boolean | number | string;
 type SendCommand = (...args: string[]) => Promise<Reply | Reply[]>;

@@ -1,13 +1,12 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { RATES } from '../../../shared/contract/rates.ts';
+import { IPV6_SUBNET_BITS } from '../http/address-limit.ts';
 import { rateLimitHeaders, scaled } from '../http/rate-limit-headers.ts';
 import { makeCounts } from '../http/recent-counts.ts';
 import { makeAddressQueue } from './address-queue.ts';
 
 const GROUP = 'unknown_credential';
-/** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
-const IPV6_SUBNET_BITS = 56;
 /** Addresses that are counted in one window; two windows are kept. Some 100 bytes each. */
 const MOST_COUNTED = 50_000;
 /** A quarter of the connections that the broker's client has. */
