@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
-import { LIMITS, type RateGroup } from './limits.ts';
+import { LIMITS } from './limits.ts';
+import type { RateGroup } from './rates.ts';
 
 /**
  * One row of the route table. The guard, the validation, the OpenAPI document and the types of handlers and of

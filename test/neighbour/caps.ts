@@ -44,6 +44,7 @@ export const CAPS: Readonly<Record<string, number>> = {
   due: MIB,
   // Answers that are kept for a request that comes again: 60 s of everything, 600 s of what a client names by a key.
   op: ACCOUNT_BYTES.operations,
+  targets: ACCOUNT_BYTES.targets,
   rate: MIB,
   'wrong-codes': ROW,
   'shared: login': MIB,
