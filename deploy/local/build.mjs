@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from './command.mjs';
+import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
 import { installPackages, requireNode } from './setup.mjs';
 import { filesUnder, ROOT } from './tree.mjs';
 
 /**
- * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them; and each
+ * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them; the files
+ * of the API reference to dist/reference; and each
  * service with all its packages as one file, `dist/replica.js` and `dist/broker.js`: a replica is ready after 0.5 s of
  * a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
@@ -15,13 +17,14 @@ import { filesUnder, ROOT } from './tree.mjs';
 const DIST = join(ROOT, 'dist');
 const BUNDLES = { replica: 'services/sync/main.js', broker: 'services/broker/main.js' };
 const PROJECT = 'deploy/local/tsconfig.build.json';
+const BUILDERS = ['deploy/local/build.mjs', 'deploy/local/reference.mjs', ...REFERENCE_SOURCES];
 const STAMP = join(DIST, '.stamp');
 
 const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 function stampOf(sources) {
   const hash = createHash('sha256');
-  for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs']) {
+  for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', ...BUILDERS]) {
     hash
       .update(`${path}\n`)
       .update(readOrEmpty(join(ROOT, path)))
@@ -77,7 +80,7 @@ export async function build() {
   const wanted = new Set(sources.flatMap(outputsOf));
   const bundles = Object.keys(BUNDLES).map((name) => `${name}.js`);
   const stamp = stampOf(sources);
-  const complete = [...wanted, ...bundles].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const complete = [...wanted, ...bundles, REFERENCE_MANIFEST].every((path) => existsSync(join(ROOT, 'dist', path)));
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
@@ -87,6 +90,7 @@ export async function build() {
     cpSync(join(ROOT, path), join(ROOT, 'dist', path));
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
+  buildReference();
   await Promise.all(Object.entries(BUNDLES).map(([name, entry]) => bundle(name, entry)));
   writeFileSync(STAMP, stamp);
   return { ok: true, output: '' };
