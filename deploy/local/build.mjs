@@ -2,26 +2,30 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from './command.mjs';
+import { licencesOf } from './licences.mjs';
 import { installPackages, requireNode } from './setup.mjs';
 import { filesUnder, ROOT } from './tree.mjs';
 
 /**
  * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them; and each
  * service with all its packages as one file, `dist/replica.js` and `dist/broker.js`: a replica is ready after 0.5 s of
- * a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one.
+ * a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these packages ask to be
+ * passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
  * more is removed. A type error changes nothing in dist/.
  */
 const DIST = join(ROOT, 'dist');
 const BUNDLES = { replica: 'services/sync/main.js', broker: 'services/broker/main.js' };
 const PROJECT = 'deploy/local/tsconfig.build.json';
+const LICENCES = 'THIRD-PARTY-LICENCES.txt';
 const STAMP = join(DIST, '.stamp');
 
 const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 function stampOf(sources) {
   const hash = createHash('sha256');
-  for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs']) {
+  const builders = ['tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs', 'deploy/local/licences.mjs'];
+  for (const path of [...sources, ...builders]) {
     hash
       .update(`${path}\n`)
       .update(readOrEmpty(join(ROOT, path)))
@@ -56,6 +60,7 @@ const keepAddresses = {
   },
 };
 
+/** Gives the modules that went into it. */
 async function bundle(name, entry) {
   // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
   const { rolldown } = await import('rolldown');
@@ -67,8 +72,9 @@ async function bundle(name, entry) {
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  await made.write({ file: join(DIST, `${name}.js`), format: 'esm', sourcemap: true });
+  const { output } = await made.write({ file: join(DIST, `${name}.js`), format: 'esm', sourcemap: true });
   await made.close();
+  return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }
 
 /** `{ok, output}`; `output` is the compiler's when it refused. */
@@ -77,7 +83,7 @@ export async function build() {
   const wanted = new Set(sources.flatMap(outputsOf));
   const bundles = Object.keys(BUNDLES).map((name) => `${name}.js`);
   const stamp = stampOf(sources);
-  const complete = [...wanted, ...bundles].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const complete = [...wanted, ...bundles, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
@@ -87,7 +93,8 @@ export async function build() {
     cpSync(join(ROOT, path), join(ROOT, 'dist', path));
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
-  await Promise.all(Object.entries(BUNDLES).map(([name, entry]) => bundle(name, entry)));
+  const modules = await Promise.all(Object.entries(BUNDLES).map(([name, entry]) => bundle(name, entry)));
+  writeFileSync(join(DIST, LICENCES), licencesOf(modules.flat()));
   writeFileSync(STAMP, stamp);
   return { ok: true, output: '' };
 }
