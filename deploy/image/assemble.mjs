@@ -34,6 +34,6 @@ for (const file of ['users.acl', 'sentinels.conf']) put(`deploy/redis/${file}`, 
 for (const program of ['health.mjs', 'secrets.mjs', 'cluster.mjs']) put(`deploy/image/${program}`, `dist/${program}`);
 const { name, version, license, type } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 writeFileSync(join(folder, 'app/package.json'), `${JSON.stringify({ name, version, license, type })}\n`);
-for (const [top, names] of Object.entries(MOUNTS)) {
-  for (const name of names) mkdirSync(join(folder, 'mounts', top, name), { recursive: true });
+for (const [top, places] of Object.entries(MOUNTS)) {
+  for (const place of places) mkdirSync(join(folder, 'mounts', top, place), { recursive: true });
 }

@@ -14,7 +14,8 @@ const PORT = 6379;
 const nodes = process.argv.slice(2);
 const password = readFileSync('/run/baton/password-operator', 'utf8').trim();
 
-const encode = (words) => `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
+const encode = (words) =>
+  `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 
 /** The answer to one command, as text; throws when it is an error. */
 function ask(host, ...words) {

@@ -24,7 +24,6 @@ export function licencesOf(modules) {
   const folders = [...new Set(modules.map(packageOf))].filter(
     (folder) => folder !== null && existsSync(join(ROOT, folder, 'package.json')),
   );
-  const head =
-    `Baton's services contain these ${folders.length} packages, unchanged. Their sources are at npm under name and version.`;
+  const head = `Baton's services contain these ${folders.length} packages, unchanged. Their sources are at npm under name and version.`;
   return `${[head, ...folders.sort().map(textOf)].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { must } from './docker.mjs';
 
@@ -26,7 +36,10 @@ function add(root, program, target = program) {
 
 /** The path of a program; servers are not always on the PATH of an ordinary user. */
 function find(name) {
-  const path = (process.env.PATH ?? '').split(':').concat('/usr/sbin', '/usr/local/bin').map((at) => join(at, name));
+  const path = (process.env.PATH ?? '')
+    .split(':')
+    .concat('/usr/sbin', '/usr/local/bin')
+    .map((at) => join(at, name));
   const found = path.find(existsSync);
   if (found === undefined) throw new Error(`${name} is not installed`);
   return found;
@@ -51,7 +64,12 @@ function makeRoot(folder, fill) {
 
 /** Imports a folder as an image. Whoever may read this tarball may read these files here too. */
 function importRoot(folder, image) {
-  must('sh', ['-c', 'tar -C "$0" --owner=0 --group=0 --numeric-owner -c . | docker import - "$1" >/dev/null', folder, image]);
+  must('sh', [
+    '-c',
+    'tar -C "$0" --owner=0 --group=0 --numeric-owner -c . | docker import - "$1" >/dev/null',
+    folder,
+    image,
+  ]);
 }
 
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
@@ -75,7 +93,16 @@ function addNpm(root) {
 /** Node's program of the version that images have; the package registry carries it. */
 function fetchNode(folder, version) {
   const name = `node-linux-${process.arch}`;
-  must('npm', ['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts', '--loglevel=error', `${name}@${version}`]);
+  must('npm', [
+    'install',
+    '--prefix',
+    folder,
+    '--no-save',
+    '--no-package-lock',
+    '--ignore-scripts',
+    '--loglevel=error',
+    `${name}@${version}`,
+  ]);
   return join(folder, 'node_modules', name, 'bin/node');
 }
 

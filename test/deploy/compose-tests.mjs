@@ -18,8 +18,8 @@ const RESTRICTED =
   '{{.Config.User}} {{.HostConfig.ReadonlyRootfs}} {{json .HostConfig.CapDrop}} {{json .HostConfig.SecurityOpt}}';
 
 export async function testSite({ test, site }) {
-  await test('docker compose up reaches healthy without a word of configuration', () => {
-    site.up();
+  await test('docker compose up reaches healthy without a word of configuration', async () => {
+    await site.up();
     for (const service of SERVICES) assert.ok(site.isHealthy(service), `${service} is not healthy`);
   });
   await test('every container is an ordinary user without capabilities on a read-only root', () => {
@@ -36,13 +36,13 @@ export async function testSite({ test, site }) {
     assert.ok(heap > 0.5 * memory && heap < 0.65 * memory, `${heap} of ${memory}`);
     return `${Math.round(heap / MIB)} of ${memory / MIB} MiB`;
   });
-  await test('each service has its own secrets and no other, and a second start keeps them', () => {
+  await test('each service has its own secrets and no other, and a second start keeps them', async () => {
     const script = `console.log(require('node:fs').readdirSync('/run/baton').sort().join(' '))`;
     const digest = `console.log(require('node:crypto').createHash('sha256').update(require('node:fs').readFileSync('/run/baton/edge-secret')).digest('hex'))`;
     const before = site.run('replica-1', digest);
     assert.doesNotMatch(site.run('replica-1', script), /tokens|users\.acl|secret\.conf|password/);
     assert.doesNotMatch(site.run('broker', script), /edge-secret|users\.acl|vapid|password/);
-    assert.match(site.compose('run', '--rm', 'secrets'), /every secret was there/);
+    assert.match(await site.compose('run', '--rm', 'secrets'), /every secret was there/);
     assert.equal(site.run('replica-1', digest), before);
   });
 }
@@ -65,11 +65,15 @@ export async function testUse({ test, site }) {
     quiet.since = Date.now();
     const sentAt = Date.now();
     await laptop.call('POST', '/api/message', { status: 201, json: { to: 'Phone', content: 'hello' } });
-    const [heard] = await until('the message', () => phoneStream.named('message').length > 0 && phoneStream.named('message'));
+    const [heard] = await until(
+      'the message',
+      () => phoneStream.named('message').length > 0 && phoneStream.named('message'),
+    );
     assert.equal(heard.data.content, 'hello');
     return `${heard.at - sentAt} ms`;
   });
-  await test('a relayed file passes nginx as it comes: nothing waits in its memory or on its disk', () => relay(site, laptop, phone));
+  await test('a relayed file passes nginx as it comes: nothing waits in its memory or on its disk', () =>
+    relay(site, laptop, phone));
   await test(`a stream stays open through ${QUIET_SECONDS} s in which nothing happens`, async () => {
     await until('the time', () => Date.now() - quiet.since > QUIET_SECONDS * 1000, QUIET_SECONDS + 10);
     assert.equal(quiet.stream.opened, 1);
@@ -170,23 +174,23 @@ async function testFaults({ test, site, laptop, phoneStream }) {
     withoutLoss(async () => {
       const opened = phoneStream.opened;
       for (const service of ['replica-1', 'replica-2']) {
-        await site.dockerAsync('kill', service);
+        await site.docker('kill', service);
         await until('a stream', () => laptop.call('GET', '/api/devices'));
-        await site.dockerAsync('start', service);
+        await site.docker('start', service);
         await healthy(service);
       }
       await until('the stream on another replica', () => phoneStream.opened > opened);
     }));
   await test('a replica that is stopped drains, ends by itself, and loses nothing', () =>
     withoutLoss(async () => {
-      await site.dockerAsync('stop', 'replica-1', '--time', '120');
+      await site.docker('stop', 'replica-1', '--time', '120');
       assert.equal(site.inspect('replica-1', '{{.State.ExitCode}}'), '0');
-      await site.dockerAsync('start', 'replica-1');
+      await site.docker('start', 'replica-1');
       await healthy('replica-1');
     }));
   await test('a Redis that is started anew has everything: no message and no session is lost', async () => {
     const figure = await withoutLoss(async () => {
-      await site.dockerAsync('restart', 'redis');
+      await site.docker('restart', 'redis');
       await healthy('redis');
     });
     await laptop.call('GET', '/api/devices');
@@ -199,7 +203,7 @@ export async function testMode({ test, mode, make }) {
   const site = make({ profiles: [mode], env: { BATON_REDIS: mode } });
   await test(`with the profile ${mode} it reaches healthy, and a message passes`, async () => {
     try {
-      site.up();
+      await site.up();
       const [laptop, phone] = ['Laptop', 'Phone'].map((name) => new Device(site.url, name));
       for (const device of [laptop, phone]) await device.signIn('ann');
       const stream = new Stream(phone);
@@ -208,9 +212,9 @@ export async function testMode({ test, mode, make }) {
       await until('the message', () => stream.named('message').length > 0);
       await stream.leave();
     } catch (error) {
-      throw new Error(`${error.message}\n${site.logs()}`, { cause: error });
+      throw new Error(`${error.message}\n${await site.logs()}`, { cause: error });
     } finally {
-      site.down();
+      await site.down();
     }
   });
 }

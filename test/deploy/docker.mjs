@@ -17,6 +17,21 @@ export function must(command, args, options = {}) {
   throw new Error(`${command} ${args.slice(0, 4).join(' ')} … failed:\n${said.slice(-6_000).trimEnd()}`);
 }
 
+/** As `must`, for what takes long: this process goes on listening to signals. */
+export function mustSoon(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (said[name] += text));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) return resolve(said.stdout);
+      const all = `${said.stdout}${said.stderr}`.slice(-6_000).trimEnd();
+      return reject(new Error(`${command} ${args.slice(0, 4).join(' ')} … failed:\n${all}`));
+    });
+  });
+}
+
 const works = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 /** Why nothing can be tested here, or null. */

@@ -7,7 +7,16 @@ const LARGEST_MB = 60;
 const sizeOf = (image) => Number(must('docker', ['image', 'inspect', '--format', '{{.Size}}', image]));
 
 /** As strict as an orchestrator may be. */
-const HARDENED = ['--rm', '--network', 'none', '--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'];
+const HARDENED = [
+  '--rm',
+  '--network',
+  'none',
+  '--read-only',
+  '--cap-drop',
+  'ALL',
+  '--security-opt',
+  'no-new-privileges',
+];
 
 const inImage = (image, script) => JSON.parse(must('docker', ['run', ...HARDENED, image, 'node', '-e', script]));
 

@@ -7,6 +7,9 @@ import { installPackages, requireNode } from '../../deploy/local/setup.mjs';
 import { ROOT } from '../../deploy/local/tree.mjs';
 import { makeBases, nodeVersionOfImages } from './bases.mjs';
 import { must, startEngine, useCompose, whyNot } from './docker.mjs';
+import { testMode, testSite, testUse } from './compose-tests.mjs';
+import { testImage } from './image-tests.mjs';
+import { makeSite } from './site.mjs';
 import { makeSuite } from './suite.mjs';
 
 /*
@@ -45,45 +48,46 @@ endings.push(async () => rmSync(folder, { recursive: true, force: true }));
 const engine = await startEngine(join(folder, 'engine'));
 endings.push(engine.stop);
 
+/** What docker-compose.yml takes from its environment, so that nothing has to be fetched but packages. */
 async function prepare() {
   const bases = makeBases({ folder: join(folder, 'bases'), prefix, nodeVersion: nodeVersionOfImages(ROOT) });
   const image = `${prefix}baton`;
   if (!engine.own) endings.push(async () => must('docker', ['image', 'rm', '--force', image, ...Object.values(bases)]));
-  const args = ['--build-arg', `BUILD_BASE=${bases.build}`, '--build-arg', `RUNTIME_BASE=${bases.runtime}`];
-  // The builder without a frontend of its own: that would be one more image to fetch.
-  const options = { cwd: ROOT, env: { ...process.env, DOCKER_BUILDKIT: '0' } };
-  must('docker', ['build', '--network', 'host', '-f', 'deploy/image/Dockerfile', '-t', image, ...args, '.'], options);
-  return { bases, image };
-}
-
-let made = null;
-await test('the image builds on bases of this machine', async () => {
-  made = await prepare();
-});
-if (made !== null) {
-  const { testImage } = await import('./image-tests.mjs');
-  const { testMode, testSite, testUse } = await import('./compose-tests.mjs');
-  const { makeSite } = await import('./site.mjs');
-  const { bases, image } = made;
-  await testImage({ test, image, runtimeBase: bases.runtime });
-  const env = {
+  return {
     BATON_IMAGE: image,
+    BATON_BUILD_BASE: bases.build,
+    BATON_RUNTIME_BASE: bases.runtime,
+    BATON_BUILD_NETWORK: 'host',
     BATON_REDIS_IMAGE: bases.redis,
     BATON_NGINX_IMAGE: bases.nginx,
     BATON_PORT: String(await freePort()),
     BATON_NETWORK: `172.31.${randomInt(80, 250)}`,
+    // The builder without a frontend of its own: that would be one more image to fetch.
+    DOCKER_BUILDKIT: '0',
   };
-  const site = makeSite({ root: ROOT, project, env });
+}
+
+async function testAll() {
+  const env = await prepare();
+  const siteOf = ({ profiles = [], env: own = {} } = {}) =>
+    makeSite({ root: ROOT, project, env: { ...env, ...own }, profiles });
+  const site = siteOf();
   endings.push(async () => site.down());
+  const built = await test('docker compose build makes the image', async () =>
+    void (await site.compose('build', 'secrets')));
+  if (!built) return;
+  await testImage({ test, image: env.BATON_IMAGE, runtimeBase: env.BATON_RUNTIME_BASE });
   await testSite({ test, site });
   if (counts.failed === 0) await testUse({ test, site });
-  if (counts.failed === 0) {
-    site.down();
-    const make = ({ profiles, env: own }) => makeSite({ root: ROOT, project, env: { ...env, ...own }, profiles });
-    for (const mode of ['sentinel', 'cluster']) await testMode({ test, mode, make });
-  }
-  if (counts.failed > 0) say(site.logs());
+  if (counts.failed > 0) say(await site.logs());
+  await site.down();
+  for (const mode of ['sentinel', 'cluster']) await testMode({ test, mode, make: siteOf });
 }
+
+await testAll().catch((error) => {
+  counts.failed += 1;
+  say(`FAIL  ${error.stack}`);
+});
 await end();
 say(`${((Date.now() - startedAt) / 1000).toFixed(0)} s`);
 say(`${counts.passed} passed, ${counts.failed} failed`);

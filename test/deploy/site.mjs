@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { must } from './docker.mjs';
+import { must, mustSoon } from './docker.mjs';
 
 const FIELDS = '{{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{end}}';
 
@@ -23,7 +22,7 @@ export async function until(what, look, seconds = 60) {
 export function makeSite({ root, project, env, profiles = [] }) {
   const options = { cwd: root, env: { ...process.env, ...env } };
   const flags = ['compose', '-p', project, ...profiles.flatMap((name) => ['--profile', name])];
-  const compose = (...args) => must('docker', [...flags, ...args], options);
+  const compose = (...args) => mustSoon('docker', [...flags, ...args], options);
   const containerOf = (service) => `${project}-${service}-1`;
   const inspect = (service, format) => must('docker', ['inspect', '--format', format, containerOf(service)]).trim();
   return {
@@ -33,13 +32,8 @@ export function makeSite({ root, project, env, profiles = [] }) {
     url: `http://localhost:${env.BATON_PORT}`,
     /** Runs JavaScript in a container of Baton's image; gives what it prints. */
     run: (service, script) => must('docker', ['exec', containerOf(service), 'node', '-e', script]).trim(),
-    docker: (act, service, ...args) => must('docker', [act, ...args, containerOf(service)]),
-    /** As `docker`, while other things go on here. */
-    dockerAsync: (act, service, ...args) =>
-      new Promise((resolve, reject) => {
-        const child = spawn('docker', [act, ...args, containerOf(service)], { stdio: 'ignore' });
-        child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`docker ${act} ${service}: ${code}`))));
-      }),
+    /** One act on one container: `kill`, `stop`, `start`. */
+    docker: (act, service, ...args) => mustSoon('docker', [act, ...args, containerOf(service)]),
     isHealthy: (service) => inspect(service, FIELDS) === 'running healthy',
     up: () => compose('up', '--detach', '--wait', '--wait-timeout', '180'),
     logs: () => compose('logs', '--no-color', '--tail', '60'),
