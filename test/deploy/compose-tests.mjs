@@ -149,7 +149,13 @@ async function lostMessages({ laptop, phoneStream }, disturb) {
     }
     await send();
   })();
-  await disturb().finally(() => {
+  const more = (count, from = accepted.size) => until('more messages', () => accepted.size >= from + count);
+  const whole = async () => {
+    await more(5);
+    await disturb();
+    await more(5);
+  };
+  await whole().finally(() => {
     over = true;
     giveUpAt = Date.now() + 60_000;
   });
@@ -199,8 +205,7 @@ async function testFaults({ test, site, laptop, phoneStream }) {
 }
 
 /** The profiles for another kind of Redis, each from nothing. */
-export async function testMode({ test, mode, make }) {
-  const site = make({ profiles: [mode], env: { BATON_REDIS: mode } });
+export async function testMode({ test, mode, site }) {
   await test(`with the profile ${mode} it reaches healthy, and a message passes`, async () => {
     try {
       await site.up();
