@@ -84,7 +84,7 @@ export async function testUse({ test, site }) {
   await phoneStream.leave();
 }
 
-/** The sender goes on only when the receiver has what was sent: neither side is ahead by what an edge could hold. */
+/** The second piece is sent when the receiver has the first; what nginx holds is measured when all have passed. */
 async function relay(site, sender, receiver) {
   const json = { to: receiver.name, files: [{ name: 'file.bin', size: FILE_BYTES }] };
   const { transfer } = await sender.call('POST', '/api/transfer/init', { status: 201, json });
