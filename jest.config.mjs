@@ -5,8 +5,8 @@
 const SLOW_REDIS_MODES =
   '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel-faults|wait-replicas)\\.test';
 
-/** Whether the gates refuse what they should matters when they change, and costs a minute of computing: `npm test -- test/gates`. */
-const asksForGates = process.argv.some((word) => word.includes('gates'));
+/** Asked for by their names alone, and suites of their own in `.ci/run`: what they examine seldom changes, and they take long. */
+const LEFT_OUT = ['gates', 'edge'].filter((folder) => !process.argv.some((word) => word.includes(folder)));
 
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
@@ -14,7 +14,7 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/(bench|chaos|storm|neighbour|browser|deploy)/',
-    ...(asksForGates ? [] : ['<rootDir>/test/gates/']),
+    ...LEFT_OUT.map((folder) => `<rootDir>/test/${folder}/`),
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

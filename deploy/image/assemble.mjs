@@ -9,6 +9,9 @@ import { filesUnder, ROOT } from '../local/tree.mjs';
  * to the user of the image. Usage: node deploy/image/assemble.mjs <folder>
  */
 
+/** What starts each in the image, whatever the folders of the sources are called. */
+const SERVICES = { replica: 'services/sync/main.js', broker: 'services/broker/main.js' };
+
 const MOUNTS = {
   secrets: ['replica', 'broker', 'edge', 'redis', 'sentinel'],
   data: ['redis', 'redis-2', 'redis-3', 'sentinel', 'sentinel-2', 'sentinel-3'],
@@ -26,7 +29,11 @@ const put = (from, to = from) => {
 };
 
 await buildOrExit();
-for (const file of ['replica.js', 'replica.js.map', 'broker.js', 'broker.js.map']) put(`dist/${file}`);
+for (const [name, entry] of Object.entries(SERVICES)) {
+  put(`dist/${entry}`);
+  put(`dist/${entry}.map`);
+  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './${entry}';\n`);
+}
 for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
 put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');
 put('LICENSE');

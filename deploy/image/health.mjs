@@ -7,7 +7,7 @@ import { get } from 'node:http';
  */
 
 const { env } = process;
-const isBroker = readFileSync('/proc/1/cmdline', 'utf8').includes('broker.js');
+const isBroker = /\bbroker\b/.test(readFileSync('/proc/1/cmdline', 'utf8'));
 const url = isBroker
   ? `http://127.0.0.1:${env.BROKER_PORT || 8090}/healthz`
   : `http://127.0.0.1:${env.APP_ADMIN_PORT || 9090}/readyz`;

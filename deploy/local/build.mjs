@@ -7,15 +7,15 @@ import { installPackages, requireNode } from './setup.mjs';
 import { filesUnder, ROOT } from './tree.mjs';
 
 /**
- * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them; and each
- * service with all its packages as one file, `dist/replica.js` and `dist/broker.js`: a replica is ready after 0.5 s of
- * a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these packages ask to be
- * passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
+ * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them. What starts
+ * a service is one file with all its modules and packages: a replica is ready after 0.5 s of a processor so, and after
+ * 1.1 s when Node finds and reads its 1,130 modules one by one. What these packages ask to be passed on is in
+ * `dist/THIRD-PARTY-LICENCES.txt`.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
  * more is removed. A type error changes nothing in dist/.
  */
 const DIST = join(ROOT, 'dist');
-const BUNDLES = { replica: 'services/sync/main.js', broker: 'services/broker/main.js' };
+const BUNDLES = ['services/sync/main.js', 'services/broker/main.js'];
 const PROJECT = 'deploy/local/tsconfig.build.json';
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
 const STAMP = join(DIST, '.stamp');
@@ -24,13 +24,7 @@ const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '
 
 function stampOf(sources) {
   const hash = createHash('sha256');
-  const builders = [
-    'tsconfig.json',
-    PROJECT,
-    'package-lock.json',
-    'deploy/local/build.mjs',
-    'deploy/local/licences.mjs',
-  ];
+  const builders = ['tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs', 'deploy/local/licences.mjs'];
   for (const path of [...sources, ...builders]) {
     hash
       .update(`${path}\n`)
@@ -56,29 +50,30 @@ function removeStale(folder, wanted) {
 }
 
 /** Modules read their scripts beside themselves: in a bundle each still has the address that it has in dist/. */
-const keepAddresses = {
+const keepAddresses = (file) => ({
   name: 'keep-addresses',
   transform(code, id) {
     // Of packages no map: what logs show is where our own code stands.
     if (!id.startsWith(join(DIST, '/'))) return { code, map: { mappings: '' } };
-    const url = `new URL('./${relative(DIST, id)}', import.meta.url).href`;
+    const url = `new URL('${relative(dirname(file), id)}', import.meta.url).href`;
     return { code: code.replaceAll('import.meta.url', url), map: null };
   },
-};
+});
 
 /** Gives the modules that went into it. */
-async function bundle(name, entry) {
+async function bundle(name) {
+  const file = join(DIST, name);
   // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
   const { rolldown } = await import('rolldown');
   const made = await rolldown({
-    input: join(DIST, entry),
+    input: file,
     cwd: ROOT,
     platform: 'node',
-    plugins: [keepAddresses],
+    plugins: [keepAddresses(file)],
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  const { output } = await made.write({ file: join(DIST, `${name}.js`), format: 'esm', sourcemap: true });
+  const { output } = await made.write({ file, format: 'esm', sourcemap: true });
   await made.close();
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }
@@ -87,9 +82,8 @@ async function bundle(name, entry) {
 export async function build() {
   const sources = ['services', 'shared'].flatMap(filesUnder).filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path));
   const wanted = new Set(sources.flatMap(outputsOf));
-  const bundles = Object.keys(BUNDLES).map((name) => `${name}.js`);
   const stamp = stampOf(sources);
-  const complete = [...wanted, ...bundles, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const complete = [...wanted, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
@@ -99,7 +93,7 @@ export async function build() {
     cpSync(join(ROOT, path), join(ROOT, 'dist', path));
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
-  const modules = await Promise.all(Object.entries(BUNDLES).map(([name, entry]) => bundle(name, entry)));
+  const modules = await Promise.all(BUNDLES.map(bundle));
   writeFileSync(join(DIST, LICENCES), licencesOf(modules.flat()));
   writeFileSync(STAMP, stamp);
   return { ok: true, output: '' };

@@ -42,6 +42,19 @@ async function eventTable({ built }) {
   );
 }
 
+async function errorTable({ built }) {
+  const { ERRORS } = await built('shared/contract/errors.js');
+  return table(
+    ['code', 'status', 'what', 'retry'],
+    Object.entries(ERRORS).map(([name, { status, title, retry, laterStatus }]) => [
+      code(name),
+      laterStatus ? `${status}, ${laterStatus} where it may be had later` : status,
+      title,
+      retry,
+    ]),
+  );
+}
+
 async function keyTable({ built }) {
   const { KEYS } = await built('services/sync/redis/keys.js');
   const rows = Object.values(KEYS).map(({ pattern, type, lifetime, owner, what }) => [
@@ -97,9 +110,10 @@ async function aclFile({ built }) {
  * module of the build.
  */
 export const GENERATED = [
-  { file: 'README.md', section: 'config', make: configTable },
-  { file: 'README.md', section: 'routes', make: routeTable },
-  { file: 'README.md', section: 'events', make: eventTable },
+  { file: 'deploy/CONFIGURATION.md', section: 'config', make: configTable },
+  { file: 'shared/contract/README.md', section: 'routes', make: routeTable },
+  { file: 'shared/contract/README.md', section: 'events', make: eventTable },
+  { file: 'shared/contract/README.md', section: 'errors', make: errorTable },
   { file: 'services/sync/redis/KEYS.md', make: keyTable },
   { file: 'deploy/observability/METRICS.md', make: metricTable },
   { file: 'deploy/redis/users.acl', make: aclFile },

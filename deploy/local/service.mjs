@@ -31,7 +31,7 @@ function whyNotReady(readyUrl) {
 }
 
 /**
- * Starts one service of the build (`main` is its file there) as a child of its own process group, so that a Ctrl-C of
+ * Starts one service of the build (`main` is its entry there) as a child of its own process group, so that a Ctrl-C of
  * the terminal reaches only its owner.
  * Its log goes to stderr, each line with its name in front. It holds one end of a channel to us and ends itself when
  * we are gone, however hard we died.
@@ -40,7 +40,7 @@ function whyNotReady(readyUrl) {
  * ended or took too long; `stop` asks it to end and kills it when it has not done so after `patienceMs`.
  */
 export function startService({ name, main, readyUrl, env }) {
-  const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', main)], {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist/services', main)], {
     cwd: ROOT,
     env,
     detached: true,

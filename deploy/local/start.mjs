@@ -169,7 +169,7 @@ let serving = false;
 if (plan.brokerPort !== null) {
   broker = startService({
     name: 'broker',
-    main: 'broker.js',
+    main: 'broker/main.js',
     readyUrl: `http://127.0.0.1:${plan.brokerPort}/healthz`,
     env: environmentOfBroker(plan, redis?.url ?? null),
   });
@@ -183,7 +183,7 @@ if (plan.brokerPort !== null) {
 for (const place of plan.places) {
   const replica = startService({
     name: place.name,
-    main: 'replica.js',
+    main: 'sync/main.js',
     readyUrl: `http://${env.APP_HOST || '127.0.0.1'}:${place.adminPort}/readyz`,
     env: environmentOf(place, redis?.url ?? null),
   });

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LIMITS, type RateGroup } from '../../shared/contract/limits.ts';
+import { LIMITS } from '../../shared/contract/limits.ts';
+import type { RateGroup } from '../../shared/contract/rates.ts';
 import type { Config } from './config.ts';
 import { makeClipboardRoom } from './clipboard/room.ts';
 import { makeDevices } from './devices/devices.ts';
@@ -38,6 +39,7 @@ import { Store } from './redis/store.ts';
 import { makeRelayRoom, type RelayRoom } from './relay/room.ts';
 import { makeBrokerClient } from './sessions/broker-client.ts';
 import { makeSessionsRoom } from './sessions/room.ts';
+import { makeShutdown } from './shutdown.ts';
 import { makeSigninRoom } from './signin/room.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
@@ -46,9 +48,6 @@ import { makeTransferHandlers } from './transfers/routes.ts';
 import { makeTransferStore } from './transfers/store.ts';
 import { makeTransfers } from './transfers/transfers.ts';
 import { VERSION } from './version.ts';
-
-/** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
-const STILL_ACCEPTING_MS = 10_000;
 
 /** The set of an id that this replica had is kept for so long after the grace of streams that closed as it left it. */
 const FORGET_AFTER_GRACE_MS = 2_000;
@@ -65,6 +64,7 @@ export async function startApp(config: Config): Promise<App> {
   const metrics = makeMetrics({ version: VERSION });
   const logger = makeLogger({ level: config.logLevel, server: `${hostname()}:${config.http.port}` });
   for (const warning of config.warnings) logger.warn(warning);
+  const shutdown = makeShutdown({ config, metrics, logger });
   const onFailure = (task: string, error: unknown): void => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
     metrics.background_failures_total.inc({ task, code });
@@ -206,7 +206,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const identity = makeIdentity({
-    ...{ config, isRevoked, verify: broker && broker.verify, db: { redis, scripts, keys } },
+    ...{ config, isRevoked, clientAddress, verify: broker && broker.verify, db: { redis, scripts, keys } },
     ensureRow: devices.ensureRow,
     restoreRow: sessions.rows.restore,
     onFailure,
@@ -263,7 +263,6 @@ export async function startApp(config: Config): Promise<App> {
   });
 
   // Both ports.
-  let draining = false;
   const app = makePublicApp({
     allowedHosts: config.http.allowedHosts,
     handlers: {
@@ -283,7 +282,9 @@ export async function startApp(config: Config): Promise<App> {
       ...relay.handlers,
       ...push.handlers,
       ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
-      ...makeDocumentHandlers({ health: () => (draining ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable') }),
+      ...makeDocumentHandlers({
+        health: () => (shutdown.isDraining() ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable'),
+      }),
     },
     identity,
     isRevoked,
@@ -302,47 +303,22 @@ export async function startApp(config: Config): Promise<App> {
 
   const admin = makeHealth({
     ...{ config, store, relayStore: relay.bulk, broker, hub, replica, bus, metrics, logger },
-    isDraining: () => draining,
+    isDraining: shutdown.isDraining,
   });
 
   const { publicServer, adminServer } = await openPorts({ config, app, admin, logger, metrics });
-  let stopped = false;
   store.connect();
   relay.bulk.connect();
-  const started = replica.startWhenItCan(() => stopped);
+  const started = replica.startWhenItCan(shutdown.isStopping);
   for (const part of [identity, hub, dueSweeper]) part.start();
-
-  const stop = async (): Promise<void> => {
-    const startedAt = performance.now();
-    const tookSoFar = metrics.drain_duration_seconds;
-    Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
-    draining = true;
-    if (config.drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
-    stopped = true;
-    signin.drain();
-    const { streamsSeconds, transfersSeconds } = config.drain;
-    await Promise.all([hub.drain(streamsSeconds * 1000), relay.requests.drain(transfersSeconds * 1000)]);
-    await publicServer.close(5_000);
-    transfers.stop();
-    await dueSweeper.stop();
-    await push.stop();
-    await reaper.stop();
-    for (const part of [identity, hub, bus]) part.stop();
-    await started;
-    await replica.stop();
-    store.stop();
-    relay.bulk.stop();
-    await broker?.close();
-    await adminServer.close(1_000);
-    logger.info('stopped');
-  };
-  let stopping: Promise<void> | null = null;
   return {
     port: publicServer.port,
     adminPort: adminServer.port,
-    stop: () => {
-      stopping ??= stop();
-      return stopping;
-    },
+    stop: () =>
+      shutdown.end({
+        ...{ signin, hub, relay, identity, bus, started, replica, store, broker },
+        workers: [transfers, dueSweeper, push, reaper],
+        ports: { publicServer, adminServer },
+      }),
   };
 }

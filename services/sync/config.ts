@@ -22,6 +22,8 @@ export interface Config {
     readonly rateLimitScale: number;
     /** Null: the default, for addresses on the internet alone. 0: any number. */
     readonly connectionsPerAddress: number | null;
+    /** Of all peers together: what the limit of open files allows. */
+    readonly maxConnections: number;
   };
   readonly identity: IdentityConfig;
   /** Null where nobody signs in: with identity `dev`. */
@@ -186,6 +188,12 @@ function descriptorLimitOfProcess(): number {
 /** A tenth, and 64 more, stays for requests, the store's connections and files. */
 const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
 
+/**
+ * More than streams: relays, polls and requests have some of their own. What is left, 1,464 of 20,000, is for the
+ * connections to the store (the relay's downloads have up to 1,024), the broker and push services, and for files.
+ */
+const connectionsWithin = (descriptorLimit: number): number => Math.max(2, Math.floor(descriptorLimit * 0.93) - 64);
+
 /** Only after `checkTogether` had nothing to say. */
 function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): RedisAddress {
   const parsed = address === null ? null : withMode(address, mode);
@@ -244,6 +252,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       trustedProxies,
       rateLimitScale: values.APP_RATE_LIMIT_SCALE,
       connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
+      maxConnections: connectionsWithin(descriptorLimit),
     },
     identity: identityOf(values),
     broker: brokerOf(values),

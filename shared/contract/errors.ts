@@ -1,3 +1,5 @@
+import type { RateGroup } from './rates.ts';
+
 /**
  * The error registry: the one place that ties a stable `code` to its status, its title and what a client should do
  * about it. `never`: the same request will fail again. `later`: after `Retry-After`. `refresh`: the session must be
@@ -79,6 +81,8 @@ export interface ErrorExtras {
   /** Answered as `Retry-After`; 429 and 503 default to 1. */
   retryAfterSeconds?: number;
   headers?: Record<string, string>;
+  /** Of `rate_limited`: what refused, where that is not the group of the route. */
+  rateGroup?: RateGroup;
   /** Further members of the problem document, such as `state` of `invalid_transition`. */
   members?: Record<string, unknown>;
   cause?: unknown;

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-/** One row of the event catalogue (contract section 5). */
+/** One row of the event catalogue (CONTRACT.md, "Events"). */
 export interface EventSpec {
   summary: string;
   data: TSchema;

@@ -39,7 +39,7 @@ export const DeviceRef = Type.Object({ device_id: DeviceId, name: DeviceName, ty
 export type DeviceRef = Static<typeof DeviceRef>;
 
 /**
- * The stored form of a device name, or null when the text is not one (contract section 1).
+ * The stored form of a device name, or null when the text is not one (CONTRACT.md, "Conventions").
  * `*` is refused because it addresses all devices.
  */
 export function parseDeviceName(text: string): string | null {

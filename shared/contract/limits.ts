@@ -3,11 +3,11 @@
  * the configuration table of the service; here stands its default.
  */
 export const LIMITS = {
-  /** UTF-8 bytes of one message (specification, "Limits"). */
+  /** UTF-8 bytes of one message. */
   messageBytes: 4_096,
-  /** UTF-8 bytes of the clipboard (specification, "Limits"). */
+  /** UTF-8 bytes of the clipboard. */
   clipboardBytes: 65_536,
-  /** Retention of the clipboard (specification: cleared automatically after 5 minutes). */
+  /** Retention of the clipboard. */
   clipboardSeconds: 300,
   deviceNameChars: 32,
   idempotencyKeyChars: 64,
@@ -15,6 +15,8 @@ export const LIMITS = {
   idempotencySeconds: 600,
   /** The devices of an account together may send so many times what a rate group of the store gives to one of them. */
   accountRates: 10,
+  /** Of answers to messages to all devices: a repetition finds its devices unless so many lists have come since. */
+  targetLists: 256,
   ackIds: 100,
 
   devicesPerAccount: 64,
@@ -35,7 +37,7 @@ export const LIMITS = {
    */
   transferBytes: 8 * 1024 * 1024,
   /** What the store keeps of a file beside its place in the list, once the relay has begun with it. */
-  fileBookkeepingBytes: 100,
+  fileBookkeepingBytes: 200,
   /** An ended transfer keeps its list of files, and `sealed`, when they are no longer than this; as JSON. */
   endedListBytes: 2_048,
   /** Else it keeps so many files of its list, their names cut to so many bytes. */
@@ -135,70 +137,12 @@ export const ACCOUNT_BYTES = {
   clipboard: 3 * LIMITS.clipboardBytes,
   /** Lists and `sealed` of live ones, and records. */
   transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
-  /** Of messages to all devices with a key of the client; offers; signals and the clipboard, for a minute. */
-  operations: remembered(120, 600) * 8_400 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** Of messages with a key of the client, also to all devices; offers; signals and the clipboard, for a minute. */
+  operations: remembered(120, 600) * 640 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** The newest lists of devices that messages to all went to: so many, each of up to 64 devices. */
+  targets: LIMITS.targetLists * 7_680,
   /** A target for each platform of a device. */
   subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
   /** One push is owed to a device for each kind and sender on each of three platforms; with its place in time. */
   pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,
 } as const;
-
-interface Rate {
-  by: 'address' | 'device' | 'account';
-  /**
-   * `store`: on all replicas together, by a script that the request needs anyway (addresses: by one of their own).
-   * `replica`: in the memory of the replica that is asked, before it asks the store anything.
-   */
-  counted: 'store' | 'replica';
-  limit: number;
-  windowSeconds: number;
-  /** Of all devices of the account together. Callers without a device have no other limit. */
-  accountLimit?: number;
-}
-
-const inStore = <const R extends Omit<Rate, 'counted' | 'accountLimit'>>(rate: R) =>
-  ({ ...rate, counted: 'store' }) as const;
-
-/** In the store, by the device and by its account. */
-const inStoreByBoth = (limit: number) => ({
-  ...inStore({ by: 'device', limit, windowSeconds: 60 }),
-  accountLimit: LIMITS.accountRates * limit,
-});
-
-const onReplica = (limit: number, accountLimit: number) =>
-  ({ by: 'device', counted: 'replica', limit, windowSeconds: 60, accountLimit }) as const;
-
-/**
- * Rate groups: a route with an identity has one. `address` groups count a client address on every replica together
- * (IPv6 by /56); `device` groups of the store count per device or, without a device, per account. Groups of the replica
- * bound what one account can cost one process; no honest client comes near them.
- */
-export const RATES = {
-  auth: inStore({ by: 'address', limit: 60, windowSeconds: 60 }),
-  qr_start: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
-  device_session: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
-  message: inStoreByBoth(120),
-  clipboard: inStoreByBoth(60),
-  transfer: inStoreByBoth(60),
-  signal: inStoreByBoth(600),
-  push: inStore({ by: 'device', limit: 20, windowSeconds: 3_600 }),
-  push_test: inStore({ by: 'device', limit: 10, windowSeconds: 60 }),
-  /** In the store: every one is an event and a presence for all streams, and replicas must not multiply that. */
-  rename: inStore({ by: 'account', limit: 30, windowSeconds: 60 }),
-
-  /** 64 devices that come back three times each after the loss of a replica are 192. */
-  stream: onReplica(240, 1_200),
-  read: onReplica(1_200, 12_000),
-  ack: onReplica(600, 6_000),
-  clipboard_clear: onReplica(60, 600),
-  removal: onReplica(60, 120),
-  erase: onReplica(10, 10),
-  link: onReplica(60, 120),
-  transfer_act: onReplica(600, 6_000),
-  /** Each side of each transfer may tell four a second. */
-  transfer_phase: onReplica(2_400, 12_000),
-  /** Pieces of 64 KiB at 6 MB/s, of 8 MiB at 800 MB/s. */
-  relay: onReplica(6_000, 24_000),
-} as const satisfies Record<string, Rate>;
-
-export type RateGroup = keyof typeof RATES;

@@ -7,7 +7,7 @@ import { route } from './route.ts';
 export const NATIVE_PLATFORMS = ['fcm', 'apns'] as const;
 export type NativePlatform = (typeof NATIVE_PLATFORMS)[number];
 
-/** The platform marker of a subscription (specification, "Push subscription"). */
+/** The platform marker of a subscription. */
 export const PUSH_PLATFORMS = ['web', ...NATIVE_PLATFORMS] as const;
 export type PushPlatform = (typeof PUSH_PLATFORMS)[number];
 
@@ -63,7 +63,7 @@ const PushSubscription = Type.Object({
 });
 export type PushSubscription = Static<typeof PushSubscription>;
 
-/** What a push carries (contract section 4): without a preview only how many and which. */
+/** What a push carries (CONTRACT.md, "Pushes"): without a preview only how many and which. */
 export type PushKind = 'message' | 'transfer' | 'device' | 'test';
 
 export const pushRoutes = {

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
-import { LIMITS, type RateGroup } from './limits.ts';
+import { LIMITS } from './limits.ts';
+import type { RateGroup } from './rates.ts';
 
 /**
  * One row of the route table. The guard, the validation, the OpenAPI document and the types of handlers and of
@@ -29,7 +30,7 @@ export interface Route {
    * session it is also while nobody can say whether it is still live.
    */
   endsOwn: boolean;
-  /** The same-origin rule of contract section 3; always on for unsafe methods. */
+  /** The same-origin rule (CONTRACT.md, "Identity"); always on for unsafe methods. */
   sameOrigin: boolean;
   /** Of a route with an identity never null. */
   rate: RateGroup | null;

@@ -20,7 +20,7 @@ export type TransferState = (typeof TRANSFER_STATES)[number];
 /** Whether a transfer in this state is over. */
 export const isFinal = (state: string): boolean => ['DONE', 'FAILED', 'CANCELLED'].includes(state);
 
-/** What clients show while a transfer goes on (specification, "Transfer"). */
+/** What clients show while a transfer goes on. */
 const TRANSFER_PHASES = [
   'initializing',
   'waiting_accept',

@@ -5,7 +5,7 @@ import { leanFetch } from './transport.mjs';
 
 /** A message that takes longer than this is lost, and the run with it. */
 const LOST_AFTER_MS = 10_000;
-/** What one acknowledgement may name (contract, section 4). */
+/** What one acknowledgement may name. */
 const MOST_ACKED = 100;
 
 const random = () => randomBytes(9).toString('base64url');

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const REPLICA = at('../../dist/replica.js');
+const REPLICA = at('../../dist/services/sync/main.js');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 15_000;
 

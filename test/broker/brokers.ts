@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/broker.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/services/broker/main.js', import.meta.url));
 /** As of replicas. */
 const READY_WITHIN_MS = 75_000;
 

@@ -25,7 +25,7 @@ const relayBytes =
   (limits['relayKeptFiles'] ?? 0) * LIMITS.relayWindowBytes;
 
 /**
- * Bytes of Redis that one account may take, by the kind of its keys, from the limits of the contract; the README's table
+ * Bytes of Redis that one account may take, by the kind of its keys, from the limits of the contract; the table of GUARANTEES.md
  * says the same for people. A kind that is not here may not be there at all.
  */
 export const CAPS: Readonly<Record<string, number>> = {
@@ -44,6 +44,7 @@ export const CAPS: Readonly<Record<string, number>> = {
   due: MIB,
   // Answers that are kept for a request that comes again: 60 s of everything, 600 s of what a client names by a key.
   op: ACCOUNT_BYTES.operations,
+  targets: ACCOUNT_BYTES.targets,
   rate: MIB,
   'wrong-codes': ROW,
   'shared: login': MIB,

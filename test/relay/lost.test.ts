@@ -130,6 +130,36 @@ describe('when the relay forgets a file', () => {
     expect((await reading).bytes.equals(bytes)).toBe(true);
   });
 
+  test('a receiver that asks again and again for what it waits for is one event for its sender', async () => {
+    const relayed = await relayFiles(site.one, { sizes: [1_000] });
+    await append(relayed, site.one, { offset: 0, body: someBytes(500) });
+    const events = site.listen(relayed.sender, site.two);
+    await events.next('ready');
+    await forget();
+    const { headers } = relayed.receiver;
+    const leaving = new AbortController();
+    const readers: string[] = [];
+    /** Resolves once the file is read by this request. */
+    const ask = async (replica: { url: string }) => {
+      fetch(relayed.url(replica), { headers, signal: leaving.signal }).catch(() => undefined);
+      await until(async () => {
+        const reader = await bytesOf.hget(makeKeys(site.prefix).relayState(relayed.id, 0), 'r');
+        const isNew = reader !== null && !readers.includes(reader);
+        if (isNew) readers.push(reader);
+        return isNew;
+      });
+    };
+    await ask(site.two);
+    expect((await events.next('relay:rewind')).data).toMatchObject({ upload_url: pathOf(relayed, 0, 1), offset: 0 });
+    for (let i = 0; i < 20; i++) {
+      await ask(i % 2 === 0 ? site.one : site.two);
+    }
+    const account = encodeURIComponent(relayed.user);
+    const log = await site.redis.xrange(makeKeys(site.prefix).log(account), '-', '+');
+    expect(log.filter(([, fields]) => fields.includes('relay:rewind'))).toHaveLength(1);
+    leaving.abort();
+  });
+
   test('a sender that began anew at the start is told where its receiver is', async () => {
     const size = 20 * MIB;
     const relayed = await relayFiles(site.one, { sizes: [size] });

@@ -1,4 +1,4 @@
-import { makeDevice, type TestDevice } from '../support/device.ts';
+import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { expectRight, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
@@ -28,6 +28,9 @@ const acceptedIn = ({ status, body }: WireAnswer): Accepted => {
   return body as Accepted;
 };
 const mailOf = async (device: TestDevice) => (await device.on(site.two).call('listMessages')).body.messages;
+/** The row of a device with another name, beyond what the rates of renaming allow. */
+const renamed = async ({ user }: TestDevice, { id }: TestDevice, name: string) =>
+  ((await site.redis.hget(`${site.prefix}:{${user}}:devices`, id)) ?? '').replace(/^[^\n]*/, name);
 const hello = { to: 'Phone', content: 'hello' };
 
 describe('a message that is sent again with its key', () => {
@@ -59,6 +62,56 @@ describe('a message that is sent again with its key', () => {
     await phone.on(site.two).call('ackMessages', { body: { message_ids: [id] } });
     expect(acceptedIn(await send(laptop, 'read', hello, site.two)).message_id).toBe(id);
     expect(await mailOf(phone)).toEqual([]);
+  });
+
+  test('to all devices is answered to the letter, also after they were renamed and removed', async () => {
+    const names = ['Phone', 'Tablet', 'Desk', 'Watch', 'Car'];
+    const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet', 'Desk', 'Watch', 'Car');
+    const toAll = { to: '*', content: 'hello' };
+    const first = acceptedIn(await send(laptop, 'all', toAll));
+    expect(first.to.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    const ofPhone = acceptedIn(await send(phone, 'all', toAll));
+    expect(ofPhone.to.map(({ name }) => name)).toContain('Laptop');
+    await tablet.on(site.two).call('renameDevice', { params: { device_id: tablet.id }, body: { name: 'Slate' } });
+    await laptop.on(site.two).call('removeDevice', { params: { device_id: phone.id } });
+    for (const replica of [site.one, site.two])
+      expect(acceptedIn(await send(laptop, 'all', toAll, replica))).toEqual(first);
+    const later = acceptedIn(await send(laptop, 'all-later', toAll));
+    expect(later.to.map(({ name }) => name).toSorted()).toEqual(['Car', 'Desk', 'Slate', 'Watch']);
+    expect(acceptedIn(await send(laptop, 'all-later', toAll))).toEqual(later);
+  });
+
+  test('to all devices of a large account is remembered with less than a kilobyte', async () => {
+    const names = Array.from({ length: 64 }, (_, i) => `${i}`.padStart(32, 'A long name of a device '));
+    const user = randomUser();
+    const devices = names.map((name, i) => {
+      const [device, id] = [makeDevice({ user, name }), `${i}`.padStart(64, 'x')];
+      return { ...device, id, headers: { ...device.headers, 'X-Dev-Device': id } };
+    });
+    for (const { headers } of devices) await request(site.one, { path: '/api/me', headers });
+    const sender = devices[0] as TestDevice;
+    const key = 'k'.repeat(64);
+    const first = acceptedIn(await send(sender, key, { to: '*', content: 'x' }));
+    expect(first.to).toHaveLength(63);
+    expect(acceptedIn(await send(sender, key, { to: '*', content: 'x' }, site.two))).toEqual(first);
+    const bytes = await site.redis.call('MEMORY', 'USAGE', `${site.prefix}:{${user}}:op:${sender.id}:${key}`);
+    expect(Number(bytes)).toBeLessThan(1_024);
+    expect(Number(await site.redis.call('MEMORY', 'USAGE', `${site.prefix}:{${user}}:targets`))).toBeLessThan(8_192);
+  });
+
+  test('keeps a bounded number of lists of devices, whoever renames them', async () => {
+    const [laptop, phone] = await site.enrol('Laptop', 'Phone', 'Tablet', 'Desk', 'Watch');
+    for (let i = 0; i < 260; i++) {
+      await site.redis.hset(
+        `${site.prefix}:{${laptop.user}}:devices`,
+        phone.id,
+        await renamed(laptop, phone, `Phone ${i}`),
+      );
+      acceptedIn(await send(laptop, `list-${i}`, { to: '*', content: 'x' }));
+    }
+    expect(await site.redis.hlen(`${site.prefix}:{${laptop.user}}:targets`)).toBe(512);
+    const last = acceptedIn(await send(laptop, 'list-259', { to: '*', content: 'x' }));
+    expect(last.to.map(({ name }) => name).toSorted()).toEqual(['Desk', 'Phone 259', 'Tablet', 'Watch']);
   });
 
   test('is still the first one when its target has another name by now', async () => {

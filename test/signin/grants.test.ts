@@ -7,7 +7,7 @@ import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } f
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 
-/* An approver grants at most what it has: its persistence, and no later end (contract section 4), in every mode of identity. */
+/* An approver grants at most what it has: its persistence, and no later end (CONTRACT.md, "Signing in by a code"), in every mode of identity. */
 
 const SECRET = 'an-edge-secret-of-at-least-32-characters';
 

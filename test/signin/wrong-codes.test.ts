@@ -3,7 +3,7 @@ import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign
 import { expectProblem } from '../support/wire.ts';
 import { approval, type Asked, ask, denial, poll } from './parties.ts';
 
-/* Wrong approval codes: whom they are counted for, and that they cost nobody else anything (contract section 4). */
+/* Wrong approval codes: whom they are counted for, and that they cost nobody else anything (CONTRACT.md, "Signing in by a code"). */
 
 let site: SignInSite;
 beforeAll(async () => {

@@ -30,7 +30,7 @@ export const STORE_IS_BACK = ({ msg }: Line): boolean => msg === 'store can be u
 
 /** Starts `main` of the build with this environment and nothing else, and does not wait for anything. */
 export async function start(main: 'sync' | 'broker', env: Record<string, string>): Promise<Started> {
-  const entry = fileURLToPath(new URL(`../../dist/${main === 'sync' ? 'replica' : 'broker'}.js`, import.meta.url));
+  const entry = fileURLToPath(new URL(`../../dist/services/${main}/main.js`, import.meta.url));
   const [port, adminPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, ['--enable-source-maps', entry], {
     env: { PATH: process.env.PATH, ...portsOf(main, port, adminPort), ...env },

@@ -45,10 +45,7 @@ beforeAll(async () => {
   });
   sentinel = await startRedisProcess({ isSentinel: true, file: [], readyWhen: 'Sentinel ID is' });
 });
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((end) => end()));
-  await stopStarted();
-});
+afterEach(stopStarted);
 afterAll(async () => {
   await Promise.all([locked, plain, tls, sentinel].map((server) => server.stop()));
   rmSync(folder, { recursive: true });
@@ -102,23 +99,21 @@ function openStore(url: string) {
   let stopped = false;
   store.connect();
   const started = replica.startWhenItCan(() => stopped);
-  closing.push(async () => {
+  const stop = async () => {
     stopped = true;
     bus.stop();
     store.stop();
     await started;
     await replica.stop();
-  });
+  };
   const hears = async (fits: (line: Line) => boolean) => {
     while (!seen.some(fits)) await once(news, 'line');
   };
   const triesAgain = async (times: number) => {
     for (let i = 0; i < times; i++) await once(news, 'beat');
   };
-  return { store, lines: () => seen, hears, triesAgain };
+  return { store, lines: () => seen, hears, triesAgain, stop };
 }
-
-const closing: (() => Promise<void>)[] = [];
 
 /** Each with what it is called, its address, and what is said of it. */
 const WRONG: [string, () => string, RegExp][] = [
@@ -154,8 +149,9 @@ const WRONG: [string, () => string, RegExp][] = [
   ['sentinels that are not there', () => `redis+sentinel://127.0.0.1:1,127.0.0.1:2/main`, /no sentinel can be reached/],
 ];
 
-test.each(WRONG)('of %s the log tells why, once and without a secret', async (_, url, says) => {
-  const { store, lines, hears, triesAgain } = openStore(url());
+// Together, because each only waits for the beats of its own replica.
+test.concurrent.each(WRONG)('of %s the log tells why, once and without a secret', async (_, url, says) => {
+  const { store, lines, hears, triesAgain, stop } = openStore(url());
   await hears((line) => STORE_FAILS(line) && says.test(String(line['reason'])));
   expect(store.isUp).toBe(false);
   expect(store.reason).toMatch(says);
@@ -165,6 +161,7 @@ test.each(WRONG)('of %s the log tells why, once and without a secret', async (_,
   await triesAgain(2);
   expect(lines().filter((line) => STORE_FAILS(line) && line['reason'] === told[0]?.['reason'])).toHaveLength(1);
   expect(JSON.stringify(lines())).not.toMatch(/hidden-(pass|user)/);
+  await stop();
 });
 
 test('a store that comes late, goes and comes back is one line each time', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
 /*
@@ -114,12 +115,19 @@ class Stream {
 async function sendTo(stream, content, url) {
   const sender = streams[streams.indexOf(stream) ^ 1] ?? stream;
   const arrived = stream.receives(content);
-  const response = await fetch(`${url}/api/message`, {
-    method: 'POST',
-    headers: { ...headersOf(sender), 'Content-Type': 'application/json' },
-    body: JSON.stringify({ to_device_id: stream.device, content }),
-  });
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  const key = randomUUID();
+  for (;;) {
+    const response = await fetch(`${url}/api/message`, {
+      method: 'POST',
+      headers: { ...headersOf(sender), 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      body: JSON.stringify({ to_device_id: stream.device, content }),
+    });
+    if (response.ok) break;
+    const text = await response.text();
+    // Of a store that does not answer in time, on a machine with much else to do; as any client would.
+    if (response.status !== 503) throw new Error(`${response.status} ${text}`);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
   await arrived;
 }
 

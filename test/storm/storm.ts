@@ -48,7 +48,8 @@ interface Clients {
 async function startClients(): Promise<Clients> {
   const child = fork(CLIENTS, { execArgv: [] });
   const answer = async <T>(): Promise<T> => {
-    const [message] = (await once(child, 'message')) as [{ result: T; failed?: string }];
+    const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The clients ended with ${code}`)));
+    const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ result: T; failed?: string }];
     if (message.failed !== undefined) throw new Error(message.failed);
     return message.result;
   };
@@ -122,12 +123,13 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
   const groups: Clients[] = await Promise.all(Array.from({ length: processes }, startClients));
   const all = <T>(task: string, given: (i: number) => object = () => ({})) =>
     Promise.all(groups.map((group, i) => group.ask<T>(task, given(i))));
+  let stopWatching: ReturnType<typeof watch> | null = null;
   try {
     const count = Math.ceil(streams / processes / 2) * 2;
     await all('open', (i) => ({ count, urls: [survivor.url, victim.url], prefix: `storm-${i}` }));
     await all('expectLoss', () => ({ survivor: survivor.url }));
     const before = rssMib(survivor);
-    const stopWatching = watch(survivor);
+    stopWatching = watch(survivor);
     const killedAt = Date.now();
     await victim.kill();
     const messages = Math.ceil(MISSED / processes);
@@ -155,8 +157,11 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
       },
     };
   } finally {
+    // What went wrong is known; this only leaves nothing behind.
+    await stopWatching?.().catch(() => undefined);
     await Promise.all(
       groups.map(async ({ process: child }) => {
+        if (child.exitCode !== null) return;
         const closed = once(child, 'close');
         child.kill('SIGKILL');
         await closed;
@@ -169,14 +174,16 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
  * What must hold of a storm, and what does not: nothing, if all is well. Measured on 2 cores shared with other work: with
  * 500 lost streams all back with what they missed after 2.5 to 6.1 s, memory up by 19 to 38 MiB, `/livez` never later
  * than 0.24 s; with 5,000 after 5.9 s, by 134 MiB, 0.17 s.
+ * @param withinMs all must be back and have what they missed in that time; more where other tests run beside it: with a
+ * load of 18 on 2 cores 500 streams took 14 s
  */
-export function shortcomingsOf(figures: StormFigures): string[] {
+export function shortcomingsOf(figures: StormFigures, withinMs = 10_000): string[] {
   const { lost, allReadyMs, allArrivedMs, resets, liveness, rssMib: rss, probes } = figures;
   // Twice what was measured, with few streams and with many.
   const mayGrowMib = 55 + (lost * 46) / 1_024;
   return [
-    ...(allReadyMs < 10_000 ? [] : [`all were back after ${allReadyMs} ms, later than 10 s`]),
-    ...(allArrivedMs < 10_000 ? [] : [`all had what they missed after ${allArrivedMs} ms, later than 10 s`]),
+    ...(allReadyMs < withinMs ? [] : [`all were back after ${allReadyMs} ms, later than ${withinMs}`]),
+    ...(allArrivedMs < withinMs ? [] : [`all had what they missed after ${allArrivedMs} ms, later than ${withinMs}`]),
     ...(resets === 0 ? [] : [`${resets} streams lost their place`]),
     ...(liveness.worstMs < 1_000 ? [] : [`/livez took ${Math.round(liveness.worstMs)} ms`]),
     ...(rss.highest < rss.before + mayGrowMib ? [] : [`memory rose from ${rss.before} to ${rss.highest} MiB`]),

@@ -14,5 +14,5 @@ test('the streams of a killed replica all come back to the other, which stays al
 
   expect(figures.lost).toBe(500);
   expect(figures.missed).toBe(200);
-  expect(shortcomingsOf(figures)).toEqual([]);
+  expect(shortcomingsOf(figures, 45_000)).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { freePort } from '../../deploy/local/redis.mjs';
 import { sharedRedisEnv } from './redis.ts';
 import { until } from './redis-processes.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/replica.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 /** Below the time that jest gives a hook, so that the log is shown; only one that cannot start takes so long. */
 const READY_WITHIN_MS = 75_000;
 

@@ -103,7 +103,7 @@ export function sendBytes(target: Target, bytes: string | Buffer): Promise<strin
   });
 }
 
-/** Checks that the answer is the problem document of this code, complete (contract section 2), and gives it. */
+/** Checks that the answer is the problem document of this code, complete (CONTRACT.md, "Errors"), and gives it. */
 export function expectProblem(answer: WireAnswer, code: ErrorCode): Problem {
   const { status, title } = ERRORS[code];
   if (answer.method === 'HEAD') {

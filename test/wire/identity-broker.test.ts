@@ -11,7 +11,7 @@ import { isStream, routeOf, routesWhere, sampleRequest, refusesStrangers } from 
 import { keysHolding } from '../support/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* Identity mode `broker` (contract section 3), with the real broker. */
+/* Identity mode `broker` (CONTRACT.md, "Identity"), with the real broker. */
 
 const [keyPrefix, brokerPrefix, redisUrl] = [randomPrefix(), randomPrefix(), sharedRedisUrl()];
 const brokerEnv = { BROKER_REDIS_URL: redisUrl, BROKER_KEY_PREFIX: brokerPrefix, BROKER_LOG_LEVEL: 'info' };

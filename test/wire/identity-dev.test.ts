@@ -5,7 +5,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request, sendBytes, utf8Header } from '../support/wire.ts';
 
-/* Identity mode `dev` (contract section 3). */
+/* Identity mode `dev` (CONTRACT.md, "Identity"). */
 
 let site: Site;
 beforeAll(async () => {

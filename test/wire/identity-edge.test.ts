@@ -7,7 +7,7 @@ import { sharedRedisUrl } from '../support/redis.ts';
 import { keysHolding, picture } from '../support/stored.ts';
 import { expectProblem, request, utf8Header } from '../support/wire.ts';
 
-/* Identity mode `edge` with `APP_EDGE_TRUST=secret` (contract section 3). Replica `dev` beside it writes device rows. */
+/* Identity mode `edge` with `APP_EDGE_TRUST=secret` (CONTRACT.md, "Identity"). Replica `dev` beside it writes device rows. */
 
 const SECRET = randomBytes(24).toString('hex');
 const NEXT_SECRET = randomBytes(24).toString('hex');

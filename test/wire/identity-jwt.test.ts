@@ -8,7 +8,7 @@ import { routesWhere, sampleRequest, refusesStrangers } from '../support/samples
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* Identity mode `edge` with `APP_EDGE_TRUST=jwt` (contract section 3): the claims of one signed header, and nothing else. */
+/* Identity mode `edge` with `APP_EDGE_TRUST=jwt` (CONTRACT.md, "Identity"): the claims of one signed header, and nothing else. */
 
 const ISSUER = 'https://baton.example';
 

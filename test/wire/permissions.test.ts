@@ -7,7 +7,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/stored.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 
-/* Who may do what: one line for every route, as contract section 3 has it. A new route has none and fails here. */
+/* Who may do what: one line for every route, as CONTRACT.md, "Identity", has it. A new route has none and fails here. */
 
 let site: Site;
 beforeAll(async () => {

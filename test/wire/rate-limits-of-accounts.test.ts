@@ -1,4 +1,5 @@
-import { LIMITS, RATES } from '../../shared/contract/limits.ts';
+import { LIMITS } from '../../shared/contract/limits.ts';
+import { RATES } from '../../shared/contract/rates.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';

@@ -46,7 +46,7 @@ function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: Se
   };
 }
 
-/** Mounts the rows of contract section 8 that services call: service authentication -> validation -> handler. */
+/** Mounts the routes that services call (CONTRACT.md, "The auth broker"): service authentication -> validation -> handler. */
 export function mountApi(app: Express, handlers: ServiceHandlers, serviceAuth: ServiceAuth): void {
   const rows = Object.entries<Route>(brokerRoutes);
   for (const [name, route] of rows) {

@@ -41,7 +41,7 @@ export interface LoggedIn {
 
 const expired = (): BatonError => new BatonError('session_expired');
 
-/** The sessions of the broker: contract section 8. Every method throws `store_unavailable` without the store. */
+/** The sessions of the broker (CONTRACT.md, "The auth broker"). Every method throws `store_unavailable` without the store. */
 export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjects }: SessionsParts) {
   const refused = new Set(refusedSubjects);
   const refuse = (subject: string): void => {

@@ -32,7 +32,7 @@ export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
 }
 
 /**
- * The presence of an account (specification, "Presence entry"): the union of rows and of live streams without a
+ * The presence of an account (CONTRACT.md, "Identity"): the union of rows and of live streams without a
  * device, merged by name, in the order in which the devices came.
  */
 export function presenceView({ devices, states }: PresenceFields): Presence {

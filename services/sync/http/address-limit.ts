@@ -5,12 +5,12 @@ import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { RedisStore } from 'rate-limit-redis';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 import { factsOf } from './request-facts.ts';
 import { scaledLimit } from './rate-limit-headers.ts';
 
 /** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
-const IPV6_SUBNET_BITS = 56;
+export const IPV6_SUBNET_BITS = 56;
 
 type Reply = boolean | number | string;
 type SendCommand = (...args: string[]) => Promise<Reply | Reply[]>;
@@ -41,10 +41,14 @@ function withScripts(send: SendCommand): SendCommand {
   };
 }
 
-export type AddressGroup = { [G in RateGroup]: (typeof RATES)[G]['by'] extends 'address' ? G : never }[RateGroup];
+/** Those that all replicas count together. */
+export type AddressGroup = {
+  [G in RateGroup]: (typeof RATES)[G] extends { by: 'address'; counted: 'store' } ? G : never;
+}[RateGroup];
 
 const groups = Object.keys(RATES) as RateGroup[];
-export const isAddressGroup = (group: RateGroup): group is AddressGroup => RATES[group].by === 'address';
+export const isAddressGroup = (group: RateGroup): group is AddressGroup =>
+  RATES[group].by === 'address' && RATES[group].counted === 'store';
 
 interface AddressLimitDeps {
   sendCommand: SendCommand;

@@ -1,7 +1,7 @@
 import { ERRORS } from '../../../shared/contract/errors.ts';
 import type { EventSpec } from '../../../shared/contract/event.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';
-import { RATES } from '../../../shared/contract/limits.ts';
+import { RATES } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { escapeHtml as text, page } from './page.ts';

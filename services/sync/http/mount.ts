@@ -102,7 +102,7 @@ function sentAway({ metrics }: RouterDeps, route: Route, res: Response, error: u
   const isBusy = error.code === 'rate_limited';
   if (!isBusy && error.status < 500) return false;
   metrics.problems_total.inc({ code: error.code });
-  if (isBusy) metrics.rate_limited_total.inc({ group: route.rate ?? 'other' });
+  if (isBusy) metrics.rate_limited_total.inc({ group: error.extras.rateGroup ?? route.rate ?? 'other' });
   sendAway(res, isBusy ? 'busy' : 'store');
   return true;
 }

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { ERRORS, type ErrorCode, statusesOf } from '../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';
-import { RATES } from '../../../shared/contract/limits.ts';
+import { RATES } from '../../../shared/contract/rates.ts';
 import { Problem } from '../../../shared/contract/problem.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../version.ts';
 import { makeConnectionCap } from './connection-cap.ts';
+import { makeConnectionsFull } from './connections-full.ts';
 import { addressText, type RunningServer, startServer } from './server.ts';
 
 /** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
@@ -17,15 +18,17 @@ interface PortParts {
   metrics: Metrics;
 }
 
-/** The public port, with not too many connections of one address and none that takes nothing of its answer. */
-function openPublicPort({ config: { http, relay }, app, metrics }: PortParts): Promise<RunningServer> {
+/** The public port, with not too many connections, of one address and of all, and none that takes nothing of its answer. */
+function openPublicPort({ config: { http, relay }, app, logger, metrics }: PortParts): Promise<RunningServer> {
   const admits = makeConnectionCap({
     limit: http.connectionsPerAddress,
     trustedProxies: http.trustedProxies,
-    onRefused: () => metrics.http_connections_refused_total.inc(),
+    onRefused: () => metrics.http_connections_refused_total.inc({ cause: 'address' }),
   });
   const stuckMs = Math.max(STUCK_MS, 2 * relay.stallMs);
-  return startServer({ app, host: http.host, port: http.port, admits, stuckMs });
+  const { host, port, maxConnections } = http;
+  const onFull = makeConnectionsFull({ limit: maxConnections, logger, metrics });
+  return startServer({ app, host, port, admits, maxConnections, onFull, stuckMs });
 }
 
 /** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */

@@ -101,7 +101,9 @@ export const makeProblemHandler =
     facts.problemCode = error.code;
     metrics.problems_total.inc({ code: error.code });
     if (error.code === 'rate_limited') {
-      metrics.rate_limited_total.inc({ group: facts.rateGroup ?? facts.route?.rate ?? 'other' });
+      metrics.rate_limited_total.inc({
+        group: error.extras.rateGroup ?? facts.rateGroup ?? facts.route?.rate ?? 'other',
+      });
     }
     log(logger, req, error);
     if (res.headersSent) res.destroy();

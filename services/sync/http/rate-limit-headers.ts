@@ -1,4 +1,4 @@
-import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 
 /** A limit under `APP_RATE_LIMIT_SCALE`, above 0: at least one. */
 export const scaled = (limit: number, scale: number): number => Math.max(1, Math.floor(limit * scale));

@@ -1,11 +1,16 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/route.ts';
+import { makeCounts } from './recent-counts.ts';
 import { rateLimitHeaders, scaled } from './rate-limit-headers.ts';
 
-type ReplicaGroup = { [G in RateGroup]: (typeof RATES)[G]['counted'] extends 'replica' ? G : never }[RateGroup];
+/** Those that count accounts. */
+type ReplicaGroup = {
+  [G in RateGroup]: (typeof RATES)[G] extends { counted: 'replica'; accountLimit: number } ? G : never;
+}[RateGroup];
 
-const isReplicaGroup = (group: RateGroup): group is ReplicaGroup => RATES[group].counted === 'replica';
+const isReplicaGroup = (group: RateGroup): group is ReplicaGroup =>
+  RATES[group].counted === 'replica' && 'accountLimit' in RATES[group];
 
 /** Longest window of these groups: what was not asked for throughout one is back to nothing. */
 const WINDOW_MS =
@@ -27,36 +32,12 @@ interface ReplicaLimitParts {
 }
 
 /**
- * One number for each that is counted, in two generations: the older is dropped once nothing of it can be above zero any
- * more, or when the younger is full. Then counts are forgotten: a flood of callers makes limits wider, never narrower.
- */
-function makeCounts(most: number) {
-  let young = new Map<string, number>();
-  let old = new Map<string, number>();
-  let turnedAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    get: (key: string): number => young.get(key) ?? old.get(key) ?? 0,
-    set(key: string, value: number, nowMs: number): void {
-      if (nowMs - turnedAtMs >= WINDOW_MS || young.size >= most) {
-        old = young;
-        young = new Map();
-        turnedAtMs = nowMs;
-      }
-      young.set(key, value);
-    },
-    get size(): number {
-      return young.size + old.size;
-    },
-  };
-}
-
-/**
  * The limits that bound what one account costs this replica, counted in its memory without asking the store: so many at
  * once, then as many again evenly over each window (the generic cell rate algorithm, of which one number is kept).
  * With several replicas each allows as much. Device and account are counted both or, when one refuses, neither.
  */
 export function makeReplicaLimits({ scale, most = MOST, now = () => performance.now() }: ReplicaLimitParts) {
-  const counts = makeCounts(most);
+  const counts = makeCounts({ most, windowMs: WINDOW_MS });
 
   /** Where the bucket will be with one more; throws when it is full. */
   const next = (group: ReplicaGroup, key: string, limit: number, nowMs: number): number => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
-import type { RateGroup } from '../../../shared/contract/limits.ts';
+import type { RateGroup } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 
 /** What the log and the metrics want to know about a request, noted by whoever finds it out. */

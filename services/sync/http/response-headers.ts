@@ -7,7 +7,7 @@ import { PAGE_STYLE_HASH } from './page.ts';
 /** Version of the wire contract; changes inside a version only add. */
 const API_VERSION = '1';
 
-/** What every answer carries, errors included (contract section 1). */
+/** What every answer carries, errors included (CONTRACT.md, "Conventions"). */
 export const apiHeaders: RequestHandler = (req, res, next) => {
   res.setHeader('X-Api-Version', API_VERSION);
   if (req.path === '/api' || req.path.startsWith('/api/')) res.setHeader('Cache-Control', 'no-store');

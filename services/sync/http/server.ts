@@ -94,12 +94,17 @@ interface ServerParts {
   port: number;
   /** Whether a connection that has just been made may stay. */
   admits?: (socket: Socket) => boolean;
+  /** More connections than this are closed at once, so that there are descriptors for what serves the others. */
+  maxConnections?: number;
+  /** One was. */
+  onFull?: () => void;
   /** A client that takes nothing of its answer for so long is cut off. */
   stuckMs?: number;
 }
 
 /** Listens; rejects with a text that names host and port when that is not possible. */
-export async function startServer({ app, host, port, admits = () => true, stuckMs = STUCK_MS }: ServerParts) {
+export async function startServer(parts: ServerParts) {
+  const { app, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -113,6 +118,8 @@ export async function startServer({ app, host, port, admits = () => true, stuckM
   // A limit in number drops what comes after it without a word, the second of two identity headers too. What a request's
   // head may weigh (16 KiB) bounds their number.
   server.maxHeadersCount = 0;
+  server.maxConnections = parts.maxConnections ?? Number.POSITIVE_INFINITY;
+  server.on('drop', () => parts.onFull?.());
   const sockets = connectionsOf(server, admits);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(describe(error, host, port));

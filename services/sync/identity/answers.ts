@@ -3,16 +3,21 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Caller } from './caller.ts';
 import { makeSeen } from './seen.ts';
 
-/** Contract section 3. A revocation that this replica did not hear of works after this long. */
+/** As CONTRACT.md, "Identity", has it. A revocation that this replica did not hear of works after this long. */
 const KEEP_MS = 10_000;
 /** Of each kind. A forgotten answer costs one more question. */
 const MOST = 10_000;
+/** Credentials that were good: more than a replica has streams. 100 bytes each. */
+const MOST_VOUCHED = 50_000;
 
 export interface Vouched {
   readonly caller: Caller;
   /** Unix ms: when what was shown is over, as far as is known. */
   readonly endsAtMs: number;
 }
+
+/** Asks about what was shown; `wasGood`: the answer before, if there was one, was a good one. */
+type Ask = (wasGood: boolean) => Promise<Vouched>;
 
 interface Kept<T> {
   readonly value: T;
@@ -26,8 +31,9 @@ interface Parts {
   now?: () => number;
 }
 
-/** Refused for what was shown, and not because nobody could say. */
-const isRefusal = (error: unknown): error is BatonError => error instanceof BatonError && error.status < 500;
+/** Refused for what was shown, and not because nobody could say, or was asked. */
+const isRefusal = (error: unknown): error is BatonError =>
+  error instanceof BatonError && error.status < 500 && error.code !== 'rate_limited';
 
 /** Keeps the newest `most`; the oldest goes first. */
 function keep<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, most: number): void {
@@ -48,6 +54,8 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
   const good = new Map<string, Kept<Caller>>();
   const refused = new Map<string, Kept<BatonError>>();
   const asked = new Map<string, Promise<Caller>>();
+  /** What was good when it was asked about last, however long ago. */
+  const vouched = makeSeen(MOST_VOUCHED);
   /** Sessions without a device that were ended here: what was asked of them before may be answered after. */
   const ended = makeSeen(most);
   /** Rises with each revocation: what was asked before it may be answered by what was true before it. */
@@ -70,23 +78,27 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
     return null;
   };
 
-  const settle = async (key: string, ask: () => Promise<Vouched>): Promise<Caller> => {
+  const settle = async (key: string, ask: Ask): Promise<Caller> => {
     const askedIn = generation;
     try {
-      const { caller, endsAtMs } = await ask();
+      const { caller, endsAtMs } = await ask(vouched.has(key));
       if (caller.sessionId !== undefined && ended.has(caller.sessionId)) throw new BatonError('session_revoked');
       const untilMs = Math.min(now() + keepMs, endsAtMs);
+      vouched.add(key);
       if (askedIn === generation) keep(good, key, { value: caller, untilMs }, most);
       return caller;
     } catch (error) {
-      if (isRefusal(error)) keep(refused, key, { value: error, untilMs: now() + keepMs }, most);
+      if (isRefusal(error)) {
+        vouched.delete(key);
+        keep(refused, key, { value: error, untilMs: now() + keepMs }, most);
+      }
       throw error;
     }
   };
 
   return {
     /** The caller whom `ask` vouches for, or the answer of less than ten seconds ago. Throws what it threw. */
-    async get(shown: string, ask: () => Promise<Vouched>): Promise<Caller> {
+    async get(shown: string, ask: Ask): Promise<Caller> {
       const key = createHash('sha256').update(shown).digest('base64');
       const known = find(good, key);
       if (known !== null) return known;

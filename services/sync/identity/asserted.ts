@@ -32,7 +32,7 @@ function deviceIdOf(meta: string): string | null {
 const nameOf = (name: string, userId: string): string => name.replace(/\p{Cc}/gu, '').trim() || userId;
 
 /**
- * The caller that somebody trusted vouches for (contract section 3). What is missing never means more: no scope, no
+ * The caller that somebody trusted vouches for (CONTRACT.md, "Identity"). What is missing never means more: no scope, no
  * caller.
  * @throws unauthenticated
  */

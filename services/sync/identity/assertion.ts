@@ -30,7 +30,7 @@ function assertedBy({ sub, scope, meta = '', name, roles }: JWTPayload): Asserte
 }
 
 /**
- * Identity mode `edge` with `APP_EDGE_TRUST=jwt` (contract section 3): who is asking stands in the claims of
+ * Identity mode `edge` with `APP_EDGE_TRUST=jwt` (CONTRACT.md, "Identity"): who is asking stands in the claims of
  * `X-Auth-Assertion` alone, a JWT (RFC 7519) of this issuer for this audience that lives at most 60 s. All other
  * identity headers are ignored.
  */

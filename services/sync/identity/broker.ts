@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
@@ -8,6 +9,7 @@ import { ALGORITHMS } from './assertion.ts';
 import { accountOf, type Caller } from './caller.ts';
 import { type Shown, shownBy } from './credentials.ts';
 import type { AskedOf, Identity } from './identity.ts';
+import type { StrangerLimit } from './stranger-limit.ts';
 
 /** The broker's clock is the store's, and it has the last word; this only keeps what is long over from asking. */
 const CLOCK_TOLERANCE_SECONDS = 60;
@@ -20,6 +22,8 @@ interface BrokerIdentityParts {
   /** The app's name at the broker: `aud` of its access tokens. */
   app: string;
   cookieName: string;
+  clientAddress: (req: IncomingMessage) => string;
+  strangers: StrangerLimit;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
 }
@@ -38,6 +42,7 @@ function refusalOf(error: unknown): unknown {
   if (!(error instanceof BatonError) || error.status >= 500) return error;
   if (error.code === 'session_revoked' || error.code === 'reuse_detected') return new BatonError('session_revoked');
   if (error.code === 'account_refused') return new BatonError('account_refused');
+  if (error.code === 'rate_limited') return error;
   return new BatonError('unauthenticated', error.code === 'session_expired' ? 'The session has ended' : undefined);
 }
 
@@ -56,11 +61,12 @@ const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
 };
 
 /**
- * Identity mode `broker` (contract section 3), for installations without an edge: an access token, whose signature is
- * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too.
+ * Identity mode `broker` (CONTRACT.md, "Identity"), for installations without an edge: an access token, whose signature is
+ * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too,
+ * and one client address cannot have it asked about any number of invented cookies.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
-  const { verify, keySet, app, cookieName, isRevoked } = parts;
+  const { verify, keySet, app, cookieName, clientAddress, strangers, isRevoked } = parts;
   const answers = makeAnswers();
 
   /** Whatever anybody can make up never reaches the broker. */
@@ -81,14 +87,18 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
     }
   };
 
-  const vouch = async (shown: Shown): Promise<Vouched> => {
+  /** The broker's signature, or an answer of its own, says that there is, or was, such a session: only others are limited. */
+  const verifyFor = (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<VerifiedIdentity> =>
+    wasGood || 'access_token' in shown ? verify(shown) : strangers.ask(clientAddress(req), () => verify(shown));
+
+  const vouch = async (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<Vouched> => {
     const claims = 'access_token' in shown ? await checkToken(shown.access_token) : {};
     const { sub, meta } = claims;
     // Whose token it is its signature says: what was signed out here is refused also while the broker is away.
     if (sub !== undefined && typeof meta === 'string' && isRevoked(accountOf(sub), meta)) {
       throw new BatonError('session_revoked');
     }
-    const identity = await verify(shown).catch((error: unknown) => {
+    const identity = await verifyFor(req, shown, wasGood).catch((error: unknown) => {
       throw refusalOf(error);
     });
     if (sub !== undefined && sub !== identity.subject) {
@@ -114,7 +124,9 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
       const shown = shownBy(req, cookieName);
       if (shown === null) throw new BatonError('unauthenticated');
       // A token and a credential cannot have the same text: only one of them begins with `v1.`.
-      const asked = answers.get('access_token' in shown ? shown.access_token : shown.credential, () => vouch(shown));
+      const asked = answers.get('access_token' in shown ? shown.access_token : shown.credential, (wasGood) =>
+        vouch(req, shown, wasGood),
+      );
       return asked.catch((error: unknown) => {
         if (!route.endsOwn || !isAway(error) || !('access_token' in shown)) throw error;
         return leaving(shown.access_token, req, error);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
 import type { Config } from '../config.ts';
 import { makeAssertionIdentity } from './assertion.ts';
@@ -9,6 +10,7 @@ import { makeEdgeIdentity } from './edge.ts';
 import type { Identity } from './identity.ts';
 import { type KeySet, makeKeySet } from './key-set.ts';
 import { makeKeySetStore } from './key-set-store.ts';
+import { makeStrangerLimit } from './stranger-limit.ts';
 
 interface IdentityParts {
   config: Pick<Config, 'identity' | 'broker' | 'http'>;
@@ -20,6 +22,7 @@ interface IdentityParts {
   restoreRow: (caller: Caller) => Promise<boolean>;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
+  clientAddress: (req: IncomingMessage) => string;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -30,7 +33,7 @@ type ChosenIdentity = Identity & Pick<BrokerIdentity, 'forget'> & Pick<KeySet, '
  * gets what it needs in the background.
  */
 export function makeIdentity(parts: IdentityParts): ChosenIdentity {
-  const { config, db, verify, ensureRow, restoreRow, isRevoked, onFailure } = parts;
+  const { config, db, verify, ensureRow, restoreRow, isRevoked, clientAddress, onFailure } = parts;
   const { identity: choice, broker, http } = config;
   const nothing = () => undefined;
   const nothingKept = { forget: nothing, start: nothing, stop: nothing };
@@ -44,7 +47,8 @@ export function makeIdentity(parts: IdentityParts): ChosenIdentity {
     if (broker === null || verify === null) throw new Error('the address of the broker was not checked');
     const keySet = keysAt(`${broker.url}/.well-known/jwks.json`);
     const identity = makeBrokerIdentity({
-      ...{ verify, isRevoked, keySet },
+      ...{ verify, isRevoked, keySet, clientAddress },
+      strangers: makeStrangerLimit({ scale: http.rateLimitScale }),
       app: broker.app,
       cookieName: sessionCookieName(http.publicUrl),
     });

@@ -22,7 +22,7 @@ const hopsOf = (req: IncomingMessage): string[] =>
     .reverse();
 
 /**
- * The address of the client (contract section 3): the right-most hop of `X-Forwarded-For` that is not a trusted proxy.
+ * The address of the client (CONTRACT.md, "Identity"): the right-most hop of `X-Forwarded-For` that is not a trusted proxy.
  * The list is believed as far as trusted proxies wrote it; a hop that is no address ends it.
  */
 export function makeClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {

@@ -3,12 +3,15 @@ import type { IncomingMessage } from 'node:http';
 /** What a request shows of itself, in identity mode `broker`. */
 export type Shown = { readonly access_token: string } | { readonly credential: string };
 
-/** `v1.<session id>.<256-bit secret>`, in whatever letters: what does not look like it is not worth a question. */
-const CREDENTIAL = /^v1\.[\w-]{1,128}\.[\w+/=-]{1,256}$/;
+/**
+ * `v1.<session id>.<256-bit secret>`, in whatever letters: what does not look like it, or is too short to hold 256 bits,
+ * is not worth a question.
+ */
+const CREDENTIAL = /^v1\.[\w-]{1,128}\.[\w+/=-]{43,256}$/;
 /** RFC 6750, section 2.1. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,4096})$/i;
 
-/** Contract section 8: over https the name that browsers let nobody but this very host set. */
+/** Over https (CONTRACT.md, "The auth broker") the name that browsers let nobody but this very host set. */
 export const sessionCookieName = (publicUrl: string): string =>
   publicUrl.startsWith('https:') ? '__Host-baton' : 'baton';
 

@@ -97,7 +97,7 @@ interface DevIdentityDeps {
 }
 
 /**
- * Identity mode `dev` (contract section 3): whoever asks is believed. The row of a device is written on its first use
+ * Identity mode `dev` (CONTRACT.md, "Identity"): whoever asks is believed. The row of a device is written on its first use
  * in this process, and again when it turns out to be gone.
  */
 export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Identity {

@@ -43,7 +43,7 @@ function assertedBy(req: IncomingMessage): Asserted {
 }
 
 /**
- * Identity mode `edge` with `APP_EDGE_TRUST=secret` (contract section 3): the headers `X-Auth-*`, believed only with
+ * Identity mode `edge` with `APP_EDGE_TRUST=secret` (CONTRACT.md, "Identity"): the headers `X-Auth-*`, believed only with
  * `X-Edge-Secret`, which is looked at before them. Two secrets are valid while the edge goes from one to the other.
  */
 export function makeEdgeIdentity({ secrets }: { secrets: readonly string[] }): Identity {

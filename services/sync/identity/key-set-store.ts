@@ -5,8 +5,8 @@ import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
-/** How long a replica that cannot ask for the keys believes those that another has fetched. */
-const KEEP_MS = 86_400_000;
+/** How long keys are believed after they were fetched, by whichever replica: then their place must be asked. */
+export const KEEP_MS = 86_400_000;
 
 /** A key set, and the store's clock in ms before it was fetched. */
 export interface KeptKeySet {

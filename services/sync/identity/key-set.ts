@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { KeySetStore } from './key-set-store.ts';
+import { KEEP_MS, type KeySetStore } from './key-set-store.ts';
 
 /** A key set is a few kilobytes; more is not one. */
 const MOST_BYTES = 262_144;
@@ -62,21 +62,24 @@ export interface KeySet extends JWTVerifyGetKey {
 }
 
 /** The set in force, and what replicas know of it from each other. */
-function makeHeldKeys({ store, onFailure }: { store: KeySetStore | null; onFailure: KeySetParts['onFailure'] }) {
+function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url'>>) {
   let find: JWTVerifyGetKey | null = null;
+  /** By `now`: when nobody has fetched the set in force for a day. */
+  let overMs = Number.NEGATIVE_INFINITY;
   /** The store's clock before the set in force was fetched. */
   let atMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
-  const take = (set: JSONWebKeySet, ofMs: number): void => {
+  const take = (set: JSONWebKeySet, ofMs: number, ageMs: number): void => {
     find = createLocalJWKSet(set);
     atMs = ofMs;
+    overMs = now() + KEEP_MS - ageMs;
   };
 
   const readKept = async (): Promise<void> => {
     try {
       const kept = (await store?.read()) ?? null;
-      if (kept !== null && kept.atMs > atMs) take(kept.set, kept.atMs);
+      if (kept !== null && kept.atMs > atMs) take(kept.set, kept.atMs, Math.max(0, Date.now() - kept.atMs));
     } catch (error) {
       onFailure('read keys', error);
     } finally {
@@ -85,14 +88,15 @@ function makeHeldKeys({ store, onFailure }: { store: KeySetStore | null; onFailu
   };
 
   return {
-    find: (): JWTVerifyGetKey | null => find,
+    /** Null also when it was fetched more than a day ago: a key that was withdrawn since must not be good for ever. */
+    find: (): JWTVerifyGetKey | null => (now() < overMs ? find : null),
 
     /** The store's clock, to be asked before a set is fetched; null where it is away: a later fetch is then kept. */
     begin: (): Promise<number | null> => store?.nowMs().catch(() => null) ?? Promise.resolve(null),
 
     /** Puts a fetched set in force, and keeps it for the others. Resolves to whether that is done. */
     async fetched(set: JSONWebKeySet, beganAtMs: number | null): Promise<boolean> {
-      take(set, beganAtMs ?? atMs);
+      take(set, beganAtMs ?? atMs, 0);
       if (store === null) return true;
       if (beganAtMs === null) return false;
       try {
@@ -115,13 +119,13 @@ function makeHeldKeys({ store, onFailure }: { store: KeySetStore | null; onFailu
 /**
  * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
- * the last good keys in force: ours, or those that another replica has fetched since, which are in the store. Whoever can
- * reach the place of the keys believes nobody but it.
+ * the last good keys in force, for a day: ours, or those that another replica has fetched since, which are in the store.
+ * Whoever can reach the place of the keys believes nobody but it.
  * A token that names no key is checked with the only one that fits, where there is only one.
- * The function rejects with `broker_unavailable` while there never were any keys.
+ * The function rejects with `broker_unavailable` while there are no keys.
  */
 export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
-  const held = makeHeldKeys({ store, onFailure });
+  const held = makeHeldKeys({ store, onFailure, now });
   /** For a request; a failure in the background, at a start before the broker's, keeps no request from trying. */
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;

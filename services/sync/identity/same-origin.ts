@@ -6,7 +6,7 @@ const refuse = (detail: string): never => {
 };
 
 /**
- * The same-origin rule of contract section 3, for unsafe methods. Repeated headers arrive joined and match nothing.
+ * The same-origin rule (CONTRACT.md, "Identity") for unsafe methods. Repeated headers arrive joined and match nothing.
  * Without a cookie and without a browser's headers nobody else's authority can be borrowed: such requests pass.
  */
 export function makeSameOrigin({ publicUrl }: { publicUrl: string }): (req: IncomingMessage) => void {

@@ -1,5 +1,5 @@
 -- Accepts a message: operation id, sender and targets, rate, caps, mailbox, log, announcement: one step, one trip.
--- uses: clock routes log operation rate mail push owing
+-- uses: clock routes log operation rate mail push owing targets
 -- KEYS[1] devices
 -- KEYS[2] routes
 -- KEYS[3] log
@@ -10,6 +10,7 @@
 -- KEYS[8] push
 -- KEYS[9] due
 -- KEYS[10] rate of the account
+-- KEYS[11] targets of messages to all devices
 -- ARGV[1] device of the sender, '' without
 -- ARGV[2] name of a sender without device
 -- ARGV[3] target: `*`, `=<device id>` or `~<name>`
@@ -36,6 +37,7 @@ local rows = read_routes(keys.routes, now, tonumber(ARGV[17]))
 local first, refusal = recall(KEYS[6], ARGV[8])
 if refusal then return answer({ refusal }) end
 if first then
+  if first[5] then first[4] = kept_targets(KEYS[11], first[5], first[6], ARGV[1]) end
   first[5], first[6] = open_routes(rows), {}
   return answer(first)
 end
@@ -89,7 +91,5 @@ if #addressees > 0 then
   end
   ring_all(rows, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, data))
 end
-local reply = { 'OK', ARGV[4], int(now), cjson.encode(targets) }
-remember(KEYS[6], ARGV[8], ARGV[9], reply)
-reply[5], reply[6] = open_routes(rows), PUSH_NOW
-return answer(reply)
+remember(KEYS[6], ARGV[8], ARGV[9], { 'OK', ARGV[4], int(now), unpack(brief_targets(KEYS[11], now, flat, targets)) })
+return answer({ 'OK', ARGV[4], int(now), cjson.encode(targets), open_routes(rows), PUSH_NOW })

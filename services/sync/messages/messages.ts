@@ -21,7 +21,7 @@ interface MessagesParts {
   onAccepted: () => void;
 }
 
-/** Sizes count the UTF-8 that was sent, before anything is trimmed (specification, "Limits"). */
+/** Sizes count the UTF-8 that was sent, before anything is trimmed. */
 function checkContent(content: string): void {
   if (content.trim() === '') throw new BatonError('empty_message');
   if (Buffer.byteLength(content) > LIMITS.messageBytes) {

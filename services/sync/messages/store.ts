@@ -74,7 +74,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
         [
           ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
           ...[operationKey, keys.rate(u, 'message', deviceId)],
-          ...[keys.push(u), keys.due(u), keys.rate(u, 'message', ACCOUNT)],
+          ...[keys.push(u), keys.due(u), keys.rate(u, 'message', ACCOUNT), keys.targets(u)],
         ],
         [
           ...[deviceId ?? '', caller.name, target, messageId, json, storedBytes],

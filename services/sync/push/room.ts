@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
-import type { RateGroup } from '../../../shared/contract/limits.ts';
+import type { RateGroup } from '../../../shared/contract/rates.ts';
 import { pushRoutes } from '../../../shared/contract/push.ts';
 import type { Redis } from '../redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';

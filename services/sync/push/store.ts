@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { LIMITS, RATES } from '../../../shared/contract/limits.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import { RATES } from '../../../shared/contract/rates.ts';
 import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/push.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';

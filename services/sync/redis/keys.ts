@@ -56,6 +56,13 @@ export const KEYS = {
     'redis',
     'operation ids with their answers',
   ),
+  targets: key(
+    '{u}:targets',
+    'hash',
+    '720 s after the last',
+    'redis',
+    'devices that messages to all went to, for the answers of operations',
+  ),
   rate: key(
     '{u}:rate:<group>:<device>',
     'string',
@@ -162,6 +169,7 @@ export function makeKeys(prefix: string) {
     /** A caller without a device shares one space per account. */
     operation: (account: string, deviceId: string | null, id: string) =>
       `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,
+    targets: ofAccount('targets'),
     rate: (account: string, group: string, deviceId: string | null) =>
       `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,
     dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BatonError, isErrorCode } from '../../../shared/contract/errors.ts';
-import type { RateGroup } from '../../../shared/contract/limits.ts';
+import type { RateGroup } from '../../../shared/contract/rates.ts';
 import { rateLimitHeaders } from '../http/rate-limit-headers.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Announcer } from './announcer.ts';

@@ -177,7 +177,7 @@ export class Places {
     await this.#parts.transfers.setGeneration(account, file, generation, now, base);
   }
 
-  /** Tells the sender of the generation in force again, and from where to go on. */
+  /** Tells the sender of the generation in force again, and from where to go on; of the same place once in half a minute. */
   async tellAgain(account: string, file: FileRef, generation: number, offset: number): Promise<void> {
     await this.#parts.transfers.setGeneration(account, file, generation, generation, offset);
   }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { BatonError } from '../../../shared/contract/errors.ts';
 
-/** Contract section 8. */
+/** CONTRACT.md, "The auth broker". */
 const CONNECT_MS = 500;
 const RETRIES = 2;
 /** Before the first and before the second retry, times a random 0.5 to 1. */

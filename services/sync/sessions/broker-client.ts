@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { makeBreaker } from './breaker.ts';
 import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
 
-/** Contract section 8. */
+/** CONTRACT.md, "The auth broker". */
 const MINT_BUDGET_MS = 3_000;
 const BUDGET_MS = 2_000;
 /** An account has far fewer sessions; a listing that never ends must. */
@@ -84,7 +84,7 @@ interface BrokerClientParts {
 }
 
 /**
- * The auth broker as contract section 8 has it. Every answer is checked, against the schema and against what was asked.
+ * The auth broker (CONTRACT.md, of that name). Every answer is checked, against the schema and against what was asked.
  * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
  */
 export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerClientParts) {

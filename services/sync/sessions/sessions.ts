@@ -12,7 +12,7 @@ import type { Revocations } from './revocations.ts';
 import type { RowSessions } from './row-sessions.ts';
 import { type DeviceRows, isBrokerFault, type SessionRows } from './rows.ts';
 
-/** What the native types are: only with full scope (specification, "Login request", rule 3). */
+/** What the native types are: only with full scope. */
 export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];
 
 export const newDeviceId = (): string => randomBytes(15).toString('base64url');

@@ -4,7 +4,7 @@ import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
-/** A tombstone lasts longer than any token (contract section 4: an id is never given back before). */
+/** A tombstone lasts longer than any token (CONTRACT.md, "Sessions": an id is never given back before). */
 export const TOMBSTONE_MS = 86_400_000;
 
 export interface Tombstone {

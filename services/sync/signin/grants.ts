@@ -3,7 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { BrokerClient } from '../sessions/broker-client.ts';
 import { isBrokerFault } from '../sessions/rows.ts';
 
-/** A mint takes effect so long after its end was chosen at most (contract section 8), with the row before it. */
+/** A mint takes effect so long after its end was chosen at most (CONTRACT.md, "The auth broker"), with the row before it. */
 const MINT_MARGIN_MS = 4_000;
 
 /** Who approves: an account's device, or a session without one where `deviceId` is empty. */
@@ -41,7 +41,7 @@ export const secondsLeft = ({ endsAtMs }: Grant, nowMs: number): number =>
   Math.floor((endsAtMs - nowMs - MINT_MARGIN_MS) / 1000);
 
 /**
- * What who approves may grant (contract section 4): at most what it has, as the auth broker lists its session. A session
+ * What who approves may grant (CONTRACT.md, "Signing in by a code"): at most what it has, as the auth broker lists its session. A session
  * without a device has just logged in, and mints itself what it likes: it grants that too.
  */
 export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: GrantsParts) {

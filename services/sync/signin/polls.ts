@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { ipKeyGenerator } from 'express-rate-limit';
+import { IPV6_SUBNET_BITS } from '../http/address-limit.ts';
 
 /** A bell that was lost costs so much, and the end of a request is told so much later at most. */
 const LOOK_AGAIN_MS = 2_000;
@@ -6,15 +8,48 @@ const LOOK_AGAIN_MS = 2_000;
 /** How long a poll is held that comes while the replica stops: clients ask again at once, and their balancer may be slow. */
 const LEAVING_MS = 1_000;
 
+/** Those that wait on one replica, each of which asks the store every two seconds; of one client address among them. */
+const [MOST, MOST_OF_ADDRESS] = [2_000, 100];
+
 type Wake = 'look' | 'end';
 
+interface PollsParts {
+  /** For tests. */
+  most?: number;
+  mostOfAddress?: number;
+}
+
+function makeAddressCounts(most: number, mostOfAddress: number) {
+  const ofAddresses = new Map<string, number>();
+  let all = 0;
+  return {
+    enter(address: string): (() => void) | null {
+      const key = ipKeyGenerator(address, IPV6_SUBNET_BITS);
+      const before = ofAddresses.get(key) ?? 0;
+      if (all >= most || before >= mostOfAddress) return null;
+      all += 1;
+      ofAddresses.set(key, before + 1);
+      return () => {
+        all -= 1;
+        const left = (ofAddresses.get(key) ?? 1) - 1;
+        if (left > 0) ofAddresses.set(key, left);
+        else ofAddresses.delete(key);
+      };
+    },
+  };
+}
+
 /** The long polls that wait on this replica. */
-export function makePolls() {
+export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: PollsParts = {}) {
+  const counts = makeAddressCounts(most, mostOfAddress);
   const waiting = new Map<string, (wake: Wake) => void>();
   let draining = false;
 
   return {
     newId: (): string => randomBytes(9).toString('base64url'),
+
+    /** A place among those that wait, as what gives it back; null: too many do. */
+    enter: counts.enter,
 
     /**
      * Resolves to `look` after `leftMs`, or as soon as the request may have changed; to `end` when the poll is to be

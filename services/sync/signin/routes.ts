@@ -12,6 +12,9 @@ import { coarseAddress, describeAgent } from './source.ts';
 /** 256 random bits, base64url. */
 const POLL_SECRET = /^[\w-]{43}$/;
 
+/** Who is not waited for asks again after this: twelve times a minute, of the sixty that an address may. */
+const BUSY_SECONDS = 5;
+
 /** What a person reads where a program reads a problem document. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   not_found: 'This code is not known. Codes live for two minutes: show a new one on the other device.',
@@ -73,9 +76,12 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
       res.once('close', () => gone.abort());
       if (res.destroyed) gone.abort();
       const { request_id: requestId, wait_ms: waitMs = LIMITS.pollMs } = query;
-      const outcome = await signin.poll({ requestId, pollSecret: pollSecretOf(req), waitMs, signal: gone.signal });
-      if ('pending' in outcome)
+      const [pollSecret, address] = [pollSecretOf(req), clientAddress(req)];
+      const outcome = await signin.poll({ requestId, pollSecret, waitMs, address, signal: gone.signal });
+      if ('pending' in outcome) {
+        if (outcome.isBusy) res.setHeader('Retry-After', BUSY_SECONDS);
         return { status: 202, body: { status: 'pending', expires_at: outcome.pending.expiresAtMs } };
+      }
       const { issued, device } = outcome.issued;
       cookie.give(res, issued.cookie);
       return { status: 200, body: { status: 'approved', ...sessionAnswer(issued, device) } };

@@ -30,10 +30,13 @@ export interface PollOptions {
   requestId: string;
   pollSecret: string;
   waitMs: number;
+  /** Of the client. */
+  address: string;
   signal: AbortSignal;
 }
 
-export type PollOutcome = { pending: { expiresAtMs: number } } | { issued: Issued };
+/** `isBusy`: it was not waited for, because too many wait. */
+export type PollOutcome = { pending: { expiresAtMs: number }; isBusy?: boolean } | { issued: Issued };
 
 interface SigninParts {
   store: LoginStore;
@@ -94,24 +97,32 @@ export function makeSignin(parts: SigninParts) {
     },
 
     /** Throws `not_found` (also for a wrong secret), `access_denied`, `login_expired`, `login_consumed`, and as `consume`. */
-    async poll({ requestId, pollSecret, waitMs, signal }: PollOptions): Promise<PollOutcome> {
+    async poll({ requestId, pollSecret, waitMs, address, signal }: PollOptions): Promise<PollOutcome> {
       const [id, pollDigest, pollId] = [known(requestId), digest(pollSecret), polls.newId()];
       const deadline = performance.now() + waitMs;
-      for (let isFirst = true; ; isFirst = false) {
-        const look = await store.look(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
-        if (look.state === 'leased') {
-          if (consume === null) {
-            await store.finish(id, look.fence, 'approved');
-            throw new BatonError('broker_unavailable', 'There is no auth broker here');
+      let leave: (() => void) | null = null;
+      try {
+        for (let isFirst = true; ; isFirst = false) {
+          const look = await store.look(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
+          if (look.state === 'leased') {
+            if (consume === null) {
+              await store.finish(id, look.fence, 'approved');
+              throw new BatonError('broker_unavailable', 'There is no auth broker here');
+            }
+            const issued = await consume(id, look.fence, look.login);
+            if (issued !== null) onOutcome('consumed');
+            return issued === null ? { pending: look } : { issued };
           }
-          const issued = await consume(id, look.fence, look.login);
-          if (issued !== null) onOutcome('consumed');
-          return issued === null ? { pending: look } : { issued };
+          if (look.replaced !== '') ring(look.replaced, 'end');
+          if (look.state === 'superseded') return { pending: look };
+          const leftMs = deadline - performance.now();
+          if (leftMs <= 0) return { pending: look };
+          leave ??= polls.enter(address);
+          if (leave === null) return { pending: look, isBusy: true };
+          if ((await polls.wait(pollId, leftMs, signal)) === 'end') return { pending: look };
         }
-        if (look.replaced !== '') ring(look.replaced, 'end');
-        if (look.state === 'superseded') return { pending: look };
-        const leftMs = deadline - performance.now();
-        if (leftMs <= 0 || (await polls.wait(pollId, leftMs, signal)) === 'end') return { pending: look };
+      } finally {
+        leave?.();
       }
     },
 

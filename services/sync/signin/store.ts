@@ -3,7 +3,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 
-/** How long an ended request is still told apart from one that never was (contract section 4). */
+/** How long an ended request is still told apart from one that never was (CONTRACT.md, "Signing in by a code"). */
 const TOMBSTONE_MS = 600_000;
 /** Longer than a mint may take (3 s) with the row after it. */
 const LEASE_MS = 6_000;

@@ -26,7 +26,10 @@ const METRICS = {
     'route',
     'method',
   ]),
-  http_connections_refused_total: counter('Connections closed at once because their address had too many'),
+  http_connections_refused_total: counter(
+    'Connections closed at once: too many of their `address`, or of the `replica`',
+    ['cause'],
+  ),
   problems_total: counter('Error answers by code of the error registry', ['code']),
   auth_rejections_total: counter('Requests refused because of who sent them', ['reason']),
   rate_limited_total: counter('Requests refused by a rate limit', ['group']),

@@ -68,7 +68,7 @@ async function ask() {
 
 async function startReplica() {
   const [port, adminPort] = [await freePort(), await freePort()];
-  run(at('../../../dist/replica.js'), [], {
+  run(at('../../../dist/services/sync/main.js'), [], {
     ...{ APP_IDENTITY: 'dev', APP_REDIS_URL: redis.url, APP_DRAIN_SECONDS: '0', APP_RATE_LIMIT_SCALE: '0' },
     ...{ APP_PORT: String(port), APP_ADMIN_PORT: String(adminPort), APP_LOG_LEVEL: 'warn' },
     ...{ APP_PUSH_ENDPOINTS: endpointHost, APP_PUSH_CONCURRENCY: values.concurrency },

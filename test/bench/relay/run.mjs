@@ -75,7 +75,7 @@ const peakOf = (pid) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/
 async function startReplica(prefix, execArgv) {
   const [port, admin] = [await freePort(), await freePort()];
   const child = start(
-    at('../../../dist/replica.js'),
+    at('../../../dist/services/sync/main.js'),
     [],
     {
       APP_IDENTITY: 'dev',

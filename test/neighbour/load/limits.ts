@@ -1,4 +1,4 @@
-import { RATES, type RateGroup } from '../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
 import { ROUTES, type RouteName } from '../../../shared/contract/routes.ts';
 
 interface Rate {

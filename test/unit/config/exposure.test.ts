@@ -103,7 +103,12 @@ describe('secrets that this repository shows', () => {
   const DOCUMENTS = [
     'README.md',
     'SECURITY.md',
+    'CONTRIBUTING.md',
     'services/README.md',
+    'services/GUARANTEES.md',
+    'deploy/CONFIGURATION.md',
+    'shared/contract/README.md',
+    'shared/contract/CONTRACT.md',
     'services/broker/README.md',
     'deploy/edge/README.md',
     'deploy/edge/nginx/secret.conf.sample',

@@ -43,6 +43,7 @@ describe('defaults', () => {
       trustedProxies: [],
       rateLimitScale: 1,
       connectionsPerAddress: null,
+      maxConnections: 929_936,
     });
   });
 
@@ -281,6 +282,15 @@ describe('values in files', () => {
       'APP_REDIS_URL_FILE cannot be read (ENOENT)',
     ]);
   });
+});
+
+test('a replica takes more connections than streams, and keeps descriptors for those that it makes', () => {
+  for (const files of [256, 1_024, 20_000]) {
+    const { hub, http } = load(DEV, files);
+    expect(http.maxConnections).toBeGreaterThan(hub.maxStreams);
+    expect(http.maxConnections).toBeLessThan(files - 64);
+  }
+  expect(load(DEV, 20_000).http.maxConnections).toBe(18_536);
 });
 
 describe('the number of streams', () => {

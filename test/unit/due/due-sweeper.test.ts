@@ -71,7 +71,8 @@ test('a thousand accounts that are due together are run without waiting for the 
   sweeper.start();
   sweeper.run();
   await Promise.all(accounts.map(isSettled));
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  // One claim of 32 a second would take 31 s; a busy machine has taken 9 for all of them.
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect(settled).toHaveLength(1_000);
   expect(Math.max(...claims)).toBeLessThanOrEqual(32);
   await sweeper.stop();

@@ -2,8 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import { makeConnectionsFull } from '../../../services/sync/http/connections-full.ts';
 import { makeConnectionCap } from '../../../services/sync/http/connection-cap.ts';
 import { type RunningServer, startServer } from '../../../services/sync/http/server.ts';
+import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 
 const HOST = '127.0.0.1';
 const running: RunningServer[] = [];
@@ -34,6 +37,32 @@ async function serve(limit: number | null, trustedProxies: readonly string[] = [
   running.push(server);
   return { server, refused: () => refused };
 }
+
+test('connections beyond what the replica has descriptors for are closed at once, and it says so once a minute', async () => {
+  let nowMs = 0;
+  const said: object[] = [];
+  const metrics = makeMetrics({ version: 'test' });
+  const logger = { error: (fields: object) => void said.push(fields) } as unknown as Logger;
+  const onFull = makeConnectionsFull({ limit: 2, logger, metrics, now: () => nowMs });
+  const app: RequestListener = (_req, res) => res.end('x');
+  const server = await startServer({ app, host: HOST, port: 0, maxConnections: 2, onFull });
+  running.push(server);
+  const [first, second] = [open(server), open(server)];
+  expect([await answers(first), await answers(second), await answers(open(server))]).toEqual([true, true, false]);
+  expect(await answers(open(server))).toBe(false);
+  expect(said).toEqual([{ limit: 2, refused: 1 }]);
+  nowMs = 60_000;
+  expect(await answers(open(server))).toBe(false);
+  expect(said).toEqual([
+    { limit: 2, refused: 1 },
+    { limit: 2, refused: 2 },
+  ]);
+  expect(await metrics.registry.metrics()).toMatch(/^baton_http_connections_refused_total\{cause="replica"\} 3$/m);
+  first.destroy();
+  let isIn = false;
+  for (let tries = 0; tries < 100 && !isIn; tries++) isIn = await answers(open(server));
+  expect(isIn).toBe(true);
+});
 
 describe('connections of one address', () => {
   test('beyond the limit are closed, until one of the others has closed', async () => {

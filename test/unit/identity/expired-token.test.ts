@@ -1,5 +1,6 @@
 import { generateKeyPair, SignJWT } from 'jose';
 import { makeBrokerIdentity } from '../../../services/sync/identity/broker.ts';
+import { makeStrangerLimit } from '../../../services/sync/identity/stranger-limit.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { identityRoutes } from '../../../shared/contract/identity.ts';
 import { requestWith } from './request.ts';
@@ -11,6 +12,8 @@ async function scene() {
     keySet: () => Promise.resolve(publicKey),
     app: 'baton',
     cookieName: 'baton',
+    clientAddress: () => '127.0.0.1',
+    strangers: makeStrangerLimit({ scale: 1 }),
     isRevoked: () => false,
   });
   const tokenUntil = (seconds: number) =>
@@ -38,5 +41,7 @@ test('who shows nothing, a token that is over, one that is none, and one of a se
   expect(await refusal(shown(await tokenUntil(-3_600)))).toBe('unauthenticated: The access token has expired');
   expect(await refusal(shown('made.up.token'))).toBe('unauthenticated: The access token is not valid');
   expect(await refusal(shown(await tokenUntil(3_600)))).toBe('unauthenticated: The session has ended');
-  expect(await refusal([['Cookie', 'baton=v1.session.secret']])).toBe('unauthenticated: The session has ended');
+  expect(await refusal([['Cookie', `baton=v1.session.${'s'.repeat(43)}`]])).toBe(
+    'unauthenticated: The session has ended',
+  );
 });

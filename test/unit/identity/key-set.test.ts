@@ -95,6 +95,19 @@ test.each<[string, (server: KeyServer) => void]>([
   expect(await check(first)).toBe('none');
 });
 
+test('keys that nobody could fetch anew for a day are believed no longer, until somebody can', async () => {
+  const { check } = keySet();
+  await check(first);
+  server.answerWith((res) => res.destroy());
+  clockMs += 86_399_000;
+  expect(await check(first)).toBe('none');
+  clockMs += 1_000;
+  expect(await check(first)).toBe('broker_unavailable');
+  server.answerKeys();
+  clockMs += 1_000;
+  expect(await check(first)).toBe('none');
+});
+
 test('without any keys nobody is let in, and their place is asked once a second', async () => {
   server.answerWith((res) => res.writeHead(503).end());
   const { check } = keySet();

@@ -9,6 +9,7 @@ test.each([
   ['log', 'LOG_SECONDS', LIMITS.logSeconds],
   ['log', 'LOG_BYTES', LIMITS.logBytes],
   ['rate', 'ACCOUNT_RATES', LIMITS.accountRates],
+  ['targets', 'MOST_LISTS', LIMITS.targetLists],
   ['transfer', 'FILES_IN_EVENTS', LIMITS.filesInEvents],
   ['transfer-told', 'TRANSFER_MS', LIMITS.transferSeconds * 1_000],
   ['transfer-end', 'ENDED_LIST_BYTES', LIMITS.endedListBytes],

@@ -42,6 +42,18 @@ test('a poll whose bell got lost looks again by itself', async () => {
   expect(tookMs).toBeLessThan(LONG_MS / 2);
 });
 
+test('so many of one address wait at a time, a customer of IPv6 is one, and so many of all', () => {
+  const polls = makePolls({ most: 3, mostOfAddress: 2 });
+  const leave = polls.enter('2001:db8::1');
+  expect(leave).not.toBeNull();
+  expect(polls.enter('2001:db8:0:ff::2')).not.toBeNull();
+  expect(polls.enter('2001:db8::3')).toBeNull();
+  expect(polls.enter('203.0.113.1')).not.toBeNull();
+  expect(polls.enter('203.0.113.2')).toBeNull();
+  leave?.();
+  expect(polls.enter('203.0.113.2')).not.toBeNull();
+});
+
 test('a poll whose client is gone is not waited for', async () => {
   const polls = makePolls();
   const gone = new AbortController();

@@ -6,7 +6,7 @@ local function settle_transfer(keys, t, now)
   local stale = { 'slot', 'brief' }
   t.begun = relay_words(t)
   for field in pairs(t) do
-    if string.match(field, '^[ra]%d+$') then stale[#stale + 1] = field end
+    if string.match(field, '^[raw]%d+$') then stale[#stale + 1] = field end
   end
   for i = 1, #stale, 1000 do redis.call('HDEL', keys.record, unpack(stale, i, math.min(#stale, i + 999))) end
   if t.brief then t.files = t.brief end

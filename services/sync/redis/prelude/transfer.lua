@@ -7,7 +7,8 @@
 -- Per device and in the inbox: `<receiver>+<log id>:<transfer>` while it is not accepted, `<device>=<created>-<transfer>`
 -- for the lists of both; `!live:<transfer>` counts against the account's limit.
 -- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
--- delivered; `a<file>` is how far the receiver has acknowledged it. `begun`: the former as words, once it has ended.
+-- delivered; `w<file>` what its sender was told of that last, and when; `a<file>` is how far the receiver has acknowledged
+-- it. `begun`: the first of these as words, once it has ended.
 local FILES_IN_EVENTS = 16
 
 local function read_transfer(key)
