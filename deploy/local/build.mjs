@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from './command.mjs';
+import { licencesOf } from './licences.mjs';
 import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
 import { installPackages, requireNode } from './setup.mjs';
 import { filesUnder, ROOT } from './tree.mjs';
@@ -9,21 +10,30 @@ import { filesUnder, ROOT } from './tree.mjs';
 /**
  * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, and the files
  * of the API reference to dist/reference. What starts a service is one file with all its modules and packages: a replica is
- * ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one.
+ * ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these
+ * packages ask to be passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
  * more is removed. A type error changes nothing in dist/.
  */
 const DIST = join(ROOT, 'dist');
 const BUNDLES = ['services/sync/main.js', 'services/broker/main.js'];
 const PROJECT = 'deploy/local/tsconfig.build.json';
-const BUILDERS = ['deploy/local/build.mjs', 'deploy/local/reference.mjs', ...REFERENCE_SOURCES];
+const LICENCES = 'THIRD-PARTY-LICENCES.txt';
+/** Beside the sources, what the outputs depend on. */
+const BUILDERS = [
+  'tsconfig.json',
+  PROJECT,
+  'package-lock.json',
+  ...['build', 'licences', 'reference'].map((name) => `deploy/local/${name}.mjs`),
+  ...REFERENCE_SOURCES,
+];
 const STAMP = join(DIST, '.stamp');
 
 const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 function stampOf(sources) {
   const hash = createHash('sha256');
-  for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', ...BUILDERS]) {
+  for (const path of [...sources, ...BUILDERS]) {
     hash
       .update(`${path}\n`)
       .update(readOrEmpty(join(ROOT, path)))
@@ -58,6 +68,7 @@ const keepAddresses = (file) => ({
   },
 });
 
+/** Gives the modules that went into it. */
 async function bundle(name) {
   const file = join(DIST, name);
   // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
@@ -70,8 +81,9 @@ async function bundle(name) {
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  await made.write({ file, format: 'esm', sourcemap: true });
+  const { output } = await made.write({ file, format: 'esm', sourcemap: true });
   await made.close();
+  return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }
 
 /** `{ok, output}`; `output` is the compiler's when it refused. */
@@ -79,7 +91,7 @@ export async function build() {
   const sources = ['services', 'shared'].flatMap(filesUnder).filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path));
   const wanted = new Set(sources.flatMap(outputsOf));
   const stamp = stampOf(sources);
-  const complete = [...wanted, REFERENCE_MANIFEST].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const complete = [...wanted, REFERENCE_MANIFEST, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
@@ -90,7 +102,8 @@ export async function build() {
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
   buildReference();
-  await Promise.all(BUNDLES.map(bundle));
+  const modules = await Promise.all(BUNDLES.map(bundle));
+  writeFileSync(join(DIST, LICENCES), licencesOf(modules.flat()));
   writeFileSync(STAMP, stamp);
   return { ok: true, output: '' };
 }

@@ -1,0 +1,46 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildOrExit } from '../local/build.mjs';
+import { filesUnder, ROOT } from '../local/tree.mjs';
+
+/*
+ * Puts into a folder what an image of Baton holds. `app`: the two services with their packages, the scripts of the store,
+ * what docker-compose.yml runs beside them, and licences. `mounts`: where volumes are mounted first, so that they belong
+ * to the user of the image. Usage: node deploy/image/assemble.mjs <folder>
+ */
+
+/** What starts each in the image, whatever the folders of the sources are called. */
+const SERVICES = { replica: 'services/sync/main.js', broker: 'services/broker/main.js' };
+
+const MOUNTS = {
+  secrets: ['replica', 'broker', 'edge', 'redis', 'sentinel'],
+  data: ['redis', 'redis-2', 'redis-3', 'sentinel', 'sentinel-2', 'sentinel-3'],
+};
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  process.stderr.write('usage: node deploy/image/assemble.mjs <folder>\n');
+  process.exit(2);
+}
+
+const put = (from, to = from) => {
+  mkdirSync(dirname(join(folder, 'app', to)), { recursive: true });
+  cpSync(join(ROOT, from), join(folder, 'app', to));
+};
+
+await buildOrExit();
+for (const [name, entry] of Object.entries(SERVICES)) {
+  put(`dist/${entry}`);
+  put(`dist/${entry}.map`);
+  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './${entry}';\n`);
+}
+for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
+put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');
+put('LICENSE');
+for (const file of ['users.acl', 'sentinels.conf']) put(`deploy/redis/${file}`, `dist/${file}`);
+for (const program of ['health.mjs', 'secrets.mjs', 'cluster.mjs']) put(`deploy/image/${program}`, `dist/${program}`);
+const { name, version, license, type } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+writeFileSync(join(folder, 'app/package.json'), `${JSON.stringify({ name, version, license, type })}\n`);
+for (const [top, places] of Object.entries(MOUNTS)) {
+  for (const place of places) mkdirSync(join(folder, 'mounts', top, place), { recursive: true });
+}
