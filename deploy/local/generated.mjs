@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chartRows, chartSchema } from './chart-values.mjs';
 import { ROOT } from './tree.mjs';
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -103,4 +104,6 @@ export const GENERATED = [
   { file: 'services/sync/redis/KEYS.md', make: keyTable },
   { file: 'deploy/observability/METRICS.md', make: metricTable },
   { file: 'deploy/redis/users.acl', make: aclFile },
+  { file: 'helm/baton/values.schema.json', make: chartSchema },
+  { file: 'helm/baton/README.md', section: 'values', make: () => table(['value', 'default', 'what'], chartRows()) },
 ];
