@@ -91,7 +91,12 @@ async function schemaOf({ value, says, annotation, isList, children }, parts) {
   const description = says ? { description: says } : {};
   const { settings, ...rest } = annotation;
   if (settings) {
-    return { ...description, type: 'object', additionalProperties: false, properties: await openSettings(settings, parts) };
+    return {
+      ...description,
+      type: 'object',
+      additionalProperties: false,
+      properties: await openSettings(settings, parts),
+    };
   }
   if (isList) return { ...description, type: 'array', ...rest };
   if (rest.additionalProperties === true) return { ...description, type: 'object' };
