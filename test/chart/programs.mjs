@@ -51,14 +51,19 @@ function makeSecrets() {
   };
 }
 
+const secrets = makeSecrets();
+
 /** The environment of a container, as the kubelet makes it; files lie in `folder`. */
-function environmentOf({ pod, container }, secrets, folder) {
+function environmentOf({ pod, container }, { settings, folder }) {
   const mounted = (pod.volumes.find(({ name }) => name === 'secrets')?.projected.sources ?? []).flatMap(({ secret }) =>
     secret.items.map(({ path }) => path),
   );
   const env = {};
   for (const { name, value, valueFrom } of container.env) {
     if (name in env) throw new Error(`${name} is written twice`);
+    // Passwords of the store stand in its address, which is then made of other variables.
+    const isOpen = settings[name]?.secret && !name.endsWith('_REDIS_URL');
+    if (isOpen) throw new Error(`${name} is a secret and no file`);
     const text = valueFrom ? secrets.variables[name] : value;
     if (text === undefined) throw new Error(`${name} has no value`);
     env[name] = text.replace(/\$\((\w+)\)/g, (whole, other) => env[other] ?? whole);
@@ -72,8 +77,6 @@ function environmentOf({ pod, container }, secrets, folder) {
   return env;
 }
 
-const secrets = makeSecrets();
-
 /** The configuration that each program makes of what a scenario gives it; throws where one would not start. */
 export async function configurationsOf(manifests) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-chart-'));
@@ -83,7 +86,8 @@ export async function configurationsOf(manifests) {
       const part = containerOf(manifests, name);
       if (part === null) continue;
       const { loadConfig } = await built(`services/${module}/config.js`);
-      found[name] = loadConfig(environmentOf(part, secrets, folder));
+      const { SETTINGS: settings } = await built(`services/${module}/config-settings.js`);
+      found[name] = loadConfig(environmentOf(part, { settings, folder }));
       const unknown = found[name].warnings.filter((warning) => warning.includes('is not known'));
       if (unknown.length > 0) throw new Error(unknown.join('\n'));
     }

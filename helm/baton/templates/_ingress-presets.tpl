@@ -36,6 +36,8 @@ traefik.ingress.kubernetes.io/router.middlewares: {{ .top.Release.Namespace }}-{
 {{/* A balancer has one idle timeout for all paths, and every Ingress of the group says the same. Addresses that are taken away keep their streams until they have drained. */}}
 {{- define "baton.preset.alb" -}}
 alb.ingress.kubernetes.io/group.name: {{ .top.Release.Namespace }}-{{ include "baton.fullname" .top }}
+# Without an order the names would decide, and `/` come before `/api`.
+alb.ingress.kubernetes.io/group.order: {{ ternary "100" "1" (eq .group.name "public") | quote }}
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/load-balancer-attributes: idle_timeout.timeout_seconds=3600
 alb.ingress.kubernetes.io/target-group-attributes: deregistration_delay.timeout_seconds={{ include "baton.graceSeconds" .top }}

@@ -69,7 +69,7 @@ http://{{ include "baton.fullname" . }}-broker.{{ .Release.Namespace }}.svc:{{ i
 {{- end }}
 
 {{- define "baton.publicUrl" -}}
-{{- .Values.publicUrl | default (ternary (printf "http://localhost:%s" (include "baton.port" .)) "" .Values.evaluation.enabled) -}}
+{{- .Values.publicUrl | default (ternary (printf "http://localhost:%s" (include "baton.port" .)) "" .Values.evaluation.enabled) | trimSuffix "/" -}}
 {{- end }}
 
 {{- define "baton.publicHost" -}}

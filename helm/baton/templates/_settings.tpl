@@ -45,7 +45,7 @@
 {{- end }}
 
 {{- define "baton.brokerPublicUrl" -}}
-{{- .Values.broker.publicUrl | default (include "baton.publicUrl" .) -}}
+{{- .Values.broker.publicUrl | default (include "baton.publicUrl" .) | trimSuffix "/" -}}
 {{- end }}
 
 {{/* How the edge proves itself. With this chart's broker its keys and names are known. */}}
