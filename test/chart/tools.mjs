@@ -31,6 +31,11 @@ function isNewEnough(version) {
   return major > GO[0] || (major === GO[0] && minor >= GO[1]);
 }
 
+/** Modules could not be fetched: says nothing about the chart. */
+export class Unfetched extends Error {}
+
+const UNFETCHED = /reading https?:|dial tcp|i\/o timeout|no such host|TLS handshake|connection (?:refused|reset)/;
+
 /** Runs `go` and gives what it printed; throws with what it complained about. */
 export function go(args, cwd = SOURCES) {
   const { status, stdout, stderr, error } = spawnSync('go', args, {
@@ -39,7 +44,10 @@ export function go(args, cwd = SOURCES) {
     maxBuffer: 64 << 20,
     env: { ...process.env, GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local' },
   });
-  if (status !== 0) throw new Error(`go ${args.join(' ')} failed:\n${error?.message ?? ''}${stderr}${stdout}`);
+  if (status !== 0) {
+    const what = `go ${args.join(' ')} failed:\n${error?.message ?? ''}${stderr}${stdout}`;
+    throw UNFETCHED.test(what) ? new Unfetched(what) : new Error(what);
+  }
   return stdout;
 }
 
