@@ -77,6 +77,12 @@ export const REFUSALS = [
     { 'drain.transfersSeconds': 576 },
     'A replica would take up to 601 s',
   ],
+  [
+    'a deadline before a replica counts',
+    'minimal',
+    { progressDeadlineSeconds: 25 },
+    'progressDeadlineSeconds is not above',
+  ],
   ['least above most', 'production', { 'autoscaling.minReplicas': 21 }, 'autoscaling.minReplicas is above'],
   [
     'scaling by nothing',

@@ -62,6 +62,6 @@ topologySpreadConstraints:
 
 {{- define "baton.progressDeadline" -}}
 {{- $replicas := ternary .Values.autoscaling.maxReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
-{{- $computed := add 300 (mul $replicas (add 60 (int .Values.drain.streamsSeconds))) | int -}}
+{{- $computed := add 300 (mul (max 1 $replicas) (add 60 (int .Values.drain.streamsSeconds))) | int -}}
 {{- .Values.progressDeadlineSeconds | int | default (max 600 $computed) -}}
 {{- end }}

@@ -137,6 +137,9 @@ redis.urlKey is for the replicas: set broker.redis.urlKey to the key with the br
 {{- if and (gt $grace 600) (not $values.drain.allowBeyond600Seconds) }}
 A replica would take up to {{ $grace }} s to stop, and the cluster autoscaler kills pods after 600: set drain.streamsSeconds and drain.transfersSeconds to at most 575, or drain.allowBeyond600Seconds=true.
 {{- end }}
+{{- if le (include "baton.progressDeadline" . | int) (int $values.drain.streamsSeconds) }}
+progressDeadlineSeconds is not above drain.streamsSeconds, for which a new replica is watched: set it to 0, or higher.
+{{- end }}
 {{- if $scale.enabled }}
 {{- if gt (int $scale.minReplicas) (int $scale.maxReplicas) }}
 autoscaling.minReplicas is above autoscaling.maxReplicas: set it to at most {{ int $scale.maxReplicas }}.
