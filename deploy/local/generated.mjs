@@ -103,6 +103,13 @@ async function aclFile({ built }) {
   ].join('\n');
 }
 
+/** It needs a package, which may not be installed yet when this file is read. */
+const chart = () => import('./chart-values.mjs');
+
+async function chartTable() {
+  return table(['value', 'default', 'what'], (await chart()).chartRows());
+}
+
 /**
  * What is made from code, so that no document can tell another story: a whole file, or, with `section`, the part of a
  * Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`.
@@ -117,4 +124,6 @@ export const GENERATED = [
   { file: 'services/sync/redis/KEYS.md', make: keyTable },
   { file: 'deploy/observability/METRICS.md', make: metricTable },
   { file: 'deploy/redis/users.acl', make: aclFile },
+  { file: 'helm/baton/values.schema.json', make: async (parts) => (await chart()).chartSchema(parts) },
+  { file: 'helm/baton/README.md', section: 'values', make: chartTable },
 ];

@@ -1,0 +1,67 @@
+{{/* What every pod of the chart has: restricted, without a token, without variables of other Services. */}}
+{{- define "baton.podBasics" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- include "baton.pullSecrets" . }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Over zones and hosts, counted for each version by itself: a rollout must not be spread against the pods that it replaces. */}}
+{{- define "baton.spread" -}}
+{{- $top := index . 0 -}}
+topologySpreadConstraints:
+  {{- range ternary list (list "topology.kubernetes.io/zone" "kubernetes.io/hostname") (eq $top.Values.spread "Off") }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: {{ $top.Values.spread }}
+    labelSelector:
+      matchLabels:
+        {{- include "baton.selector" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- else }} []
+  {{- end }}
+{{- end }}
+
+{{/* A security context without the ids that were set to null. */}}
+{{- define "baton.context" -}}
+{{- range $key, $value := . }}
+{{- if not (kindIs "invalid" $value) }}
+{{ $key }}: {{ toJson $value }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* How many replicas there are at least. */}}
+{{- define "baton.leastReplicas" -}}
+{{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
+{{- end }}
+
+{{/* The number to write: none where something else decides. */}}
+{{- define "baton.replicas" -}}
+{{- if not .Values.autoscaling.enabled -}}
+{{ int .Values.replicaCount }}
+{{- else if .Values.autoscaling.writeReplicas -}}
+{{- $present := lookup "apps/v1" "Deployment" .Release.Namespace (include "baton.fullname" .) -}}
+{{ dig "spec" "replicas" (int .Values.autoscaling.minReplicas) $present | int }}
+{{- end -}}
+{{- end }}
+
+{{- define "baton.progressDeadline" -}}
+{{- $replicas := ternary .Values.autoscaling.maxReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
+{{- $computed := add 300 (mul (max 1 $replicas) (add 60 (int .Values.drain.streamsSeconds))) | int -}}
+{{- .Values.progressDeadlineSeconds | int | default (max 600 $computed) -}}
+{{- end }}

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { ROOT } from '../../deploy/local/tree.mjs';
+
+export const CHART = join(ROOT, 'helm/baton');
+
+/** The files of ci/, by the name of what they show. */
+export const SCENARIOS = Object.fromEntries(
+  readdirSync(join(CHART, 'ci')).map((name) => [name.replace(/-values\.yaml$/, ''), join(CHART, 'ci', name)]),
+);
+
+/** Runs a program to its end. */
+export function run(command, args, input = '') {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    let [out, err] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (err += text));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out, err }));
+    child.stdin.on('error', () => undefined).end(input);
+  });
+}
+
+/** `helm template`, of this chart unless another is named. */
+export function template(helm, { values = [], set = {}, kubernetes = '1.37.2', chart = CHART } = {}) {
+  return run(helm, [
+    'template',
+    'baton',
+    chart,
+    '--namespace=links',
+    `--kube-version=${kubernetes}`,
+    ...values.map((file) => `--values=${file}`),
+    ...Object.entries(set).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`),
+  ]);
+}
+
+/** The manifests of what `template` printed; throws with its complaint where it failed. */
+export function manifestsOf({ code, out, err }) {
+  if (code !== 0) throw new Error(err.trim());
+  return parseAllDocuments(out)
+    .map((document) => document.toJSON())
+    .filter((manifest) => manifest !== null);
+}
+
+/** The only container of the Deployment that has one of this name. */
+export function containerOf(manifests, name) {
+  for (const { kind, spec } of manifests) {
+    const pod = kind === 'Deployment' ? spec.template.spec : null;
+    if (pod?.containers[0].name === name) return { pod, container: pod.containers[0] };
+  }
+  return null;
+}

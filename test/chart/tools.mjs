@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * Helm 4 and 3, kubeconform, helm-unittest and the evaluator of Pod Security Standards, in the versions of tools/go.mod.
+ * They are built once and kept outside of the checkout, so that the next checkout has them too.
+ */
+
+const SOURCES = fileURLToPath(new URL('tools', import.meta.url));
+const GO = [1, 26];
+
+const TOOLS = {
+  helm4: 'helm.sh/helm/v4/cmd/helm',
+  helm3: 'helm.sh/helm/v3/cmd/helm',
+  kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform',
+  'helm-unittest': 'github.com/helm-unittest/helm-unittest/cmd/helm-unittest',
+  podsecurity: './podsecurity',
+};
+
+function goVersion() {
+  const { status, stdout } = spawnSync('go', ['env', 'GOVERSION'], { cwd: SOURCES, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : null;
+}
+
+function isNewEnough(version) {
+  const [major, minor] = /(\d+)\.(\d+)/.exec(version)?.slice(1).map(Number) ?? [0, 0];
+  return major > GO[0] || (major === GO[0] && minor >= GO[1]);
+}
+
+/** Modules could not be fetched: says nothing about the chart. */
+export class Unfetched extends Error {}
+
+const UNFETCHED = /reading https?:|dial tcp|i\/o timeout|no such host|TLS handshake|connection (?:refused|reset)/;
+
+/** Runs `go` and gives what it printed; throws with what it complained about. */
+export function go(args, cwd = SOURCES) {
+  const { status, stdout, stderr, error } = spawnSync('go', args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+    env: { ...process.env, GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local' },
+  });
+  if (status !== 0) {
+    const what = `go ${args.join(' ')} failed:\n${error?.message ?? ''}${stderr}${stdout}`;
+    throw UNFETCHED.test(what) ? new Unfetched(what) : new Error(what);
+  }
+  return stdout;
+}
+
+const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'baton-chart');
+
+/** A folder for this content alone: whatever is in it is up to date. */
+export function cached(kind, ...content) {
+  const folder = join(
+    cacheFolder(),
+    `${kind}-${createHash('sha256').update(content.join('\n')).digest('hex').slice(0, 16)}`,
+  );
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/**
+ * The paths of the tools, by name; or `{missing}`, a sentence that says why there are none.
+ * `install`: builds what is not there, which takes some minutes the first time.
+ */
+export function findTools({ install }) {
+  const version = goVersion();
+  if (version === null || !isNewEnough(version)) return { missing: `needs Go ${GO.join('.')} to build Helm` };
+  const content = ['go.mod', 'go.sum', 'podsecurity/main.go'].map((name) => readFileSync(join(SOURCES, name), 'utf8'));
+  const folder = cached('tools', version, ...content);
+  const paths = Object.fromEntries(Object.keys(TOOLS).map((name) => [name, join(folder, name)]));
+  const absent = Object.keys(TOOLS).filter((name) => !existsSync(paths[name]));
+  if (absent.length > 0 && !install) {
+    return { missing: `needs ${absent.join(', ')}: npm run test:chart -- --install builds them in some minutes` };
+  }
+  for (const name of absent) {
+    const startedAt = Date.now();
+    go(['build', '-trimpath', '-ldflags=-s -w', '-o', paths[name], TOOLS[name]]);
+    console.log(`built ${name} in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  }
+  return { paths };
+}
