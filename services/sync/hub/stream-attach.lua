@@ -81,7 +81,7 @@ local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
 local reason = opening and lost_reason(keys.log, ARGV[6], now) or nil
 local top = last and last[1] or append(keys.log, now, ARGV[5], '', '', '')
 redis.call('EXPIRE', keys.routes, ROUTES_SECONDS)
-redis.call('EXPIRE', keys.log, LOG_SECONDS)
+redis.call('EXPIRE', keys.log, LIMITS.logSeconds)
 
 local row_exists = string.sub(device, 1, 1) == '~' or redis.call('HEXISTS', keys.devices, device) == 1
 local version, _, on, off = reconcile(keys, rows, now, tonumber(ARGV[9]), dead, opening and row_exists)

@@ -73,11 +73,8 @@ export class BulkStore {
     this.scripts = makeScriptLoader({
       connection: this.#connection,
       gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
-      announcer: () => {
-        throw new Error('scripts of the relay announce nothing themselves');
-      },
-      publishInScript: false,
-      losses: () => 0,
+      // Scripts of the relay announce nothing themselves.
+      announcing: null,
       metrics,
     });
   }

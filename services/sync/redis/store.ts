@@ -68,9 +68,11 @@ export class Store {
     this.confirm = this.#confirmer?.confirm ?? null;
     const shared = {
       connection: this.#connection,
-      announcer: () => this.#announcer,
-      publishInScript: address.mode !== 'cluster',
-      losses: () => this.#losses,
+      announcing: {
+        announcer: () => this.#announcer,
+        publishInScript: address.mode !== 'cluster',
+        losses: () => this.#losses,
+      },
       metrics,
     };
     this.scripts = makeScriptLoader({ ...shared, gate });

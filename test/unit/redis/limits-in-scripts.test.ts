@@ -5,10 +5,6 @@ const prelude = (name: string) =>
   readFileSync(new URL(`../../../services/sync/redis/prelude/${name}.lua`, import.meta.url), 'utf8');
 
 test.each([
-  ['log', 'LOG_EVENTS', LIMITS.logEvents],
-  ['log', 'LOG_SECONDS', LIMITS.logSeconds],
-  ['log', 'LOG_BYTES', LIMITS.logBytes],
-  ['rate', 'ACCOUNT_RATES', LIMITS.accountRates],
   ['transfer', 'FILES_IN_EVENTS', LIMITS.filesInEvents],
   ['transfer-told', 'TRANSFER_MS', LIMITS.transferSeconds * 1_000],
   ['transfer-end', 'ENDED_LIST_BYTES', LIMITS.endedListBytes],
