@@ -1,7 +1,7 @@
 -- Mints the session of a meta: a new one, or the present one rotated in place. An idempotency key that was here
 -- before answers its first result while that is still the present state. At most one live session per account, app and
 -- meta: the meta is looked up beforehand for its key, and compared again here.
--- uses: clock session secrets
+-- uses: clock sessions/session sessions/secrets
 -- KEYS[1] session that the meta had when it was looked up; when it had none, as KEYS[2]
 -- KEYS[2] session to create
 -- KEYS[3] index

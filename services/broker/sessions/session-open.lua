@@ -1,5 +1,5 @@
 -- Opens the session without device that a login leaves, and notes who the user is.
--- uses: clock session
+-- uses: clock sessions/session
 -- KEYS[1] session
 -- KEYS[2] index
 -- KEYS[3] metas

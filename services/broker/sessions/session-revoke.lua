@@ -1,5 +1,5 @@
 -- Ends a session for good. Doing it again is the same.
--- uses: clock session
+-- uses: clock sessions/session
 -- KEYS[1] session
 -- KEYS[2] index
 -- ARGV[1] id

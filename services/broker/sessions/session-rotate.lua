@@ -1,6 +1,6 @@
 -- Exchanges the secret of a session for its next one. Next secrets follow from the one that is shown: whoever shows
 -- the same old secret (several tabs, a repeated request) gets the same new one, as long as it is the present one.
--- uses: clock session secrets
+-- uses: clock sessions/session sessions/secrets
 -- KEYS[1] session
 -- KEYS[2] index
 -- KEYS[3] metas

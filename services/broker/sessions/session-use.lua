@@ -1,5 +1,5 @@
 -- Whose session this is: by a secret of it, or by its id alone when an access token has proved the rest.
--- uses: clock session secrets
+-- uses: clock sessions/session sessions/secrets
 -- KEYS[1] session
 -- KEYS[2] user
 -- ARGV[1] id

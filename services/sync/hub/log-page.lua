@@ -1,5 +1,5 @@
 -- The next page of the log for one stream. Proves first that the position is still valid.
--- uses: clock log position
+-- uses: clock log hub/position
 -- KEYS[1] log
 -- KEYS[2] mail
 -- KEYS[3] inbox

@@ -1,6 +1,6 @@
 -- Looks again at who of the account is online: after the grace of a closed stream, for the accounts of a dead
 -- replica, and when a replica is rung for an account of which it holds no stream (its own channel is then `dead`).
--- uses: clock routes presence
+-- uses: clock routes hub/presence
 -- KEYS[1] routes
 -- KEYS[2] presence
 -- KEYS[3] devices

@@ -1,7 +1,7 @@
 -- Attaches an open stream, or attaches it again: writes its route AND compares its position, in one step on the
 -- account's slot, so that an append either sees the route or is seen here. Used for the first connect, the sweep and
 -- every repair.
--- uses: clock routes room log position presence mail
+-- uses: clock routes hub/room log hub/position hub/presence messages/mail
 -- KEYS[1] routes
 -- KEYS[2] presence
 -- KEYS[3] devices

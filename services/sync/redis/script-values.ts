@@ -83,9 +83,13 @@ export const restOfWords: Argument<readonly Word[]> = {
 /** 32 random bits, which make a position unique across failovers. The caller does not give them. */
 export const randomBits: Argument<undefined> = { lua: asItIs, word: () => randomInt(0, 2 ** 32) };
 
-export const textList: Answer<string[]> = { read: (raw) => listOf(raw).map(textOf) };
+/** Not copied: what Redis itself told, which is text. */
+export const textList: Answer<string[]> = { read: (raw) => (raw ?? []) as string[] };
 
-export const json = <T>(): Answer<T> => ({ read: (raw) => JSON.parse(textOf(raw)) as T });
+/** Null where there is nothing. */
+export const json = <T>(): Answer<T | null> => ({
+  read: (raw) => (typeof raw === 'string' && raw !== '' ? (JSON.parse(raw) as T) : null),
+});
 
 /** Nested, or all that is left of the answer. */
 export const rest = <T>({ read }: Answer<T>): Answer<T> => ({ read, isRest: true });

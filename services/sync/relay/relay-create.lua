@@ -1,5 +1,5 @@
 -- Begins a generation of a file. What was there is dropped, and its sender has to begin anew; a reader stays.
--- uses: relay
+-- uses: relay/relay
 -- KEYS[1] state
 -- KEYS[2] bytes of the generation before; the same as KEYS[3] for the first
 -- KEYS[3] bytes

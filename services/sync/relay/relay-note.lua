@@ -1,7 +1,7 @@
 -- A chunk was added, in the same transaction: whether it may stay, and who is to be told. It stays when it comes from
 -- the request that sends now and begins where the bytes end: the one before it may have been refused. Its bytes
 -- would cost four times as much of Redis as an argument of a script (measured).
--- uses: relay
+-- uses: relay/relay
 -- KEYS[1] state
 -- KEYS[2] bytes
 -- ARGV[1] token of the sender

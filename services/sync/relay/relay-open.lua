@@ -1,6 +1,6 @@
 -- A request begins, or only looks: where the file is, and whom the request replaces. One that would send from elsewhere
 -- than the end only looks.
--- uses: relay
+-- uses: relay/relay
 -- KEYS[1] state
 -- KEYS[2] bytes
 -- ARGV[1] generation that the record tells

@@ -1,5 +1,5 @@
 -- The receiver's connection has taken bytes: lets go of them, and gives the sender room.
--- uses: relay
+-- uses: relay/relay
 -- KEYS[1] state
 -- KEYS[2] bytes
 -- ARGV[1] token of the reader; '' for an acknowledgement, which is the device's

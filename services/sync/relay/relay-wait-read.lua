@@ -1,5 +1,5 @@
 -- The reader found nothing, or doubts: either something came meanwhile, or it is rung when something comes.
--- uses: relay
+-- uses: relay/relay
 -- KEYS[1] state
 -- KEYS[2] bytes
 -- ARGV[1] token

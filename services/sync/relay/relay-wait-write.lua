@@ -1,5 +1,5 @@
 -- The sender has no room, or doubts: either there is some now, or it is rung when there is.
--- uses: relay
+-- uses: relay/relay
 -- KEYS[1] state
 -- KEYS[2] bytes
 -- ARGV[1] token

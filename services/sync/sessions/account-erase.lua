@@ -1,6 +1,6 @@
 -- Removes what is kept of an account but its open routes and the records of transfers: each open stream is told that its
 -- position is gone, and so fetches its state again.
--- uses: clock routes log presence
+-- uses: clock routes log hub/presence
 -- KEYS[1] routes
 -- KEYS[2] log
 -- KEYS[3] presence

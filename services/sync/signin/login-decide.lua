@@ -1,5 +1,5 @@
 -- Approves or denies a pending login request, once: compare-and-set. An approved one has no more time than it had.
--- uses: clock login
+-- uses: clock signin/login
 -- KEYS[1] login request
 -- KEYS[2] wrong codes of the account for it
 -- ARGV[1] SHA-256 of the approval code; '' to deny without it

@@ -1,6 +1,6 @@
 -- Ends a lease: the request is consumed or denied, or approved as before. The same again, after a lost answer, gets the
 -- first answer.
--- uses: clock login
+-- uses: clock signin/login
 -- KEYS[1] login request
 -- ARGV[1] fencing number of the lease
 -- ARGV[2] consumed | denied | approved

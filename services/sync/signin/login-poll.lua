@@ -1,7 +1,7 @@
 -- One look of a poll. While the request is pending the poll is its waiter, whom a decision rings; a newer poll takes the
 -- place. After the approval one poll at a time holds the lease that lets it mint, with a fencing number: only the number
 -- that is still the present one can end the request.
--- uses: clock login
+-- uses: clock signin/login
 -- KEYS[1] login request
 -- ARGV[1] SHA-256 of the poll secret
 -- ARGV[2] `<channel>\n<poll id>` of the poll

@@ -1,5 +1,5 @@
 -- What is asked for, for whoever has the code. A wrong one is not counted here; who sent too many is not told either.
--- uses: clock login
+-- uses: clock signin/login
 -- KEYS[1] login request
 -- KEYS[2] wrong codes of the account for it
 -- ARGV[1] SHA-256 of the approval code

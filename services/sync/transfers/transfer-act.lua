@@ -8,7 +8,7 @@
 --      +--relay, then accept------> RELAY_ACTIVE ----+       PENDING --reject--> CANCELLED
 --                                       +---complete---> DONE
 --
--- uses: clock routes log transfer transfer-told transfer-end
+-- uses: clock routes log transfers/transfer transfers/transfer-told transfers/transfer-end
 -- KEYS[1] routes
 -- KEYS[2] log
 -- KEYS[3] inbox

@@ -1,5 +1,5 @@
 -- Removes the record of a transfer that has ended, so that another finds room. May be repeated.
--- uses: clock transfer transfer-end
+-- uses: clock transfers/transfer transfers/transfer-end
 -- KEYS[1] inbox
 -- KEYS[2] record
 -- KEYS[3] due

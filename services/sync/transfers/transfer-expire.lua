@@ -1,5 +1,5 @@
 -- Ends a transfer whose time is over: a live one is announced as failed, then everything of it goes.
--- uses: clock routes log transfer transfer-told transfer-end
+-- uses: clock routes log transfers/transfer transfers/transfer-told transfers/transfer-end
 -- KEYS[1] routes
 -- KEYS[2] log
 -- KEYS[3] inbox

@@ -1,7 +1,7 @@
 -- The generation of a file in the relay, compare-and-set: the account's record is what survives when the relay's own
 -- store loses its state. Any but the first is told to the sender. The one that it has already is told again, and the
 -- record stays; or, where nobody is told, its offset moves: what the receiver has whole has one at its end.
--- uses: clock routes log transfer
+-- uses: clock routes log transfers/transfer
 -- KEYS[1] routes
 -- KEYS[2] log
 -- KEYS[3] record

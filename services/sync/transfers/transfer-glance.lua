@@ -1,6 +1,6 @@
 -- One transfer as lists have it, for one of its parties: without a long list of files. Nothing of it when it is in
 -- another state than the one that is looked for.
--- uses: clock transfer transfer-told
+-- uses: clock transfers/transfer transfers/transfer-told
 -- KEYS[1] record
 -- ARGV[1] device that asks
 -- ARGV[2] state that is looked for, '' for any

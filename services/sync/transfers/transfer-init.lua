@@ -1,6 +1,6 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
 -- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
--- uses: clock routes log operation rate transfer transfer-told quota push owing
+-- uses: clock routes log operation rate transfers/transfer transfers/transfer-told transfers/quota push/push push/owing
 -- KEYS[1] devices
 -- KEYS[2] routes
 -- KEYS[3] log
@@ -96,7 +96,9 @@ t.sealed = 'null'
 remember(KEYS[7], ARGV[9], ARGV[10], { 'OK', open_json(t), to, '[]' })
 reply[4] = open_routes(rows)
 if ARGV[13] == 'noted' then
-  owe_push(keys, now, has_live_stream(rows, ARGV[14], to) and ARGV[15] or 0, 'transfer', to, sender, t.id)
+  local dead = {}
+  for name in string.gmatch(ARGV[14], '[^\n]+') do dead[name] = true end
+  owe_push(keys, now, has_live_stream(rows, dead, to) and ARGV[15] or 0, 'transfer', to, sender, t.id)
 end
 reply[5] = PUSH_NOW
 return answer(reply)

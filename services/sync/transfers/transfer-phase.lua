@@ -1,7 +1,7 @@
 -- What one side is doing: kept in the record, and forwarded to both parties at most four times a second, the newest
 -- winning, without a place in the log. What came too early is forwarded by a later call without ARGV[2] and ARGV[6]. What
 -- the receiver has acknowledged of each file counts together as received, which it never takes back.
--- uses: clock routes transfer transfer-told
+-- uses: clock routes transfers/transfer transfers/transfer-told
 -- KEYS[1] routes
 -- KEYS[2] record
 -- KEYS[3] due

@@ -1,5 +1,5 @@
 -- One transfer, for one of its parties, with all of its files while it is live.
--- uses: clock transfer transfer-told
+-- uses: clock transfers/transfer transfers/transfer-told
 -- KEYS[1] record
 -- KEYS[2] list of files
 -- ARGV[1] device that asks

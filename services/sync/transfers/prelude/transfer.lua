@@ -8,7 +8,6 @@
 -- for the lists of both; `!live:<transfer>` counts against the account's limit.
 -- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
 -- delivered; `a<file>` is how far the receiver has acknowledged it. `begun`: the former as words, once it has ended.
-local FILES_IN_EVENTS = 16
 
 local function read_transfer(key)
   local flat, record = redis.call('HGETALL', key), nil
