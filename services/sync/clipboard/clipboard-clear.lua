@@ -1,4 +1,4 @@
--- Clears the clipboard and says so; an empty one is left as it is. With ARGV[2], only what has reached the end of its
+-- Clears the clipboard and says so; an empty one is left as it is. With `only_when_over`, only what has reached the end of its
 -- lifetime: the key is gone by itself, and the fact that it has to be announced goes in the step that announces it.
 -- Keys and arguments: clipboardClear in scripts.ts.
 -- uses: clock routes log

@@ -14,9 +14,7 @@ export const clipboardSet = defineScript({
     /** Content in bytes. */
     bytes: digits,
     random: randomBits,
-    /** Fingerprint of the request. */
     fingerprint: text,
-    /** Seconds to remember the operation. */
     rememberSeconds: digits,
   },
   settings: ['TTL_MS', 'RATE_LIMIT'],

@@ -12,14 +12,17 @@ export const deviceAdd = defineScript({
   file: new URL('./device-add.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],
   args: {
-    /** Device id. */
     device: text,
     /** Wanted name. */
     wanted: text,
     /** Type. */
     wantedKind: text,
     random: randomBits,
-    /** New: a missing device is added and told of | lost: its row is put back, nobody is told of an addition | kept: as lost, and its type is known: an existing device takes it | minted: as new, and an existing device takes the name, type and session. */
+    /**
+     * New: a missing device is added and told of | lost: its row is put back, nobody is told of an addition | kept:
+     * as lost, and its type is known: an existing device takes it | minted: as new, and an existing device takes the
+     * name, type and session.
+     */
     mode: oneOf('new', 'lost', 'kept', 'minted'),
     /** Session id, '' when it is not known. */
     session: text,
@@ -36,7 +39,6 @@ export const deviceRemove = defineScript({
   file: new URL('./device-remove.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'mail', 'inbox', 'due', 'push'],
   args: {
-    /** Device id. */
     device: text,
     random: randomBits,
     /** The row as it was read, to remove only that; '' to remove whatever is there. */
@@ -57,9 +59,7 @@ export const deviceRename = defineScript({
     /** New name. */
     name: text,
     random: randomBits,
-    /** Fingerprint of the request. */
     fingerprint: text,
-    /** Seconds to remember the operation. */
     rememberSeconds: digits,
   },
   settings: ['RATE_LIMIT'],

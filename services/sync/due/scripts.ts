@@ -8,11 +8,13 @@ export const dueNote = defineScript({
   file: new URL('./due-note.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
-    /** Account. */
     account: text,
     /** Delay in ms from now. */
     delayMs: number,
-    /** Random text, so that two notes of one millisecond differ; '' when the fact is there already: nobody has to wait for it then. */
+    /**
+     * Random text, so that two notes of one millisecond differ; '' when the fact is there already: nobody has to wait
+     * for it then.
+     */
     nonce: text,
   },
   reply: nothing,
@@ -44,7 +46,6 @@ export const dueSettle = defineScript({
   file: new URL('./due-settle.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
-    /** Account. */
     account: text,
     /** Stamp seen when it was claimed. */
     claimedStamp: text,
@@ -54,7 +55,10 @@ export const dueSettle = defineScript({
   constants: {
     /** No request lives longer between its note and its fact. */
     LONGEST_REQUEST_MS: 600_000,
-    /** Nearly none lives longer. An account that was noted is looked at again after so long, whatever else is due there. */
+    /**
+     * Nearly none lives longer. An account that was noted is looked at again after so long, whatever else is due
+     * there.
+     */
     USUAL_REQUEST_MS: 10_000,
   },
   reply: nothing,

@@ -1,5 +1,18 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, json, number, oneOf, randomBits, record, rest, restOfWords, rows, text, textList, wordSet } from '../redis/script-values.ts';
+import {
+  digits,
+  json,
+  number,
+  oneOf,
+  randomBits,
+  record,
+  rest,
+  restOfWords,
+  rows,
+  text,
+  textList,
+  wordSet,
+} from '../redis/script-values.ts';
 
 export const messageAccept = defineScript({
   file: new URL('./message-accept.lua', import.meta.url),
@@ -11,20 +24,16 @@ export const messageAccept = defineScript({
     fromName: text,
     /** Target: `*`, `=<device id>` or `~<name>`. */
     wanted: text,
-    /** Message id. */
     messageId: text,
     /** Content as a JSON string. */
     content: text,
     /** Content in bytes, as JSON where that is longer. */
     bytes: number,
     random: randomBits,
-    /** Fingerprint of the request. */
     fingerprint: text,
-    /** Seconds to remember the operation. */
     rememberSeconds: digits,
     /** Pushes: noted (in the index of due things) | ask | off. */
     pushes: oneOf('noted', 'ask', 'off'),
-    /** Channels of dead replicas, joined by line ends. */
     dead: wordSet,
     /** Ms that rows may be older than usual. */
     lateMs: number,
@@ -46,9 +55,7 @@ export const messageAck = defineScript({
     /** Device that acknowledges. */
     device: text,
     random: randomBits,
-    /** Fingerprint of the request. */
     fingerprint: text,
-    /** Seconds to remember the operation. */
     rememberSeconds: digits,
     messageIds: restOfWords,
   },
@@ -60,7 +67,6 @@ export const mailPage = defineScript({
   file: new URL('./mail-page.lua', import.meta.url),
   keys: ['devices', 'log', 'mail', 'inbox'],
   args: {
-    /** Device id. */
     device: text,
     /** Member after which to go on, '' at first. */
     after: text,

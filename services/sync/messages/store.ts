@@ -89,13 +89,10 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
     /** Resolves to how many of them this device still held. */
     async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
       const { account: u, deviceId } = caller;
-      const { acked } = await ackScript(
-        keys.inAccount(u, { operation: keys.operation(u, deviceId, operation.id) }),
-        {
-          ...{ device: deviceId ?? '', messageIds, fingerprint: operation.fingerprint },
-          rememberSeconds: rememberSeconds(operation),
-        },
-      );
+      const { acked } = await ackScript(keys.inAccount(u, { operation: keys.operation(u, deviceId, operation.id) }), {
+        ...{ device: deviceId ?? '', messageIds, fingerprint: operation.fingerprint },
+        rememberSeconds: rememberSeconds(operation),
+      });
       return acked;
     },
 

@@ -1,5 +1,17 @@
 import { defineScript } from '../redis/script.ts';
-import { json, maybeNumber, nothing, number, oneOf, record, rest, rows, text, textList, wordSet } from '../redis/script-values.ts';
+import {
+  json,
+  maybeNumber,
+  nothing,
+  number,
+  oneOf,
+  record,
+  rest,
+  rows,
+  text,
+  textList,
+  wordSet,
+} from '../redis/script-values.ts';
 import { RATES } from '../../../shared/contract/limits.ts';
 import type { PushTarget } from './sender.ts';
 
@@ -9,9 +21,7 @@ export const pushAdmit = defineScript({
   file: new URL('./push-admit.lua', import.meta.url),
   keys: ['devices', 'push', 'rate'],
   args: {
-    /** Device. */
     device: text,
-    /** Platform. */
     platform: text,
   },
   constants: { WINDOW_SECONDS: RATES.push.windowSeconds },
@@ -24,17 +34,13 @@ export const pushRegister = defineScript({
   file: new URL('./push-register.lua', import.meta.url),
   keys: ['devices', 'push', 'due'],
   args: {
-    /** Device. */
     device: text,
-    /** Platform. */
     platform: text,
     /** Id for a new one. */
     id: text,
     /** Hash of the target. */
     hash: text,
-    /** Fence. */
     fence: text,
-    /** Preview. */
     preview: text,
     /** Target as JSON. */
     target: text,
@@ -46,7 +52,6 @@ export const pushDrop = defineScript({
   file: new URL('./push-drop.lua', import.meta.url),
   keys: ['push', 'due'],
   args: {
-    /** Device. */
     device: text,
     /** Platform, '' for all. */
     platform: text,
@@ -90,7 +95,6 @@ export const pushTest = defineScript({
   file: new URL('./push-test.lua', import.meta.url),
   keys: ['push', 'due', 'rate'],
   args: {
-    /** Device. */
     device: text,
     /** Id of the notification. */
     id: text,
@@ -105,17 +109,11 @@ export const pushTake = defineScript({
   file: new URL('./push-take.lua', import.meta.url),
   keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail'],
   args: {
-    /** Fact. */
     fact: text,
-    /** Platform. */
     platform: text,
-    /** Kind. */
     kind: text,
-    /** Device. */
     device: text,
-    /** Peer. */
     peer: text,
-    /** Channels of dead replicas, joined by line ends. */
     dead: wordSet,
   },
   constants: {
@@ -132,11 +130,8 @@ export const pushFinish = defineScript({
   file: new URL('./push-finish.lua', import.meta.url),
   keys: ['due', 'push'],
   args: {
-    /** Fact. */
     fact: text,
-    /** Platform. */
     platform: text,
-    /** Device. */
     device: text,
     /** Fence of the registration. */
     fence: text,

@@ -129,7 +129,11 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       deviceId: string,
       { id, claim, preview, target }: { id: string; claim: Claim; preview: Preview; target: PushTarget },
     ): Promise<{ id: string; replaced: Claim[]; facts: string[] }> {
-      const { id: kept, facts, ...replaced } = await register(keys.inAccount(u), {
+      const {
+        id: kept,
+        facts,
+        ...replaced
+      } = await register(keys.inAccount(u), {
         ...{ device: deviceId, platform: target.kind, id, ...claim, preview, target: JSON.stringify(target) },
       });
       return { id: kept, replaced: replaced.hash === '' ? [] : [replaced], facts };

@@ -20,7 +20,7 @@ export interface BoundScript<K extends string, A, R> {
 }
 
 /** What the store refused, raised as the error of the registry that it names. */
-export function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefined): never {
+function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefined): never {
   if (!isErrorCode(word)) throw new BatonError('internal', undefined, { cause: new Error(`script answered ${word}`) });
   if (word !== 'rate_limited' || rate === undefined) throw new BatonError(word);
   const [limit = 0, resetMs = 0] = rest.map(Number);

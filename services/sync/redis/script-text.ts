@@ -12,7 +12,7 @@ const literal = (value: Word | boolean): string => (typeof value === 'string' ? 
 const NAMED: Readonly<Record<string, Readonly<Record<string, Word>>>> = { LIMITS, BUS };
 
 /** Puts the values in place of `LIMITS.<name>` and `BUS.<name>`, which are what they are on this side. */
-export const bindNames = (lua: string): string =>
+const bindNames = (lua: string): string =>
   lua.replaceAll(/\b(LIMITS|BUS)\.(\w+)/g, (word, registry: string, name: string) => {
     const value = NAMED[registry]?.[name];
     if (value === undefined) throw new Error(`a script names ${word}, which there is not`);
@@ -43,7 +43,7 @@ const WORDS_OF_LUA = new Set(
  * The chunks that a script's `-- uses:` line names, the only way in which scripts share code: `clock` is one for all in
  * `redis/prelude/`, `push/jobs` one that the module `push` has in its own `prelude/`.
  */
-export function chunksOf(lua: string, file: URL): string[] {
+function chunksOf(lua: string, file: URL): string[] {
   const uses = /^-- uses: (.*)$/m.exec(lua)?.[1]?.split(' ') ?? [];
   return uses.map((name) => {
     const [module, chunk] = name.includes('/') ? name.split('/') : ['redis', name];
@@ -51,9 +51,15 @@ export function chunksOf(lua: string, file: URL): string[] {
   });
 }
 
-/** A local of this name would hide a function of a chunk, or is a word of the language. */
-function checkNames(names: readonly string[], chunks: readonly string[], file: URL): void {
-  const taken = chunks.flatMap((chunk) => [...chunk.matchAll(/^local function (\w+)/gm)].map(([, name]) => name));
+/** A local of this name would hide a function of a chunk, or be hidden in the script, or is a word of the language. */
+function checkNames(names: readonly string[], chunks: readonly string[], body: string, file: URL): void {
+  const own = [...body.matchAll(/^local (?:function )?(\w+(?:, \w+)*)/gm)].flatMap(([, found = '']) =>
+    found.split(', '),
+  );
+  const taken = [
+    ...chunks.flatMap((chunk) => [...chunk.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)),
+    ...own,
+  ];
   const wrong = names.filter((name) => WORDS_OF_LUA.has(name) || name === 'keys' || taken.includes(name));
   if (wrong.length > 0) throw new Error(`${file.pathname}: ${wrong.join(', ')} cannot be the name of an argument`);
 }
@@ -72,7 +78,7 @@ export function scriptText({ file, keys, locals, constants, announces, publishIn
   const body = readFileSync(file, 'utf8');
   const chunks = chunksOf(body, file);
   const names = [...locals.keys()].map(luaNameOf);
-  checkNames(names, chunks, file);
+  checkNames(names, chunks, body, file);
   const bound = Object.entries({ PUBLISH_IN_SCRIPT: publishInScript, ...constants });
   const values = [...locals.values()];
   const makers = Object.entries(MAKERS).filter(([maker]) => values.some((value) => value.startsWith(maker)));

@@ -37,6 +37,9 @@ export const number: Argument<number> & Answer<number> = {
 /** A number that the script only writes, and does not count with: it stays a text there. */
 export const digits: Argument<number> = { lua: asItIs, word: (value) => value };
 
+/** The same; null is sent as ''. */
+export const maybeDigits: Argument<number | null> = { lua: asItIs, word: (value) => value ?? '' };
+
 /** Null is sent, and told, as ''; in Lua it is nil. */
 export const maybeNumber: Argument<number | null> & Answer<number | null> = {
   lua: (argument) => `tonumber(${argument})`,
@@ -99,7 +102,16 @@ export const absentOr = <T>({ read }: Answer<T>): Answer<T | null> => ({
   read: (raw) => (raw === undefined || raw === null ? null : read(raw)),
 });
 
-/** name, value, name, value, ... */
+/** name, value, name, value, ..., as an object or as a map. */
+export const fields: Answer<Readonly<Record<string, string>>> = {
+  read: (raw) => {
+    const flat = listOf(raw);
+    const found: Record<string, string> = {};
+    for (let i = 0; i + 1 < flat.length; i += 2) found[textOf(flat[i])] = textOf(flat[i + 1]);
+    return found;
+  },
+};
+
 export const fieldMap: Answer<Map<string, string>> = {
   read: (raw) => {
     const flat = listOf(raw);

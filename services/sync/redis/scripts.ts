@@ -1,22 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { RateGroup } from '../../../shared/contract/limits.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Announcer } from './announcer.ts';
-import { bindScript, refuse, type Settings } from './bound-script.ts';
+import { bindScript, type Settings } from './bound-script.ts';
 import type { Connection } from './connections.ts';
 import { isAnswer, mayHaveRun, storeFault } from './faults.ts';
 import type { Gate } from './gate.ts';
 import type { RunScript, ScriptDeclaration } from './script.ts';
-import { bindNames, chunksOf } from './script-text.ts';
 import type { Raw, Word } from './script-values.ts';
-
-/** Strings, or lists of strings; a number is a string here too, and a list may hold another one. */
-export type Reply = (string | string[])[];
-
-/** Runs one script: keys in the order of its header, then arguments. Resolves to what follows `OK`. */
-export type Script = (keys: string[], args: (string | number)[]) => Promise<Reply>;
 
 export interface ScriptLoader {
   /** Makes a declared script ready to be called. */
@@ -24,15 +13,6 @@ export interface ScriptLoader {
     declaration: ScriptDeclaration<K, A, R, S>,
     ...settings: Settings<S>
   ): RunScript<K, A, R>;
-  /** Loads the `.lua` file beside the calling module. `rate`: the group that the script counts. */
-  load(file: string, importedFrom: string, rate?: RateGroup): Script;
-}
-
-export function assemble(path: string, publishInScript: boolean): { source: string; keyCount: number } {
-  const text = readFileSync(path, 'utf8');
-  const chunks = chunksOf(text, pathToFileURL(path));
-  const source = bindNames([`local PUBLISH_IN_SCRIPT = ${publishInScript}`, ...chunks, text].join('\n'));
-  return { source, keyCount: text.match(/^-- KEYS\[\d+\]/gm)?.length ?? 0 };
 }
 
 /** For what announces: who makes up for what nobody has heard. */
@@ -106,37 +86,20 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
     else if (wasCut) announcer().ringAccount(key, 'cut');
   }
 
-  /** Makes a command of the client library, which runs the text. */
-  function register(name: string, lua: string, keyCount: number, told: Announcing | null) {
-    const command = `${family}_${name.replaceAll('-', '_')}`;
-    connection.defineCommand(command, { lua, numberOfKeys: keyCount });
-    const send = Reflect.get(connection, command) as Send;
-    return async (words: Word[]): Promise<Raw[]> => {
-      const stop = metrics?.redis_command_duration_seconds.startTimer({ script: name });
-      const reply = await run(send, words, told);
-      stop?.();
-      return reply;
-    };
-  }
-
   return {
     define(declaration, ...settings) {
       const { name, text, keyCount, words, read } = bindScript(declaration, publishInScript, settings);
-      if (declaration.announces && announcing === null) throw new Error(`nobody announces here what ${name} leaves`);
-      const call = register(name, text, keyCount, declaration.announces ? announcing : null);
-      return async (keys, args) => read(await call(words(keys, args)));
-    },
+      const told = declaration.announces ? announcing : null;
+      if (declaration.announces && told === null) throw new Error(`nobody announces here what ${name} leaves`);
+      const command = `${family}_${name.replaceAll('-', '_')}`;
+      connection.defineCommand(command, { lua: text, numberOfKeys: keyCount });
+      const send = Reflect.get(connection, command) as Send;
 
-    load(file, importedFrom, rate) {
-      const path = fileURLToPath(new URL(`./${file}`, importedFrom));
-      const name = basename(file, '.lua');
-      const { source, keyCount } = assemble(path, publishInScript);
-      const call = register(name, source, keyCount, source.includes('return answer(') ? announcing : null);
       return async (keys, args) => {
-        if (keys.length !== keyCount || keyCount === 0)
-          throw new Error(`${name} takes ${keyCount} keys, got ${keys.length}`);
-        const [word, ...rest] = await call([...keys, ...args]);
-        return word === 'OK' ? (rest as Reply) : refuse(String(word), rest, rate);
+        const stop = metrics?.redis_command_duration_seconds.startTimer({ script: name });
+        const reply = await run(send, words(keys, args), told);
+        stop?.();
+        return read(reply);
       };
     },
   };

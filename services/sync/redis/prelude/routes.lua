@@ -76,5 +76,3 @@ local function with_announcements(reply)
   reply[#reply + 1] = RECALLED and '1' or '0'
   return reply
 end
-
-local answer = with_announcements
