@@ -14,9 +14,19 @@ import {
 
 /** What every answer begins with: whose session it is. */
 const told = {
-  ...{ nowMs: number, sessionId: text, app: text, subject: text, meta: text, label: text },
-  ...{ scope: oneOf('full', 'guest'), persist: oneOf('once', 'persist') },
-  ...{ createdAtMs: number, lastActiveAtMs: number, endsAtMs: number, name: text, roles: text },
+  nowMs: number,
+  sessionId: text,
+  app: text,
+  subject: text,
+  meta: text,
+  label: text,
+  scope: oneOf('full', 'guest'),
+  persist: oneOf('once', 'persist'),
+  createdAtMs: number,
+  lastActiveAtMs: number,
+  endsAtMs: number,
+  name: text,
+  roles: text,
 };
 
 export const sessionUse = defineScript({

@@ -55,13 +55,26 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
     const { idempotencyKey, digest, keyId } = minting;
     return mintScript(
       {
-        ...{ session: keys.session(known || newId), newSession: keys.session(newId), user: keys.user(subject) },
-        ...{ index: keys.index(subject, app), metas: keys.metas(subject, app) },
+        session: keys.session(known || newId),
+        newSession: keys.session(newId),
+        user: keys.user(subject),
+        index: keys.index(subject, app),
+        metas: keys.metas(subject, app),
         mint: keys.mint(subject, app, idempotencyKey),
       },
       {
-        ...{ known, newId, app, subject, meta, label, scope, persist, sliding: sliding ? '1' : '0' },
-        ...{ ttlMs: ttlSeconds * 1000, digest, keyId },
+        known,
+        newId,
+        app,
+        subject,
+        meta,
+        label,
+        scope,
+        persist,
+        sliding: sliding ? '1' : '0',
+        ttlMs: ttlSeconds * 1000,
+        digest,
+        keyId,
       },
     );
   }
@@ -107,8 +120,10 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
     ): Promise<{ record: SessionRecord; place: number }> {
       const { chosen, ...told } = await rotateScript(
         {
-          ...{ session: keys.session(sessionId), index: keys.indexOfSession(sessionId, app) },
-          ...{ metas: keys.metasOfSession(sessionId, app), user: keys.userOfSession(sessionId) },
+          session: keys.session(sessionId),
+          index: keys.indexOfSession(sessionId, app),
+          metas: keys.metasOfSession(sessionId, app),
+          user: keys.userOfSession(sessionId),
         },
         { id: sessionId, app, digest, candidates: [fallback, ...next] },
       );

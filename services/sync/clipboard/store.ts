@@ -46,8 +46,11 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: C
           accountRate: keys.rate(u, 'clipboard', ACCOUNT),
         }),
         {
-          ...{ device: deviceId ?? '', name: shownName, content: JSON.stringify(content) },
-          ...{ bytes: Buffer.byteLength(content), fingerprint: operation.fingerprint },
+          device: deviceId ?? '',
+          name: shownName,
+          content: JSON.stringify(content),
+          bytes: Buffer.byteLength(content),
+          fingerprint: operation.fingerprint,
           rememberSeconds: rememberSeconds(operation),
         },
       );

@@ -34,8 +34,13 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
     /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */
     async add(u: string, { deviceId, name, type, mode, session }: NewDevice, pushes: PushMode) {
       const { row, facts } = await addScript(keys.inAccount(u), {
-        ...{ device: deviceId, wanted: name, wantedKind: type, mode, pushes },
-        ...{ session: session?.id ?? '', sessionEnd: session?.endsAtMs ?? 0 },
+        device: deviceId,
+        wanted: name,
+        wantedKind: type,
+        mode,
+        pushes,
+        session: session?.id ?? '',
+        sessionEnd: session?.endsAtMs ?? 0,
       });
       return row === '' ? null : { row, facts };
     },
@@ -62,7 +67,10 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
           rate: keys.rate(account, 'rename', null),
         }),
         {
-          ...{ caller: callerId, device: deviceId, name, fingerprint: operation.fingerprint },
+          caller: callerId,
+          device: deviceId,
+          name,
+          fingerprint: operation.fingerprint,
           rememberSeconds: rememberSeconds(operation),
         },
       );

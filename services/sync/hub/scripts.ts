@@ -56,7 +56,9 @@ export const leaseRenew = defineScript({
     replica: text,
   },
   reply: record({
-    ...{ renewed: flag, counters: fieldMap, reaping: fieldMap },
+    renewed: flag,
+    counters: fieldMap,
+    reaping: fieldMap,
     /** '' when there is none. */
     revocations: text,
     /** By the store's clock. */
@@ -112,10 +114,19 @@ export const streamAttach = defineScript({
   constants: { PAGE_BYTES },
   settings: ['GRACE_MS'],
   reply: variants('outcome', {
-    ...{ gone: {}, old: {}, busy: {}, full: { channels: textList } },
+    gone: {},
+    old: {},
+    busy: {},
+    full: { channels: textList },
     attached: {
-      ...{ top: text, presenceVersion: number, devices: textList, states: textList, nextDueInMs: maybeNumber },
-      ...{ transitions, strayInMs: number, dropped: number },
+      top: text,
+      presenceVersion: number,
+      devices: textList,
+      states: textList,
+      nextDueInMs: maybeNumber,
+      transitions,
+      strayInMs: number,
+      dropped: number,
       /** Only of a stream that opens. */
       opened: absentOr(
         table({ lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page }),

@@ -44,8 +44,14 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
         transfer: keys.transfer(u, transferId),
       }),
       {
-        ...{ sender: deviceId, target, transferId, kind: signal.kind, payload, lateMs: replica.lateMs() },
-        ...{ fingerprint: operation.fingerprint, rememberSeconds: rememberSeconds(operation) },
+        sender: deviceId,
+        target,
+        transferId,
+        kind: signal.kind,
+        payload,
+        lateMs: replica.lateMs(),
+        fingerprint: operation.fingerprint,
+        rememberSeconds: rememberSeconds(operation),
       },
     );
     return routes.some(({ channel, device }) => device === receiver && !replica.isDeadChannel(channel));

@@ -52,8 +52,13 @@ export interface Opened {
 
 /** What a stream is told that could not be attached. */
 const NOT_ATTACHED = {
-  ...{ top: '', presenceVersion: 0, presence: null, nextDueInMs: null },
-  ...{ transitions: { online: 0, offline: 0 }, strayInMs: 0, opened: null },
+  top: '',
+  presenceVersion: 0,
+  presence: null,
+  nextDueInMs: null,
+  transitions: { online: 0, offline: 0 },
+  strayInMs: 0,
+  opened: null,
 };
 
 interface OpenedReply extends Omit<Opened, 'clipboard' | 'page'>, Page {
@@ -61,12 +66,14 @@ interface OpenedReply extends Omit<Opened, 'clipboard' | 'page'>, Page {
   clipboard: string;
 }
 
-function openedOf({ clipboard, entries, ended, ...opened }: OpenedReply): Opened {
-  const [updated, expires] = clipboard.split('\n');
+function openedOf(opened: OpenedReply): Opened {
+  const [updated, expires] = opened.clipboard.split('\n');
   return {
-    ...opened,
+    lostReason: opened.lostReason,
+    pendingMessages: opened.pendingMessages,
+    pendingTransfers: opened.pendingTransfers,
     clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
-    page: { entries, ended },
+    page: { entries: opened.entries, ended: opened.ended },
   };
 }
 
@@ -129,8 +136,18 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
       const generation = stream.generation;
       const run = (ghosts: string) =>
         attachScript(keys.inAccount(u), {
-          ...{ stream: stream.id, channel, device, generation, position: stream.position, opening },
-          ...{ knownVersion: known, held, ghosts, dead: deadChannels(), own: formerChannels(), lateMs: lateMs() },
+          stream: stream.id,
+          channel,
+          device,
+          generation,
+          position: stream.position,
+          opening,
+          knownVersion: known,
+          held,
+          ghosts,
+          dead: deadChannels(),
+          own: formerChannels(),
+          lateMs: lateMs(),
         });
       const { mayBeRouted } = stream;
       stream.mayBeRouted = true;
@@ -147,12 +164,16 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
       // Asked with ghosts, it does not answer that it is full.
       if (reply.outcome === 'full') throw new Error('the account is full after it was asked who is there');
       if (reply.outcome !== 'attached') return { ...NOT_ATTACHED, outcome: reply.outcome };
-      const { devices, states, dropped, opened, ...attached } = reply;
-      if (dropped > 0) repaired('stray row');
+      if (reply.dropped > 0) repaired('stray row');
       return {
-        ...attached,
-        presence: attached.presenceVersion > known ? { devices, states } : null,
-        opened: opened && openedOf(opened),
+        outcome: reply.outcome,
+        top: reply.top,
+        presenceVersion: reply.presenceVersion,
+        presence: reply.presenceVersion > known ? { devices: reply.devices, states: reply.states } : null,
+        nextDueInMs: reply.nextDueInMs,
+        transitions: reply.transitions,
+        strayInMs: reply.strayInMs,
+        opened: reply.opened && openedOf(reply.opened),
       };
     },
 
@@ -166,8 +187,8 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
     /** The next page after the stream's position, or why that position is no longer valid. */
     async readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {
       const { position, device } = stream;
-      const { lostReason, ...page } = await pageScript(keys.inAccount(stream.account), { position, device });
-      return lostReason === null ? page : { lostReason };
+      const { lostReason, entries, ended } = await pageScript(keys.inAccount(stream.account), { position, device });
+      return lostReason === null ? { entries, ended } : { lostReason };
     },
 
     /**

@@ -40,7 +40,9 @@ export const messageAccept = defineScript({
   },
   settings: ['RATE_LIMIT'],
   reply: record({
-    ...{ messageId: text, createdAtMs: number, targets: json<[string, string, string, boolean][]>() },
+    messageId: text,
+    createdAtMs: number,
+    targets: json<[string, string, string, boolean][]>(),
     routes: rows({ channel: text, device: text }),
     facts: textList,
   }),

@@ -60,29 +60,41 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
       const json = JSON.stringify(content);
       // What is kept is the JSON, in which a control character is six times as long.
       const storedBytes = Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
-      const { targets, routes, facts, ...accepted } = await acceptScript(
+      const accepted = await acceptScript(
         keys.inAccount(u, {
           operation: operationKey,
           rate: keys.rate(u, 'message', deviceId),
           accountRate: keys.rate(u, 'message', ACCOUNT),
         }),
         {
-          ...{ sender: deviceId ?? '', fromName: caller.name, wanted: target, messageId, content: json },
-          ...{ bytes: storedBytes, fingerprint: operation.fingerprint, rememberSeconds: rememberSeconds(operation) },
-          ...{ pushes, dead: replica.deadChannels(), lateMs: replica.lateMs() },
+          sender: deviceId ?? '',
+          fromName: caller.name,
+          wanted: target,
+          messageId,
+          content: json,
+          bytes: storedBytes,
+          fingerprint: operation.fingerprint,
+          rememberSeconds: rememberSeconds(operation),
+          pushes,
+          dead: replica.deadChannels(),
+          lateMs: replica.lateMs(),
         },
       );
       if (accepted.messageId === '') return null;
       // The message and its operation were written in one step: who has the one has the other.
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
       return {
-        ...accepted,
+        messageId: accepted.messageId,
+        createdAtMs: accepted.createdAtMs,
         isConfirmed,
-        targets: (targets ?? []).map(([device, name, error, pushed]) => ({
-          ...{ deviceId: device || null, name, refused: error !== '', pushed },
+        targets: (accepted.targets ?? []).map(([device, name, error, pushed]) => ({
+          deviceId: device || null,
+          name,
+          refused: error !== '',
+          pushed,
         })),
-        routes,
-        facts,
+        routes: accepted.routes,
+        facts: accepted.facts,
       };
     },
 
@@ -90,7 +102,9 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
     async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
       const { account: u, deviceId } = caller;
       const { acked } = await ackScript(keys.inAccount(u, { operation: keys.operation(u, deviceId, operation.id) }), {
-        ...{ device: deviceId ?? '', messageIds, fingerprint: operation.fingerprint },
+        device: deviceId ?? '',
+        messageIds,
+        fingerprint: operation.fingerprint,
         rememberSeconds: rememberSeconds(operation),
       });
       return acked;

@@ -121,8 +121,16 @@ export const pushTake = defineScript({
     LEASE_MS: 30_000,
   },
   reply: record({
-    ...{ word: text, registration: text, newest: text, sinceMs: number, attempts: number, nowMs: number },
-    ...{ dueAtMs: number, count: number, id: text, message: text },
+    word: text,
+    registration: text,
+    newest: text,
+    sinceMs: number,
+    attempts: number,
+    nowMs: number,
+    dueAtMs: number,
+    count: number,
+    id: text,
+    message: text,
   }),
 });
 

@@ -56,8 +56,13 @@ export type Finish =
 function registrationOf(stored: string): Registration {
   const [id = '', hash = '', fence = '', created, ok, suspended, preview, ...target] = stored.split('\n');
   return {
-    ...{ id, hash, fence, createdAtMs: Number(created), lastOkAtMs: Number(ok) || null },
-    ...{ isSuspended: suspended !== '0', preview: preview as Preview },
+    id,
+    hash,
+    fence,
+    createdAtMs: Number(created),
+    lastOkAtMs: Number(ok) || null,
+    isSuspended: suspended !== '0',
+    preview: preview as Preview,
     target: JSON.parse(target.join('\n')) as PushTarget,
   };
 }
@@ -134,7 +139,12 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         facts,
         ...replaced
       } = await register(keys.inAccount(u), {
-        ...{ device: deviceId, platform: target.kind, id, ...claim, preview, target: JSON.stringify(target) },
+        device: deviceId,
+        platform: target.kind,
+        id,
+        ...claim,
+        preview,
+        target: JSON.stringify(target),
       });
       return { id: kept, replaced: replaced.hash === '' ? [] : [replaced], facts };
     },
@@ -174,7 +184,12 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
     /** Takes what is due; a word says why it was not: `later`, or why it was dropped. */
     async take(u: string, { fact, platform, kind, deviceId, peer }: PushFact): Promise<Taken | string> {
       const { word, registration, ...taken } = await take(keys.inAccount(u), {
-        ...{ fact, platform, kind, device: deviceId, peer, dead: deadChannels() },
+        fact,
+        platform,
+        kind,
+        device: deviceId,
+        peer,
+        dead: deadChannels(),
       });
       return word === 'taken' ? { ...taken, registration: registrationOf(registration) } : word;
     },
@@ -182,8 +197,14 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
     /** What became of it. Resolves to the registration that was deleted, as it was the one that was sent to. */
     async finish(u: string, { fact, platform, deviceId }: PushFact, { registration, newest }: Taken, end: Finish) {
       const deleted = await finish(keys.inAccount(u), {
-        ...{ fact, platform, device: deviceId, fence: registration.fence, hash: registration.hash },
-        ...{ takenNewest: newest, outcome: end.outcome, retryMs: end.outcome === 'retry' ? Math.ceil(end.inMs) : null },
+        fact,
+        platform,
+        device: deviceId,
+        fence: registration.fence,
+        hash: registration.hash,
+        takenNewest: newest,
+        outcome: end.outcome,
+        retryMs: end.outcome === 'retry' ? Math.ceil(end.inMs) : null,
       });
       return deleted.hash === '' ? null : deleted;
     },
@@ -201,6 +222,10 @@ export const viewOf = ({
   createdAtMs,
   lastOkAtMs,
 }: Registration & { deviceId: string }): PushSubscription => ({
-  ...{ subscription_id: id, device_id: deviceId, platform: target.kind },
-  ...{ state: isSuspended ? 'suspended' : 'active', created_at: createdAtMs, last_ok_at: lastOkAtMs },
+  subscription_id: id,
+  device_id: deviceId,
+  platform: target.kind,
+  state: isSuspended ? 'suspended' : 'active',
+  created_at: createdAtMs,
+  last_ok_at: lastOkAtMs,
 });

@@ -173,14 +173,14 @@ export function variants<const T extends string, V extends object>(
   cases: { readonly [N in keyof V]: Members<V[N]> },
 ): Shape<Variant<T, V>> {
   const shapes = new Map<Raw, Shape<object>>();
-  for (const name in cases) shapes.set(name, record(cases[name] as Members<object>));
+  for (const name in cases) shapes.set(name, record({ [tag]: text, ...(cases[name] as Members<object>) }));
   return {
     members: 0,
     from: (raw, start) => {
       const word = raw[start] ?? '';
       const shape = shapes.get(word);
       if (shape === undefined) throw new Error(`a script answered ${textOf(word)}`);
-      return { [tag]: word, ...shape.from(raw, start + 1) } as Variant<T, V>;
+      return shape.from(raw, start) as Variant<T, V>;
     },
   };
 }

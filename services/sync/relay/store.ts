@@ -4,7 +4,6 @@ import type { BulkStore, LinkScript } from '../redis/bulk-store.ts';
 import { storeFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { BulkReply, RangeSink } from '../redis/range-reader.ts';
-import type { Given } from '../redis/script.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { Raw, Word } from '../redis/script-values.ts';
 import {
@@ -160,7 +159,7 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
   const both = (file: FileRef, generation: number) => ({ state: state(file), bytes: bytes(file, generation) });
 
   const places = (account: string) => ({ files: keys.relayFiles(account), kept: keys.relayKept(account) });
-  const takeArgs = ({ ms = idleMs, ...taking }: Taking) => ({ ...taking, liveMs: ms });
+  const takeArgs = ({ token, position, keepFrom, ms = idleMs }: Taking) => ({ token, position, keepFrom, liveMs: ms });
 
   /** By its digest where this connection has sent it before. */
   function scriptWords(link: BulkLink, { sha, text, keyCount, knownOn }: AnyLinkScript, words: Word[]): Word[] {
@@ -186,11 +185,17 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
     ): Promise<Opened> {
       const { token, channel } = holder;
       const opened = await open(both(file, generation), {
-        ...{ generation, side, token, channel, from: side === '-' ? null : from, keepsAlive, keepFrom },
+        generation,
+        side,
+        token,
+        channel,
+        from: side === '-' ? null : from,
+        keepsAlive,
+        keepFrom,
       });
       if (opened.found !== 'here') return opened;
-      const { found, replaced, ...extent } = opened;
-      return { found, replaced, extent };
+      const { found, replaced, generation: now, end, kept, taken, base } = opened;
+      return { found, replaced, extent: { generation: now, end, kept, taken, base } };
     },
 
     /** Channels of who has to begin anew, or go on elsewhere. */
@@ -293,7 +298,8 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
      * one replaced, or ''. Throws `relay_busy`.
      */
     async read(account: string, file: FileRef, { token, channel }: Holder, begins: boolean): Promise<string | null> {
-      const its = { ...places(account), reads: keys.relayReads(account) };
+      const { files, kept } = places(account);
+      const its = { files, kept, reads: keys.relayReads(account) };
       const { held, replaced } = await read(its, { file: nameOf(file), token, channel, begins });
       return held ? replaced : null;
     },
@@ -307,7 +313,8 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       const its = { reads: keys.relayReads(account) };
       const { readers: found } = await readers(its, { prefix: `${transferId}/${index}` });
       return found.map(({ file, channel }) => ({
-        ...{ file: { transferId, index: Number(file.split('/')[1]) }, channel },
+        file: { transferId, index: Number(file.split('/')[1]) },
+        channel,
       }));
     },
 

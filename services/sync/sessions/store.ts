@@ -2,7 +2,7 @@ import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-import { accountErase, revokedAdd, TOMBSTONE_MS } from './scripts.ts';
+import { accountErase, revokedAdd } from './scripts.ts';
 
 export interface Tombstone {
   account: string;

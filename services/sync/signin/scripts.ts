@@ -33,7 +33,9 @@ export const loginPoll = defineScript({
     LEASE_MS: 6_000,
   },
   reply: variants('state', {
-    ...{ pending: waits, superseded: waits, minting: waits },
+    pending: waits,
+    superseded: waits,
+    minting: waits,
     leased: { ...waits, fence: text, login: rest(fields) },
   }),
 });

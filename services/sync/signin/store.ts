@@ -40,7 +40,8 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
   const [start, poll, read] = [scripts.define(loginStart), scripts.define(loginPoll), scripts.define(loginRead)];
   const [decide, finish] = [scripts.define(loginDecide), scripts.define(loginFinish)];
   const keysOf = (requestId: string, account: string) => ({
-    ...{ login: keys.login(requestId), tries: keys.wrongCodes(requestId, account) },
+    login: keys.login(requestId),
+    tries: keys.wrongCodes(requestId, account),
   });
 
   return {
@@ -63,7 +64,11 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       const { operationId, account, countsTries, state, fields } = decision;
       const tries = countsTries ? LIMITS.wrongCodes : 0;
       const done = await decide(keysOf(requestId, account), {
-        ...{ codeDigest, tries, operation: operationId, decision: state, fields: flatOf(fields) },
+        codeDigest,
+        tries,
+        operation: operationId,
+        decision: state,
+        fields: flatOf(fields),
       });
       return done.outcome === 'limited' ? refuseTries(done) : done.waiter;
     },

@@ -155,7 +155,10 @@ export const transferFile = defineScript({
     file: digits,
   },
   reply: record({
-    ...{ role: oneOf('sender', 'receiver'), state: text, relayInUse: flag, begun: text },
+    role: oneOf('sender', 'receiver'),
+    state: text,
+    relayInUse: flag,
+    begun: text,
     file: json<FileEntry>(),
     files: json<FileEntry[]>(),
   }),

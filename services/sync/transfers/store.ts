@@ -132,9 +132,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       const { files } = transfer;
       const shown = files.long === '' ? files.inRecord : null;
       for (let tries = 0; tries < EVICTIONS; tries++) {
-        const { openJson, evict: surplus, ...offered } = await offer(u, deviceId, transfer, pushes);
+        const { openJson, evict: surplus, receiver, routes, facts } = await offer(u, deviceId, transfer, pushes);
         if (openJson !== '') {
-          return { ...offered, stored: { openJson, files: shown, relayInUse: false, generations: new Map() } };
+          const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
+          return { stored, receiver, routes, facts };
         }
         if (surplus.length === 0) return null;
         // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
@@ -160,22 +161,29 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: object | null;
       },
     ): Promise<StoredTransfer> {
-      const { refusingState, ...stored } = await act(keysOf(u, transferId), {
-        ...{ device: deviceId, action, phase: phase ?? '', error: JSON.stringify(error) },
+      const reply = await act(keysOf(u, transferId), {
+        device: deviceId,
+        action,
+        phase: phase ?? '',
+        error: JSON.stringify(error),
       });
-      checkAllowed(refusingState);
-      return storedOf(stored);
+      checkAllowed(reply.refusingState);
+      return storedOf(reply);
     },
 
     /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
     async tell(u: string, deviceId: string, transferId: string, report: PhaseReport) {
       const { phase, sentBytes, receivedBytes, acknowledged } = report;
-      const { refusingState, waitMs, ...stored } = await tell(keysOf(u, transferId), {
-        ...{ device: deviceId, phase: phase ?? '', sent: sentBytes ?? null, received: receivedBytes ?? null },
-        ...{ file: acknowledged?.index ?? null, storedBytes: acknowledged?.bytes ?? null },
+      const reply = await tell(keysOf(u, transferId), {
+        device: deviceId,
+        phase: phase ?? '',
+        sent: sentBytes ?? null,
+        received: receivedBytes ?? null,
+        file: acknowledged?.index ?? null,
+        storedBytes: acknowledged?.bytes ?? null,
       });
-      checkAllowed(refusingState);
-      return { stored: storedOf(stored), waitMs };
+      checkAllowed(reply.refusingState);
+      return { stored: storedOf(reply), waitMs: reply.waitMs };
     },
 
     /** With all files of a live one. Throws `not_found`, `not_a_party`. */
@@ -198,7 +206,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return {
         ...stored,
         begun: present === undefined ? null : { generation: present, base: base ?? 0 },
-        ...{ name: found.name, size: found.size },
+        name: found.name,
+        size: found.size,
       };
     },
 
@@ -262,11 +271,22 @@ export function makeTransferStore(parts: TransferStoreParts) {
         accountRate: keys.rate(u, 'transfer', ACCOUNT),
       }),
       {
-        ...{ sender: deviceId, target, transferId, files: files.inRecord, count: files.count },
-        ...{ bytes: files.totalBytes, sealed: sealedJson, longList: files.long, brief: files.brief },
-        ...{ quotaBytes: files.quotaBytes + Buffer.byteLength(sealedJson), scope: isGuest ? 'guest' : 'full' },
-        ...{ fingerprint: operation.fingerprint, rememberSeconds: rememberSeconds(operation) },
-        ...{ pushes, dead: replica.deadChannels(), lateMs: replica.lateMs() },
+        sender: deviceId,
+        target,
+        transferId,
+        files: files.inRecord,
+        count: files.count,
+        bytes: files.totalBytes,
+        sealed: sealedJson,
+        longList: files.long,
+        brief: files.brief,
+        quotaBytes: files.quotaBytes + Buffer.byteLength(sealedJson),
+        scope: isGuest ? 'guest' : 'full',
+        fingerprint: operation.fingerprint,
+        rememberSeconds: rememberSeconds(operation),
+        pushes,
+        dead: replica.deadChannels(),
+        lateMs: replica.lateMs(),
       },
     );
   }
@@ -277,7 +297,11 @@ export function makeTransferStore(parts: TransferStoreParts) {
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
   ): Promise<number> {
     const { generation: now, refusingState } = await generation(keysOf(u, transferId), {
-      ...{ file: index, knownGeneration: from, generation: to, offset, tells },
+      file: index,
+      knownGeneration: from,
+      generation: to,
+      offset,
+      tells,
     });
     checkAllowed(refusingState);
     return now;
