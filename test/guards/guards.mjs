@@ -226,7 +226,7 @@ export const GUARDS = [
   {
     name: 'parties of a transfer',
     file: 'services/sync/transfers/transfer-act.lua',
-    from: "if not allowed[action] then return answer({ 'not_a_party' }) end",
+    from: "if not allowed[action] then return { 'not_a_party' } end",
     to: '',
     test: ['test/transfers/transfers.test.ts', 'the third device is no party'],
   },
