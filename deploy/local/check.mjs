@@ -2,7 +2,14 @@ import { build } from './build.mjs';
 import { runTool } from './command.mjs';
 import { findDrift } from './generate.mjs';
 import { installPackages, requireNode } from './setup.mjs';
-import { findDrawers, findLocalWords, findLongFiles, findOddScripts } from './text-rules.mjs';
+import {
+  findDrawers,
+  findLocalWords,
+  findLongFiles,
+  findOddScripts,
+  findScriptsOfManyKeys,
+  findScriptsThatReach,
+} from './text-rules.mjs';
 
 /*
  * `npm run check`: what can be said of the code without running it. One line a gate, what a gate found only when it
@@ -34,6 +41,7 @@ const GATES = {
   generated,
   'file size': rule(findLongFiles),
   'file names': rule(() => [...findDrawers(), ...findOddScripts()]),
+  scripts: rule(() => [...findScriptsThatReach(), ...findScriptsOfManyKeys()]),
   'local words': rule(findLocalWords),
 };
 

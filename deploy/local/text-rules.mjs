@@ -45,6 +45,38 @@ export function findOddScripts() {
     .map((path) => `${path}: not in kebab-case`);
 }
 
+/** Lua that a module lends to others, as it exports functions in TypeScript. */
+const LENT = new Set(['hub/presence', 'messages/mail', 'push/push', 'push/owing']);
+
+/** What does more than eight keys' worth in one step, and why it must: a refused one leaves nothing behind. */
+const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'account-erase.lua']);
+const MOST_KEYS = 8;
+
+/** A script takes chunks that are for all, those of its own module, and those that another one lends. */
+export function findScriptsThatReach() {
+  const scripts = SOURCES.flatMap(filesUnder).filter((path) => extname(path) === '.lua');
+  return scripts.flatMap((path) => {
+    const module = path.split('/')[2];
+    const [, uses = ''] = /^-- uses: (.*)$/m.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
+    return uses
+      .split(' ')
+      .filter((chunk) => chunk.includes('/') && !chunk.startsWith(`${module}/`) && !LENT.has(chunk))
+      .map((chunk) => `${path}: ${chunk} is another module's own`);
+  });
+}
+
+/** A script with more keys than this does several things. */
+export function findScriptsOfManyKeys() {
+  const declared = SOURCES.flatMap(filesUnder).filter((path) => path.endsWith('scripts.ts'));
+  return declared.flatMap((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    return [...text.matchAll(/new URL\('\.\/([a-z-]+\.lua)'.*?keys: \[(.*?)\]/gs)]
+      .map(([, name, keys]) => ({ name, count: keys.split(',').filter((key) => key.trim() !== '').length }))
+      .filter(({ name, count }) => count > MOST_KEYS && !MANY_KEYS.has(name))
+      .map(({ name, count }) => `${path}: ${name} takes ${count} keys, at most ${MOST_KEYS}`);
+  });
+}
+
 /** What ties a text to one machine or one network. */
 const LOCAL = [
   [/(?<![\w.])\/(work|root)\//, 'a path of one machine'],

@@ -26,7 +26,7 @@ import { makeProvider } from './login/provider.ts';
 import { makeReturnTo } from './login/return-to.ts';
 import { makeDevLogin, makeProviderLogin } from './login/routes.ts';
 import { makeKeys } from './redis/keys.ts';
-import { makeScriptLoader } from './redis/scripts.ts';
+import { makeScriptLoader } from '../sync/redis/scripts.ts';
 import { cookieForm } from './sessions/cookie.ts';
 import { makeSessionList } from './sessions/list.ts';
 import { makeSessionHandlers } from './sessions/routes.ts';
@@ -66,7 +66,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     // Also a cluster has the commands of one server: beside scripts, all that is asked has one key.
   }) as Redis;
   const keys = makeKeys(config.redis.keyPrefix);
-  const scripts = makeScriptLoader({ redis });
+  const scripts = makeScriptLoader({ connection: redis, family: 'broker', announcing: null });
   const { secrets, keySeconds, overlapSeconds } = config.keyring;
   const keyring = new Keyring({
     store: makeKeyringStore({ redis, scripts, keys }),

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import type { IssuedSession } from '../../shared/contract/broker.ts';
+import { BROKER_LIMITS, type IssuedSession } from '../../shared/contract/broker.ts';
+import { sessionMint, sessionRotate } from '../../services/broker/sessions/scripts.ts';
+import { bindScript } from '../../services/sync/redis/bound-script.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
@@ -13,15 +14,11 @@ import { mintOf, serviceOf } from './service.ts';
 afterAll(stopBrokers);
 
 /** By which the client calls a script of the broker, once it has sent it in full. */
-function digestOfScript(file: string): string {
-  const folder = new URL('../../dist/services/broker/', import.meta.url);
-  const text = readFileSync(new URL(file, folder), 'utf8');
-  const uses = /^-- uses: (.*)$/m.exec(text)?.[1]?.split(' ') ?? [];
-  const prelude = uses.map((name) => readFileSync(new URL(`redis/prelude/${name}.lua`, folder), 'utf8'));
-  return createHash('sha1')
-    .update([...prelude, text].join('\n'))
-    .digest('hex');
-}
+const digestOf = ({ text }: { text: string }): string => createHash('sha1').update(text).digest('hex');
+
+const MINT = digestOf(bindScript(sessionMint, false, [{ REPLAY_SECONDS: BROKER_LIMITS.mintReplaySeconds }]));
+/** With the grace of the configuration. */
+const ROTATE = digestOf(bindScript(sessionRotate, false, [{ GRACE_MS: BROKER_LIMITS.graceSeconds * 1000 }]));
 
 /** Tests that start brokers of their own need more time than others, on a machine that has much to do. */
 const SEVERAL_STARTS_MS = 90_000;
@@ -40,7 +37,7 @@ describe('a broker that dies between the store and its answer', () => {
       const [fields, key] = [mintOf(), randomUUID()];
       await serviceOf(dying).mint();
 
-      const stored = proxy.cutBeforeAnswerTo(digestOfScript('sessions/session-mint.lua'));
+      const stored = proxy.cutBeforeAnswerTo(MINT);
       const unanswered = serviceOf(dying)
         .tryMint(fields, key)
         .catch(() => null);
@@ -72,7 +69,7 @@ describe('a broker that dies between the store and its answer', () => {
       const session = await living.mint();
       await serviceOf(dying).rotate((await living.mint()).cookie.value);
 
-      const stored = proxy.cutBeforeAnswerTo(digestOfScript('sessions/session-rotate.lua'));
+      const stored = proxy.cutBeforeAnswerTo(ROTATE);
       const unanswered = serviceOf(dying)
         .tryRotate(session.cookie.value)
         .catch(() => null);
@@ -94,7 +91,7 @@ test('a cut connection to the store loses nothing: the request is answered, and 
   const service = serviceOf(await startBroker({ keyPrefix, redisUrl: proxy.url }));
   await service.mint();
   const fields = mintOf();
-  const cut = proxy.cutBeforeAnswerTo(digestOfScript('sessions/session-mint.lua'));
+  const cut = proxy.cutBeforeAnswerTo(MINT);
   const [answer] = await Promise.all([service.tryMint(fields), cut]);
   // The client sends it again over the next connection; what it had done the first time is answered.
   expect(answer.status).toBe(201);

@@ -201,6 +201,18 @@ export const CHECK: (Planted & { gate: string })[] = [
   { gate: 'file size', what: 'a long script', file: 'services/sync/planted/long.lua', text: lines(61, 'local a') },
   { gate: 'file names', what: 'a drawer', file: 'services/sync/planted/text-utils.ts', text: 'export const a = 1;\n' },
   { gate: 'file names', what: 'a script that shouts', file: 'services/sync/planted/Do.lua', text: 'return 1\n' },
+  {
+    gate: 'scripts',
+    what: 'Lua that another module keeps for itself',
+    file: 'services/sync/planted/look.lua',
+    text: '-- uses: clock signin/login\nreturn 1\n',
+  },
+  {
+    gate: 'scripts',
+    what: 'a script of nine keys',
+    file: 'services/sync/planted/scripts.ts',
+    text: "// new URL('./many.lua', import.meta.url), keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']\n",
+  },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
 

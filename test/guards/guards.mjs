@@ -100,20 +100,20 @@ export const GUARDS = [
   {
     name: 'the poll secret',
     file: 'services/sync/signin/login-poll.lua',
-    from: 'if not login or login.poll ~= ARGV[1] then',
+    from: 'if not login or login.poll ~= poll_digest then',
     to: 'if not login then',
     test: ['test/signin/qr.test.ts', 'a wrong secret'],
   },
   {
     name: 'the approval code',
-    file: 'services/sync/redis/prelude/login.lua',
+    file: 'services/sync/signin/prelude/login.lua',
     from: 'if login.code == digest then return nil end',
     to: 'do return nil end',
     test: ['test/signin/wrong-codes.test.ts', 'an account that sent five wrong codes'],
   },
   {
     name: 'accounts that guess codes',
-    file: 'services/sync/redis/prelude/login.lua',
+    file: 'services/sync/signin/prelude/login.lua',
     from: "redis.call('SCARD', tries) >= limit then",
     to: "redis.call('SCARD', tries) < 0 then",
     test: ['test/signin/wrong-codes.test.ts', 'an account that sent five wrong codes'],
@@ -142,8 +142,8 @@ export const GUARDS = [
   {
     name: 'apps get full scope or nothing',
     file: 'services/sync/signin/login-decide.lua',
-    from: "native and fields.scope ~= 'full'",
-    to: "native and fields.scope == 'none'",
+    from: "native and scope ~= 'full'",
+    to: "native and scope == 'none'",
     test: ['test/signin/qr.test.ts', 'an app can only be approved'],
   },
   {
@@ -191,8 +191,8 @@ export const GUARDS = [
   {
     name: "replicas' clocks have no say",
     file: 'services/sync/signin/store.ts',
-    from: 'const expiresAtMs = Number(expires);',
-    to: "const expiresAtMs = Number(expires);\n      if (expiresAtMs <= Date.now()) throw new Error('by the wrong clock');",
+    from: 'poll({ login: keys.login(requestId) }, { pollDigest, waiter, isFirst }),',
+    to: "poll({ login: keys.login(requestId) }, { pollDigest, waiter, isFirst }).then((found) => {\n        if (found.expiresAtMs <= Date.now()) throw new Error('by the wrong clock');\n        return found;\n      }),",
     test: ['test/signin/clocks.test.ts', 'a request is open on both'],
   },
   {
@@ -226,7 +226,7 @@ export const GUARDS = [
   {
     name: 'parties of a transfer',
     file: 'services/sync/transfers/transfer-act.lua',
-    from: "if not allowed[action] then return answer({ 'not_a_party' }) end",
+    from: "if not allowed[action] then return { 'not_a_party' } end",
     to: '',
     test: ['test/transfers/transfers.test.ts', 'the third device is no party'],
   },
@@ -247,7 +247,7 @@ export const GUARDS = [
   {
     name: 'a push answer touches only what was sent to',
     file: 'services/sync/push/push-finish.lua',
-    from: 'local same = r and r.fence == ARGV[4]',
+    from: 'local same = r and r.fence == fence',
     to: 'local same = r',
     test: ['test/push/answers.test.ts', 'the browser sent again meanwhile'],
   },

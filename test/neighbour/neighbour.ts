@@ -56,7 +56,7 @@ interface Site {
 }
 
 /** Runs one phase after the other and measures what the machine does meanwhile. */
-async function runPhases(site: Site, plan: readonly Phase[], atEnd: () => Promise<void>) {
+async function runPhases(site: Site, plan: readonly Phase[], scale: number, atEnd: () => Promise<void>) {
   const { store, replicas, attacker, account } = site;
   const whose = {
     store: store.pids,
@@ -67,7 +67,8 @@ async function runPhases(site: Site, plan: readonly Phase[], atEnd: () => Promis
   };
   const timesOfAll = () => Object.entries(whose).map(([who, pids]) => [who, processorTimeOf(pids)] as const);
   const lookIntoReplicas = replicas.map(watchReplica);
-  const [slowCommands, commands] = [await watchSlowCommands(store.primaries), watchCommands(store.primaries)];
+  const slowCommands = await watchSlowCommands(store.primaries, scale);
+  const commands = watchCommands(store.primaries);
   const names = plan.filter(({ kind }) => kind === 'alone').map(({ name }) => name);
   const act = async ({ kind, name, seconds }: Phase): Promise<Record<string, ScenarioFigures>> => {
     if (kind === 'alone') return attacker.ask('run', { names: [name], seconds });
@@ -134,7 +135,7 @@ async function runOn(site: Site, options: Options, silentPort: number): Promise<
     rows.map(({ name }) => name),
   );
   const byKind: Record<string, number> = {};
-  const done = await runPhases(site, plan, async () => {
+  const done = await runPhases(site, plan, options.scale, async () => {
     for (const [kind, bytes] of Object.entries(await bytesByKind(store, PREFIX, attackerName))) {
       byKind[kind] = Math.max(byKind[kind] ?? 0, bytes);
     }

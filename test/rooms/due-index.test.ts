@@ -1,6 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import { assemble } from '../../services/sync/redis/scripts.ts';
+import { bindScript } from '../../services/sync/redis/bound-script.ts';
+import type { Given, ScriptDeclaration } from '../../services/sync/redis/script.ts';
+import { dueClaim, dueFacts, dueNote, dueSettle } from '../../services/sync/due/scripts.ts';
 import { randomPrefix } from '../support/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 
@@ -52,25 +53,30 @@ describe('an account with something far off', () => {
   /** The steps of replicas, one by one, on an index of its own. */
   async function makeIndex() {
     const keys = makeKeys(randomPrefix());
-    const [index, stamps] = [keys.dueIndex(0), keys.dueStamps(0)];
-    const run = (name: string, on: string[], ...args: (string | number)[]) => {
-      const path = fileURLToPath(new URL(`../../services/sync/due/due-${name}.lua`, import.meta.url));
-      const { source, keyCount } = assemble(path, false);
-      return site.redis.eval(source, keyCount, ...on, ...args) as Promise<string[]>;
-    };
+    const both = { index: keys.dueIndex(0), stamps: keys.dueStamps(0) };
+    const { index, stamps } = both;
+    async function run<K extends string, A, R>(
+      script: ScriptDeclaration<K, A, R, never>,
+      on: Record<K, string>,
+      args: Given<A>,
+    ): Promise<R> {
+      const { text, keyCount, words, read } = bindScript(script, false, []);
+      return read((await site.redis.eval(text, keyCount, ...words(on, args))) as string[]);
+    }
     await site.redis.zadd(keys.due('ann'), Date.now() + DAY_MS, 'transfer:1');
     return {
-      note: (delayMs: number) => run('note', [index, stamps], 'ann', delayMs, Math.random()),
-      remind: (delayMs: number) => run('note', [index, stamps], 'ann', delayMs, ''),
+      note: (delayMs: number) => run(dueNote, both, { account: 'ann', delayMs, nonce: String(Math.random()) }),
+      remind: (delayMs: number) => run(dueNote, both, { account: 'ann', delayMs, nonce: '' }),
       /** As if the latest note had come so long ago. */
       noteAged: (ageMs: number) => site.redis.hset(stamps, 'ann', `${Date.now() - ageMs}-old`),
       /** A sweep, and what happens between its look at the account and its end. */
       async sweep(meanwhile: () => Promise<unknown> = () => Promise.resolve()) {
-        const [, account, stamp] = await run('claim', [index, stamps], 1, 30_000);
-        expect(account).toBe('ann');
-        const [, nextInMs] = await run('facts', [keys.due('ann')], 100, 0);
+        const { claimed } = await run(dueClaim, both, { count: 1 });
+        expect(claimed).toEqual([{ account: 'ann', stamp: expect.any(String) }]);
+        const { nextInMs } = await run(dueFacts, { due: keys.due('ann') }, { passed: 0 });
         await meanwhile();
-        await run('settle', [index, stamps], 'ann', stamp ?? '', nextInMs ?? '', 10 * MINUTE_MS, 10_000);
+        const claimedStamp = claimed[0]?.stamp ?? '';
+        await run(dueSettle, both, { account: 'ann', claimedStamp, nextInMs });
       },
       /** Ms until a sweep looks there. */
       lookedAtInMs: async () => Number(await site.redis.zscore(index, 'ann')) - Date.now(),

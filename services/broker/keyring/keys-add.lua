@@ -1,9 +1,6 @@
 -- Adds a signing key after the one that is the newest; of two brokers that do so at once, one succeeds.
--- KEYS[1] signing keys
--- ARGV[1] newest key that the caller knows, '' for none
--- ARGV[2] new key
--- ARGV[3] what is stored of it
+-- Keys and arguments: keysAdd in scripts.ts.
 -- RETURNS OK, '1' | '0' when there was another newest key
-if (redis.call('HGET', KEYS[1], 'newest') or '') ~= ARGV[1] then return { 'OK', '0' } end
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3], 'newest', ARGV[2])
+if (redis.call('HGET', keys.signing_keys, 'newest') or '') ~= newest then return { 'OK', '0' } end
+redis.call('HSET', keys.signing_keys, key, stored, 'newest', key)
 return { 'OK', '1' }

@@ -1,7 +1,8 @@
 import type { Redis } from '../../sync/redis/connections.ts';
 import { storeFault } from '../../sync/redis/faults.ts';
+import type { ScriptLoader } from '../../sync/redis/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import { keysAdd } from './scripts.ts';
 
 interface KeyringStoreParts {
   redis: Redis;
@@ -15,7 +16,7 @@ const raise = (error: unknown): never => {
 
 /** What is stored of the signing keys. */
 export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
-  const addScript = scripts.load('keys-add.lua', import.meta.url);
+  const addScript = scripts.define(keysAdd);
   return {
     /** Key id -> what is stored of it, the id of the newest ('' without keys), and the store's clock in ms. */
     async read(): Promise<{ texts: Map<string, string>; newest: string; nowMs: number }> {
@@ -27,7 +28,7 @@ export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
 
     /** Adds a key after `newest`; does nothing when another process was faster. */
     async add(newest: string, { id, text }: { id: string; text: string }): Promise<void> {
-      await addScript([keys.signingKeys], [newest, id, text]);
+      await addScript({ signingKeys: keys.signingKeys }, { newest, key: id, stored: text });
     },
 
     async remove(ids: readonly string[]): Promise<void> {

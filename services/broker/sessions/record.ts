@@ -19,24 +19,17 @@ export interface SessionRecord {
   user: { name: string; roles: readonly string[] };
 }
 
-/** How many fields `told` in the scripts' prelude writes. */
-export const FIELDS_TOLD = 13;
-
-/** The beginning of an answer, as `told` writes it. Who never logged in here is called by the user id. */
-export function recordOf(reply: readonly string[]): SessionRecord {
-  const [now, sessionId = '', app = '', subject = '', meta = '', label = '', scope, persist, ...rest] = reply;
-  const [created, active, ends, name = '', roles = ''] = rest;
-  return {
-    nowMs: Number(now),
-    ...{ sessionId, app, subject, meta, label },
-    scope: scope as Scope,
-    persist: persist as Persist,
-    createdAtMs: Number(created),
-    lastActiveAtMs: Number(active),
-    endsAtMs: Number(ends),
-    user: { name: name || subject, roles: roles === '' ? [] : roles.split(',') },
-  };
+/** As scripts tell it. */
+interface Told extends Omit<SessionRecord, 'user'> {
+  name: string;
+  roles: string;
 }
+
+/** Who never logged in here is called by the user id. */
+export const recordOf = ({ name, roles, ...session }: Told): SessionRecord => ({
+  ...session,
+  user: { name: name || session.subject, roles: roles === '' ? [] : roles.split(',') },
+});
 
 export const LISTED_FIELDS = ['meta', 'label', 'scope', 'persist', 'created', 'active', 'ends', 'revoked'] as const;
 

@@ -2,10 +2,11 @@ import type { BrokerSession, MintSession } from '../../../shared/contract/broker
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Redis } from '../../sync/redis/connections.ts';
 import { storeFault } from '../../sync/redis/faults.ts';
+import type { ScriptLoader } from '../../sync/redis/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
 import { newSessionId } from './credential.ts';
-import { FIELDS_TOLD, LISTED_FIELDS, listedOf, recordOf, type SessionRecord } from './record.ts';
+import { LISTED_FIELDS, listedOf, recordOf, type SessionRecord } from './record.ts';
+import { sessionMint, sessionOpen, sessionPage, sessionRevoke, sessionRotate, sessionUse } from './scripts.ts';
 
 interface Minting {
   app: string;
@@ -39,26 +40,42 @@ const raise = (error: unknown): never => {
 
 /** The sessions of all accounts. What a script refuses is thrown by its code. */
 export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds }: SessionStoreParts) {
-  const mintScript = scripts.load('session-mint.lua', import.meta.url);
-  const openScript = scripts.load('session-open.lua', import.meta.url);
-  const rotateScript = scripts.load('session-rotate.lua', import.meta.url);
-  const useScript = scripts.load('session-use.lua', import.meta.url);
-  const pageScript = scripts.load('session-page.lua', import.meta.url);
-  const revokeScript = scripts.load('session-revoke.lua', import.meta.url);
+  const mintScript = scripts.define(sessionMint, { REPLAY_SECONDS: replaySeconds });
+  const openScript = scripts.define(sessionOpen);
+  const rotateScript = scripts.define(sessionRotate, { GRACE_MS: graceMs });
+  const useScript = scripts.define(sessionUse, { GRACE_MS: graceMs });
+  const pageScript = scripts.define(sessionPage);
+  const revokeScript = scripts.define(sessionRevoke);
 
   const findByMeta = async (app: string, subject: string, meta: string): Promise<string> =>
     (await redis.hget(keys.metas(subject, app), meta).catch(raise)) ?? '';
 
-  function tryMint(known: string, newId: string, { app, request: r, ...minting }: Minting): Promise<string[]> {
+  function tryMint(known: string, newId: string, { app, request, ...minting }: Minting) {
+    const { subject, meta, label, scope, persist, sliding, ttl_seconds: ttlSeconds } = request;
+    const { idempotencyKey, digest, keyId } = minting;
     return mintScript(
-      [
-        ...[keys.session(known || newId), keys.session(newId), keys.index(r.subject, app)],
-        ...[keys.metas(r.subject, app), keys.mint(r.subject, app, minting.idempotencyKey), keys.user(r.subject)],
-      ],
-      [
-        ...[known, newId, app, r.subject, r.meta, r.label, r.scope, r.persist, r.sliding ? '1' : '0'],
-        ...[r.ttl_seconds * 1000, minting.digest, minting.keyId, replaySeconds],
-      ],
+      {
+        session: keys.session(known || newId),
+        newSession: keys.session(newId),
+        user: keys.user(subject),
+        index: keys.index(subject, app),
+        metas: keys.metas(subject, app),
+        mint: keys.mint(subject, app, idempotencyKey),
+      },
+      {
+        known,
+        newId,
+        app,
+        subject,
+        meta,
+        label,
+        scope,
+        persist,
+        sliding: sliding ? '1' : '0',
+        ttlMs: ttlSeconds * 1000,
+        digest,
+        keyId,
+      },
     );
   }
 
@@ -71,12 +88,12 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       const newId = newSessionId(subject);
       let known = await findByMeta(minting.app, subject, meta);
       for (let attempt = 0; attempt < MINT_ATTEMPTS; attempt++) {
-        const reply = await tryMint(known, newId, minting);
-        if (reply[0] !== 'moved') {
-          const [created, keyId = ''] = reply.slice(FIELDS_TOLD);
-          return { record: recordOf(reply), created: created === '1', keyId };
+        const minted = await tryMint(known, newId, minting);
+        if (minted.outcome === 'minted') {
+          const { outcome: _, created, keyId, ...told } = minted;
+          return { record: recordOf(told), created, keyId };
         }
-        known = reply[1] ?? '';
+        known = minted.sessionId;
       }
       throw new BatonError('store_unavailable');
     },
@@ -85,11 +102,12 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
     async open(session: { app: string; subject: string; ttlMs: number; digest: string; name: string; roles: string }) {
       const { app, subject, ttlMs, digest, name, roles } = session;
       const id = newSessionId(subject);
-      const reply = await openScript(
-        [keys.session(id), keys.index(subject, app), keys.metas(subject, app), keys.user(subject)],
-        [id, app, subject, ttlMs, digest, name, roles],
+      const its = { session: keys.session(id), index: keys.index(subject, app), metas: keys.metas(subject, app) };
+      const told = await openScript(
+        { ...its, user: keys.user(subject) },
+        { id, app, subject, ttlMs, digest, name, roles },
       );
-      return recordOf(reply);
+      return recordOf(told);
     },
 
     /**
@@ -100,23 +118,26 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       app: string,
       { sessionId, digest, next, fallback }: { sessionId: string; digest: string; next: string[]; fallback: string },
     ): Promise<{ record: SessionRecord; place: number }> {
-      const reply = await rotateScript(
-        [
-          ...[keys.session(sessionId), keys.indexOfSession(sessionId, app)],
-          ...[keys.metasOfSession(sessionId, app), keys.userOfSession(sessionId)],
-        ],
-        [sessionId, app, digest, graceMs, fallback, ...next],
+      const { chosen, ...told } = await rotateScript(
+        {
+          session: keys.session(sessionId),
+          index: keys.indexOfSession(sessionId, app),
+          metas: keys.metasOfSession(sessionId, app),
+          user: keys.userOfSession(sessionId),
+        },
+        { id: sessionId, app, digest, candidates: [fallback, ...next] },
       );
-      return { record: recordOf(reply), place: Number(reply[FIELDS_TOLD]) - 6 };
+      // Lua counts from one, and the first one is the fallback.
+      return { record: recordOf(told), place: chosen - 2 };
     },
 
     /** `digest` null: the id was proved by an access token. Throws as `rotate`. */
     async use(app: string, { sessionId, digest }: { sessionId: string; digest: string | null }) {
-      const reply = await useScript(
-        [keys.session(sessionId), keys.userOfSession(sessionId)],
-        [sessionId, app, digest ?? '', graceMs],
+      const told = await useScript(
+        { session: keys.session(sessionId), user: keys.userOfSession(sessionId) },
+        { id: sessionId, app, digest: digest ?? '' },
       );
-      return recordOf(reply);
+      return recordOf(told);
     },
 
     /** Whose session it is or was; null for one that is not of this app, or was forgotten since. */
@@ -129,8 +150,8 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
     /** Throws `not_found` for a session that is not of this app and subject. */
     async revoke(app: string, { sessionId, subject, reason }: { sessionId: string; subject: string; reason: string }) {
       await revokeScript(
-        [keys.session(sessionId), keys.indexOfSession(sessionId, app)],
-        [sessionId, app, subject, reason],
+        { session: keys.session(sessionId), index: keys.indexOfSession(sessionId, app) },
+        { id: sessionId, app, subject, reason },
       );
     },
 
@@ -138,13 +159,8 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
      * Ids of sessions that end at `fromMs` or later, by end and id; some may be over. A session that is renewed while
      * somebody pages may appear twice, never not at all.
      */
-    async page(app: string, subject: string, { fromMs, count }: { fromMs: number; count: number }): Promise<Page> {
-      const [now, ...flat] = await pageScript([keys.index(subject, app)], [fromMs, count]);
-      const places = flat.flatMap((sessionId, i) =>
-        i % 2 === 0 ? [{ sessionId, endsAtMs: Number(flat[i + 1]) }] : [],
-      );
-      return { nowMs: Number(now), places };
-    },
+    page: (app: string, subject: string, { fromMs, count }: { fromMs: number; count: number }): Promise<Page> =>
+      pageScript({ index: keys.index(subject, app) }, { fromMs, count }),
 
     /** What is listed of each session, null where it is over. */
     async read(sessionIds: readonly string[], nowMs: number): Promise<(BrokerSession | null)[]> {

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -7,6 +6,7 @@ import { orFault } from '../redis/faults.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
+import { clipboardClear, clipboardSet } from './scripts.ts';
 
 interface ClipboardStoreParts {
   redis: Redis;
@@ -19,15 +19,12 @@ interface ClipboardStoreParts {
 
 /** The one clipboard entry of an account. */
 export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: ClipboardStoreParts) {
-  const setScript = scripts.load('clipboard-set.lua', import.meta.url, 'clipboard');
-  const clearScript = scripts.load('clipboard-clear.lua', import.meta.url);
+  const setScript = scripts.define(clipboardSet, { TTL_MS: ttlMs, RATE_LIMIT: rateLimit ?? 0 });
+  const clearScript = scripts.define(clipboardClear);
 
   const clear = async (account: string, onlyWhenOver: boolean): Promise<boolean> => {
-    const [cleared] = await clearScript(
-      [keys.routes(account), keys.log(account), keys.clipboard(account), keys.due(account)],
-      [randomInt(0, 2 ** 32), onlyWhenOver ? '1' : '0'],
-    );
-    return cleared === '1';
+    const { cleared } = await clearScript(keys.inAccount(account), { onlyWhenOver });
+    return cleared;
   };
 
   return {
@@ -42,18 +39,21 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: C
       { account: u, deviceId }: Caller,
       { content, shownName, operation }: { content: string; shownName: string; operation: Operation },
     ): Promise<{ name: string; updatedAtMs: number; expiresAtMs: number }> {
-      const [name, updated, expires] = await setScript(
-        [
-          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.clipboard(u), keys.due(u)],
-          ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'clipboard', deviceId)],
-          keys.rate(u, 'clipboard', ACCOUNT),
-        ],
-        [
-          ...[deviceId ?? '', shownName, JSON.stringify(content), Buffer.byteLength(content), ttlMs],
-          ...[randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
-        ],
+      return await setScript(
+        keys.inAccount(u, {
+          operation: keys.operation(u, deviceId, operation.id),
+          rate: keys.rate(u, 'clipboard', deviceId),
+          accountRate: keys.rate(u, 'clipboard', ACCOUNT),
+        }),
+        {
+          device: deviceId ?? '',
+          name: shownName,
+          content: JSON.stringify(content),
+          bytes: Buffer.byteLength(content),
+          fingerprint: operation.fingerprint,
+          rememberSeconds: rememberSeconds(operation),
+        },
       );
-      return { name: name as string, updatedAtMs: Number(updated), expiresAtMs: Number(expires) };
     },
 
     clear: (account: string) => clear(account, false),

@@ -1,6 +1,5 @@
 -- The rows and what was last announced of them, of one moment.
+-- Keys and arguments: presenceRead in scripts.ts.
 -- uses: clock
--- KEYS[1] devices
--- KEYS[2] presence
 -- RETURNS OK, devices (id, row, ...), presence (device or v, state, ...)
-return { 'OK', redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]) }
+return { 'OK', redis.call('HGETALL', keys.devices), redis.call('HGETALL', keys.presence) }

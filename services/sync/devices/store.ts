@@ -1,5 +1,3 @@
-import { randomInt } from 'node:crypto';
-import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
@@ -9,6 +7,7 @@ import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { PresenceFields } from './presence-view.ts';
 import type { NewDevice } from './row.ts';
+import { deviceAdd, deviceRemove, deviceRename, presenceRead } from './scripts.ts';
 
 interface DeviceStoreParts {
   redis: Redis;
@@ -20,19 +19,13 @@ interface DeviceStoreParts {
 
 /** Device rows, and what was last announced of them. */
 export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceStoreParts) {
-  const readScript = scripts.load('presence-read.lua', import.meta.url);
-  const addScript = scripts.load('device-add.lua', import.meta.url);
-  const removeScript = scripts.load('device-remove.lua', import.meta.url);
-  const renameScript = scripts.load('device-rename.lua', import.meta.url, 'rename');
+  const readScript = scripts.define(presenceRead);
+  const addScript = scripts.define(deviceAdd);
+  const removeScript = scripts.define(deviceRemove);
+  const renameScript = scripts.define(deviceRename, { RATE_LIMIT: renameLimit ?? 0 });
 
   return {
-    async readPresence(account: string): Promise<PresenceFields> {
-      const [devices, states] = (await readScript([keys.devices(account), keys.presence(account)], [])) as [
-        string[],
-        string[],
-      ];
-      return { devices, states };
-    },
+    readPresence: (account: string): Promise<PresenceFields> => readScript(keys.inAccount(account), {}),
 
     async findRow(account: string, deviceId: string): Promise<string | null> {
       return await orFault(redis.hget(keys.devices(account), deviceId));
@@ -40,27 +33,22 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
 
     /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */
     async add(u: string, { deviceId, name, type, mode, session }: NewDevice, pushes: PushMode) {
-      const [row, , facts] = await addScript(
-        [keys.devices(u), keys.routes(u), keys.log(u), keys.presence(u), keys.due(u), keys.push(u)],
-        [
-          ...[deviceId, name, type, randomInt(0, 2 ** 32), LIMITS.devicesPerAccount, mode],
-          ...[session?.id ?? '', session?.endsAtMs ?? 0, pushes],
-        ],
-      );
-      return row === '' ? null : { row: row as string, facts: facts as string[] };
+      const { row, facts } = await addScript(keys.inAccount(u), {
+        device: deviceId,
+        wanted: name,
+        wantedKind: type,
+        mode,
+        pushes,
+        session: session?.id ?? '',
+        sessionEnd: session?.endsAtMs ?? 0,
+      });
+      return row === '' ? null : { row, facts };
     },
 
     /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */
     async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
-      const [removed] = await removeScript(
-        [
-          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.presence(u), keys.mail(u), keys.inbox(u)],
-          keys.due(u),
-          keys.push(u),
-        ],
-        [deviceId, randomInt(0, 2 ** 32), row],
-      );
-      return removed === '1';
+      const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row });
+      return removed;
     },
 
     /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
@@ -73,17 +61,19 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
         operation,
       }: { callerId: string; deviceId: string; name: string; operation: Operation },
     ): Promise<{ row: string; state: string }> {
-      const [row, state] = await renameScript(
-        [
-          ...[keys.devices(account), keys.routes(account), keys.log(account), keys.presence(account)],
-          ...[keys.operation(account, callerId, operation.id), keys.rate(account, 'rename', null)],
-        ],
-        [
-          ...[callerId, deviceId, name, randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation)],
-          renameLimit ?? 0,
-        ],
+      return await renameScript(
+        keys.inAccount(account, {
+          operation: keys.operation(account, callerId, operation.id),
+          rate: keys.rate(account, 'rename', null),
+        }),
+        {
+          caller: callerId,
+          device: deviceId,
+          name,
+          fingerprint: operation.fingerprint,
+          rememberSeconds: rememberSeconds(operation),
+        },
       );
-      return { row: row as string, state: state as string };
     },
   };
 }

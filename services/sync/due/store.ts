@@ -4,19 +4,10 @@ import { orFault } from '../redis/faults.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-
-/** How long a claimed account is left alone by the others. */
-const LEASE_MS = 30_000;
-
-/** No request lives longer between its note and its fact. */
-const LONGEST_REQUEST_MS = 600_000;
-/** Nearly none lives longer. An account that was noted is looked at again after so long, whatever else is due there. */
-const USUAL_REQUEST_MS = 10_000;
+import { dueClaim, dueFacts, dueNote, dueSettle, LEASE_MS } from './scripts.ts';
 
 /** How much later than its first fact an account may stand in the index: while it is claimed, and then some. */
 const LATE_MS = 2 * LEASE_MS;
-
-const FACTS_AT_ONCE = 100;
 
 export interface ClaimedAccount {
   account: string;
@@ -32,11 +23,11 @@ interface DueStoreParts {
 
 /** The index of accounts with something due, and the facts of each account. */
 export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
-  const noteScript = scripts.load('due-note.lua', import.meta.url);
-  const claimScript = scripts.load('due-claim.lua', import.meta.url);
-  const factsScript = scripts.load('due-facts.lua', import.meta.url);
-  const settleScript = scripts.load('due-settle.lua', import.meta.url);
-  const indexOf = (shard: number) => [keys.dueIndex(shard), keys.dueStamps(shard)];
+  const noteScript = scripts.define(dueNote);
+  const claimScript = scripts.define(dueClaim);
+  const factsScript = scripts.define(dueFacts);
+  const settleScript = scripts.define(dueSettle);
+  const indexOf = (shard: number) => ({ index: keys.dueIndex(shard), stamps: keys.dueStamps(shard) });
 
   /** The store's clock: primaries may differ by far less than what counts as late. */
   async function nowMs(): Promise<number> {
@@ -58,28 +49,24 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
 
     /** Called before the account's script writes the fact. */
     async note(account: string, delayMs: number): Promise<void> {
-      await noteScript(indexOf(keys.dueShard(account)), [account, delayMs, randomBytes(6).toString('base64url')]);
+      const nonce = randomBytes(6).toString('base64url');
+      await noteScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
     },
 
     /** For a fact that is there, of which the index may not know any more: sooner than it would come otherwise, if at all. */
     async remind(account: string, delayMs: number): Promise<void> {
-      await noteScript(indexOf(keys.dueShard(account)), [account, delayMs, '']);
+      await noteScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce: '' });
     },
 
     /** At most `count` whose time has come; nobody else gets them for a while. */
     async claim(shard: number, count: number): Promise<ClaimedAccount[]> {
-      const flat = (await claimScript(indexOf(shard), [count, LEASE_MS])) as string[];
-      const claimed: ClaimedAccount[] = [];
-      for (let i = 0; i < flat.length; i += 2)
-        claimed.push({ account: flat[i] as string, stamp: flat[i + 1] as string });
+      const { claimed } = await claimScript(indexOf(shard), { count });
       return claimed;
     },
 
     /** What is due now, some of it, after the `passed` oldest, and the ms until the next thing is; null when there is none. */
-    async facts(account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> {
-      const [next, ...due] = (await factsScript([keys.due(account)], [FACTS_AT_ONCE, passed])) as string[];
-      return { due, nextInMs: next ? Number(next) : null };
-    },
+    facts: (account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> =>
+      factsScript(keys.inAccount(account), { passed }),
 
     /**
      * Accounts with facts that are not in the index, or too late in it, some at a time. In a cluster the two fail over
@@ -94,8 +81,7 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
     },
 
     async settle({ account, stamp }: ClaimedAccount, nextInMs: number | null): Promise<void> {
-      const requests = [LONGEST_REQUEST_MS, USUAL_REQUEST_MS];
-      await settleScript(indexOf(keys.dueShard(account)), [account, stamp, nextInMs ?? '', ...requests]);
+      await settleScript(indexOf(keys.dueShard(account)), { account, claimedStamp: stamp, nextInMs });
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
+import { BUS, payloadOf } from '../redis/payloads.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
+import { accountAdd, leaseReap, leaseRenew } from './scripts.ts';
 
 /** Everybody's counters, and who is reaping whom. */
 export interface LeaseTable {
@@ -13,17 +15,6 @@ export interface LeaseTable {
   /** By the store's clock. */
   atMs: number;
 }
-
-const mapOf = (flat: string[]): Map<string, string> => {
-  const map = new Map<string, string>();
-  for (let i = 0; i < flat.length; i += 2) map.set(flat[i] as string, flat[i + 1] as string);
-  return map;
-};
-
-const ACCOUNTS_SECONDS = 7 * 86_400;
-
-/** Means nothing to who hears it: it is the number of listeners that is asked for. */
-export const ANYBODY_THERE = '?';
 
 /** Accounts that are added again with one beat. */
 const ADD_AT_ONCE = 200;
@@ -38,17 +29,16 @@ interface LeaseStoreParts {
 
 /** The global facts of the hub: leases, reaping, and which accounts each replica holds streams of. */
 export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStoreParts) {
-  const renew = scripts.load('lease-renew.lua', import.meta.url);
-  const reap = scripts.load('lease-reap.lua', import.meta.url);
-  const addToSet = scripts.load('account-add.lua', import.meta.url);
-  const table = [keys.replicas, keys.reaping];
-  const withRevocations = [...table, keys.revokedVersion];
+  const renew = scripts.define(leaseRenew);
+  const reap = scripts.define(leaseReap);
+  const addToSet = scripts.define(accountAdd);
+  const table = { replicas: keys.replicas, reaping: keys.reaping, revokedVersion: keys.revokedVersion };
 
   /** This replica's id, and accounts that could not be added to its set; added again with the beats. */
   const mine = { id: '', owed: new Set<string>() };
 
   const add = (replicaId: string, account: string) =>
-    addToSet([keys.accounts(replicaId)], [account, ACCOUNTS_SECONDS]).catch(() => {
+    addToSet({ accounts: keys.accounts(replicaId) }, { account }).catch(() => {
       // Under an id that it had before nobody needs the set.
       if (replicaId === mine.id) mine.owed.add(account);
     });
@@ -68,28 +58,21 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
     },
 
     async renew(replicaId: string): Promise<LeaseTable> {
-      const [renewed, counters, reaping, revocations, at] = (await renew(withRevocations, [replicaId])) as [
-        string,
-        string[],
-        string[],
-        string,
-        string,
-      ];
+      const leases = await renew(table, { replica: replicaId });
       addOwed();
-      const maps = { counters: mapOf(counters), reaping: mapOf(reaping) };
-      return { ...maps, renewed: renewed === '1', revocations, atMs: Number(at) };
+      return leases;
     },
 
     /** Claims a dead replica whose counter still is `counter`. */
     async claim(deadId: string, counter: string, reaperId: string): Promise<boolean> {
-      const [claimed] = await reap(table, [deadId, counter, '', reaperId]);
-      return claimed === '1';
+      const { claimed } = await reap(table, { dead: deadId, counter, reaper: '', newReaper: reaperId });
+      return claimed;
     },
 
     /** Claims a replica that a dead (or exited) reaper has left; `''`: one that nobody reaps and that has no lease. */
     async takeOver(deadId: string, deadReaper: string, reaperId: string): Promise<boolean> {
-      const [claimed] = await reap(table, [deadId, '', deadReaper, reaperId]);
-      return claimed === '1';
+      const { claimed } = await reap(table, { dead: deadId, counter: '', reaper: deadReaper, newReaper: reaperId });
+      return claimed;
     },
 
     async finishReaping(deadId: string): Promise<void> {
@@ -99,12 +82,12 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
 
     /** Publishes to the replica's own channel, to learn whether it still hears. */
     async nonce(replicaId: string, number: number): Promise<void> {
-      await orFault(publish(keys.bus(replicaId), `n\n${number}`));
+      await orFault(publish(keys.bus(replicaId), payloadOf('nonce', number)));
     },
 
     /** Whether anybody listens on the channel of this replica, who may be alive without a lease. */
     async isHeard(replicaId: string): Promise<boolean> {
-      return (await orFault(publish(keys.bus(replicaId), ANYBODY_THERE))) > 0;
+      return (await orFault(publish(keys.bus(replicaId), BUS.probe))) > 0;
     },
 
     /**

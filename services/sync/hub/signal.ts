@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/signal.ts';
@@ -7,6 +6,7 @@ import type { DeviceCaller } from '../identity/caller.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
+import { signalSend } from './scripts.ts';
 import type { Replica } from './replica.ts';
 
 interface SignalsParts {
@@ -19,7 +19,7 @@ interface SignalsParts {
 
 /** WebRTC signals between two devices of an account, in order, through the log. */
 export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
-  const script = scripts.load('signal-send.lua', import.meta.url, 'signal');
+  const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
 
   /**
    * Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`, `not_a_party`,
@@ -36,19 +36,25 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
     }
     const transferId = signal.transfer_id ?? '';
     const target = signal.to === undefined ? `=${signal.to_device_id}` : `~${signal.to}`;
-    const [receiver, flat] = (await script(
-      [
-        ...[keys.devices(u), keys.routes(u), keys.log(u), keys.operation(u, deviceId, operation.id)],
-        ...[keys.rate(u, 'signal', deviceId), keys.transfer(u, transferId), keys.rate(u, 'signal', ACCOUNT)],
-      ],
-      [
-        ...[deviceId, target, transferId, signal.kind, payload, randomInt(0, 2 ** 32)],
-        ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, replica.lateMs()],
-      ],
-    )) as [string, string[]];
-    return flat.some(
-      (device, i) => i % 2 === 1 && device === receiver && !replica.isDeadChannel(flat[i - 1] as string),
+    const { receiver, routes } = await script(
+      keys.inAccount(u, {
+        operation: keys.operation(u, deviceId, operation.id),
+        rate: keys.rate(u, 'signal', deviceId),
+        accountRate: keys.rate(u, 'signal', ACCOUNT),
+        transfer: keys.transfer(u, transferId),
+      }),
+      {
+        sender: deviceId,
+        target,
+        transferId,
+        kind: signal.kind,
+        payload,
+        lateMs: replica.lateMs(),
+        fingerprint: operation.fingerprint,
+        rememberSeconds: rememberSeconds(operation),
+      },
     );
+    return routes.some(({ channel, device }) => device === receiver && !replica.isDeadChannel(channel));
   };
 }
 

@@ -1,19 +1,15 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Reply, ScriptLoader } from '../redis/scripts.ts';
+import { BUS } from '../redis/payloads.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { ANYBODY_THERE } from './lease-store.ts';
 import type { Replica } from './replica.ts';
+import { logPage, presenceLook, streamAttach, streamDetach } from './scripts.ts';
 import type { Stream } from './stream.ts';
 import type { Transitions } from './transitions.ts';
-
-/** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
-const PAGE_BYTES = 256 * 1024;
 
 /** An event as a page returns it; `name` is '' for one that is not for this stream. */
 export interface PageEntry {
@@ -54,43 +50,30 @@ export interface Opened {
   page: Page;
 }
 
-/** 32 random bits, which make a position unique across failovers. */
-const randomBits = (): number => randomInt(0, 2 ** 32);
+/** What a stream is told that could not be attached. */
+const NOT_ATTACHED = {
+  top: '',
+  presenceVersion: 0,
+  presence: null,
+  nextDueInMs: null,
+  transitions: { online: 0, offline: 0 },
+  strayInMs: 0,
+  opened: null,
+};
 
-const text = (reply: Reply, index: number): string => reply[index] as string;
-const list = (reply: Reply, index: number): string[] => reply[index] as string[];
-
-function pageOf(flat: string[], ended: string): Page {
-  const entries: PageEntry[] = [];
-  for (let i = 0; i < flat.length; i += 3) {
-    entries.push({ id: flat[i] as string, name: flat[i + 1] as string, data: flat[i + 2] as string });
-  }
-  return { entries, ended: ended === '1' };
+interface OpenedReply extends Omit<Opened, 'clipboard' | 'page'>, Page {
+  /** Two lines with the times, before the text. */
+  clipboard: string;
 }
 
-function transitionsOf(counts: string): Transitions {
-  const [online = 0, offline = 0] = counts.split(' ').map(Number);
-  return { online, offline };
-}
-
-/** As the attach script answers to a stream that opens. */
-type OpenedReply = [
-  reason: string,
-  clipboard: string,
-  messages: number,
-  transfers: number,
-  page: string[],
-  end: string,
-];
-
-function openedOf([reason, clipboard, messages, transfers, page, end]: OpenedReply): Opened {
-  const [updated, expires] = clipboard.split('\n');
+function openedOf(opened: OpenedReply): Opened {
+  const [updated, expires] = opened.clipboard.split('\n');
   return {
-    lostReason: (reason || null) as ResetReason | null,
+    lostReason: opened.lostReason,
+    pendingMessages: opened.pendingMessages,
+    pendingTransfers: opened.pendingTransfers,
     clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
-    pendingMessages: messages,
-    pendingTransfers: transfers,
-    page: pageOf(page, end),
+    page: { entries: opened.entries, ended: opened.ended },
   };
 }
 
@@ -121,10 +104,10 @@ const ASK_MS = 250;
 export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics }: HubStoreParts) {
   const { deadChannels, formerChannels, lateMs } = replica;
   const repaired = (cause: string) => metrics.repairs_total.inc({ cause });
-  const attachScript = scripts.load('stream-attach.lua', import.meta.url);
-  const detachScript = scripts.load('stream-detach.lua', import.meta.url);
-  const pageScript = scripts.load('log-page.lua', import.meta.url);
-  const lookScript = scripts.load('presence-look.lua', import.meta.url);
+  const attachScript = scripts.define(streamAttach, { GRACE_MS: graceMs });
+  const detachScript = scripts.define(streamDetach);
+  const pageScript = scripts.define(logPage);
+  const lookScript = scripts.define(presenceLook, { GRACE_MS: graceMs });
 
   /**
    * Those of the channels to which nobody listens, joined by line ends: a replica that was killed has no subscriber any
@@ -134,7 +117,7 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
   async function ghostly(channels: string[]): Promise<string> {
     const unheard = new Set(channels);
     const asked = [...unheard].map(async (channel) => {
-      if ((await publish(channel, ANYBODY_THERE).catch(() => 0)) > 0) unheard.delete(channel);
+      if ((await publish(channel, BUS.probe).catch(() => 0)) > 0) unheard.delete(channel);
     });
     await Promise.race([Promise.all(asked), pause(ASK_MS, undefined, { ref: false })]);
     return [...unheard].join('\n') || NOBODY;
@@ -151,17 +134,21 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
       // What the stream has may change before the answer is here; a client that is greeted needs all of it.
       const known = opening ? 0 : stream.presenceVersion;
       const generation = stream.generation;
-      const run = (ghosts: string): Promise<Reply> =>
-        attachScript(
-          [keys.routes, keys.presence, keys.devices, keys.log, keys.mail, keys.inbox, keys.clipboard, keys.due].map(
-            (k) => k(u),
-          ),
-          [
-            ...[stream.id, channel, device, generation, randomBits(), stream.position, opening ? '1' : '0'],
-            ...[known, graceMs, PAGE_BYTES, LIMITS.streamsPerDevice, LIMITS.streamsPerAccount],
-            ...[deadChannels(), LIMITS.mailboxSeconds, held.join('\n'), ghosts, lateMs(), formerChannels()],
-          ],
-        );
+      const run = (ghosts: string) =>
+        attachScript(keys.inAccount(u), {
+          stream: stream.id,
+          channel,
+          device,
+          generation,
+          position: stream.position,
+          opening,
+          knownVersion: known,
+          held,
+          ghosts,
+          dead: deadChannels(),
+          own: formerChannels(),
+          lateMs: lateMs(),
+        });
       const { mayBeRouted } = stream;
       stream.mayBeRouted = true;
       const first = await run('').catch((error: unknown) => {
@@ -171,40 +158,37 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
         throw error;
       });
       // Streams of a replica that has just died must not push out those that are alive.
-      const ghosts = text(first, 0) === 'full' ? await ghostly(list(first, 1)) : '';
+      const ghosts = first.outcome === 'full' ? await ghostly(first.channels) : '';
       const reply = ghosts === '' ? first : await run(ghosts);
-      const outcome = text(reply, 0) as Outcome;
-      const presenceVersion = Number(reply[2] ?? 0);
-      const strayInMs = Number(reply[7] ?? 0);
       if (ghosts !== '' && ghosts !== NOBODY) repaired('ghost stream');
-      if (Number(reply[8] ?? 0) > 0) repaired('stray row');
+      // Asked with ghosts, it does not answer that it is full.
+      if (reply.outcome === 'full') throw new Error('the account is full after it was asked who is there');
+      if (reply.outcome !== 'attached') return { ...NOT_ATTACHED, outcome: reply.outcome };
+      if (reply.dropped > 0) repaired('stray row');
       return {
-        outcome,
-        top: (reply[1] ?? '') as string,
-        presenceVersion,
-        presence: presenceVersion > known ? { devices: list(reply, 3), states: list(reply, 4) } : null,
-        nextDueInMs: reply[5] ? Number(reply[5]) : null,
-        transitions: transitionsOf((reply[6] ?? '') as string),
-        strayInMs,
-        opened: reply[9] === undefined ? null : openedOf(reply[9] as unknown as OpenedReply),
+        outcome: reply.outcome,
+        top: reply.top,
+        presenceVersion: reply.presenceVersion,
+        presence: reply.presenceVersion > known ? { devices: reply.devices, states: reply.states } : null,
+        nextDueInMs: reply.nextDueInMs,
+        transitions: reply.transitions,
+        strayInMs: reply.strayInMs,
+        opened: reply.opened && openedOf(reply.opened),
       };
     },
 
     /** Marks the stream's route as closed. */
     async detach(stream: Stream, channel: string): Promise<void> {
       stream.generation += 1;
-      await detachScript([keys.routes(stream.account)], [stream.id, channel, stream.device, stream.generation]);
+      const { id, device, generation } = stream;
+      await detachScript(keys.inAccount(stream.account), { stream: id, channel, device, generation });
     },
 
     /** The next page after the stream's position, or why that position is no longer valid. */
     async readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {
-      const u = stream.account;
-      const reply = await pageScript(
-        [keys.log(u), keys.mail(u), keys.inbox(u)],
-        [stream.position, stream.device, PAGE_BYTES],
-      );
-      const lostReason = text(reply, 0) as ResetReason | '';
-      return lostReason === '' ? pageOf(list(reply, 2), text(reply, 3)) : { lostReason };
+      const { position, device } = stream;
+      const { lostReason, entries, ended } = await pageScript(keys.inAccount(stream.account), { position, device });
+      return lostReason === null ? { entries, ended } : { lostReason };
     },
 
     /**
@@ -216,11 +200,7 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
       alsoDead: readonly string[] = [],
     ): Promise<{ againInMs: number; transitions: Transitions }> {
       const dead = [deadChannels(), ...alsoDead].filter(Boolean).join('\n');
-      const reply = await lookScript(
-        [keys.routes(account), keys.presence(account), keys.devices(account)],
-        [graceMs, dead, lateMs()],
-      );
-      return { againInMs: Number(reply[0]), transitions: transitionsOf(text(reply, 1)) };
+      return await lookScript(keys.inAccount(account), { dead, lateMs: lateMs() });
     },
   };
 }

@@ -4,9 +4,7 @@ import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-
-/** How long keys are believed after they were fetched, by whichever replica: then their place must be asked. */
-export const KEEP_MS = 86_400_000;
+import { KEEP_MS, keySetKeep } from './scripts.ts';
 
 /** A key set, and the store's clock in ms before it was fetched. */
 export interface KeptKeySet {
@@ -28,7 +26,7 @@ interface KeySetStoreParts {
  * Every method throws `store_unavailable`.
  */
 export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: KeySetStoreParts) {
-  const keep = scripts.load('key-set-keep.lua', import.meta.url);
+  const keep = scripts.define(keySetKeep);
   const key = keys.keySet(createHash('sha256').update(url).digest('base64url').slice(0, 16));
 
   const sealOf = (text: string): Buffer => createHmac('sha256', secret).update(`key set\0${url}\0${text}`).digest();
@@ -42,7 +40,7 @@ export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: K
     /** Does nothing where a later one is kept. */
     async keep(kept: KeptKeySet): Promise<void> {
       const text = JSON.stringify(kept);
-      await keep([key], [kept.atMs, `${sealOf(text).toString('base64url')}.${text}`, KEEP_MS]);
+      await keep({ keySet: key }, { atMs: kept.atMs, sealed: `${sealOf(text).toString('base64url')}.${text}` });
     },
 
     /** Null when none is kept, it was not sealed by one of us, or it is older than a day by our own clock. */

@@ -1,5 +1,3 @@
-import { randomInt } from 'node:crypto';
-import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { RouteFacts } from '../hub/replica.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -8,9 +6,7 @@ import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-
-/** Bytes of one page of a mailbox: what a stream that is slow to take it holds in memory meanwhile. */
-const PAGE_BYTES = 32 * 1024;
+import { mailPage, messageAccept, messageAck } from './scripts.ts';
 
 export interface NewMessage {
   /** `*`, `=<device id>` or `~<name>`. */
@@ -32,12 +28,6 @@ export interface Accepted {
   facts: string[];
 }
 
-function routesOf(flat: string[]): Accepted['routes'] {
-  const routes: Accepted['routes'] = [];
-  for (let i = 0; i < flat.length; i += 2) routes.push({ channel: flat[i] as string, device: flat[i + 1] as string });
-  return routes;
-}
-
 interface MessageStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
@@ -50,9 +40,9 @@ interface MessageStoreParts {
 
 /** The mailboxes of an account. */
 export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }: MessageStoreParts) {
-  const acceptScript = scripts.load('message-accept.lua', import.meta.url, 'message');
-  const ackScript = scripts.load('message-ack.lua', import.meta.url);
-  const pageScript = scripts.load('mail-page.lua', import.meta.url);
+  const acceptScript = scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 });
+  const ackScript = scripts.define(messageAck);
+  const pageScript = scripts.define(mailPage);
 
   return {
     /**
@@ -70,45 +60,54 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
       const json = JSON.stringify(content);
       // What is kept is the JSON, in which a control character is six times as long.
       const storedBytes = Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
-      const [id, created, targets, routes, facts] = await acceptScript(
-        [
-          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
-          ...[operationKey, keys.rate(u, 'message', deviceId)],
-          ...[keys.push(u), keys.due(u), keys.rate(u, 'message', ACCOUNT), keys.targets(u)],
-        ],
-        [
-          ...[deviceId ?? '', caller.name, target, messageId, json, storedBytes],
-          ...[randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0],
-          ...[LIMITS.mailboxMessages, LIMITS.mailboxBytes, LIMITS.mailboxSeconds],
-          ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs()],
-        ],
+      const accepted = await acceptScript(
+        keys.inAccount(u, {
+          operation: operationKey,
+          rate: keys.rate(u, 'message', deviceId),
+          accountRate: keys.rate(u, 'message', ACCOUNT),
+        }),
+        {
+          sender: deviceId ?? '',
+          fromName: caller.name,
+          wanted: target,
+          messageId,
+          content: json,
+          bytes: storedBytes,
+          fingerprint: operation.fingerprint,
+          rememberSeconds: rememberSeconds(operation),
+          pushes,
+          dead: replica.deadChannels(),
+          lateMs: replica.lateMs(),
+        },
       );
-      if (id === '') return null;
+      if (accepted.messageId === '') return null;
       // The message and its operation were written in one step: who has the one has the other.
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
       return {
-        messageId: id as string,
-        createdAtMs: Number(created),
+        messageId: accepted.messageId,
+        createdAtMs: accepted.createdAtMs,
         isConfirmed,
-        targets: (JSON.parse(targets as string) as [string, string, string, boolean][]).map(
-          ([device, name, error, pushed]) => ({ deviceId: device || null, name, refused: error !== '', pushed }),
-        ),
-        routes: routesOf(routes as string[]),
-        facts: facts as string[],
+        targets: (accepted.targets ?? []).map(([device, name, error, pushed]) => ({
+          deviceId: device || null,
+          name,
+          refused: error !== '',
+          pushed,
+        })),
+        routes: accepted.routes,
+        facts: accepted.facts,
       };
     },
 
     /** Resolves to how many of them this device still held. */
     async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
       const { account: u, deviceId } = caller;
-      const [acked] = await ackScript(
-        [
-          ...[keys.devices(u), keys.routes(u), keys.log(u), keys.mail(u), keys.inbox(u)],
-          keys.operation(u, deviceId, operation.id),
-        ],
-        [deviceId ?? '', randomInt(0, 2 ** 32), operation.fingerprint, rememberSeconds(operation), ...messageIds],
-      );
-      return Number(acked);
+      const { acked } = await ackScript(keys.inAccount(u, { operation: keys.operation(u, deviceId, operation.id) }), {
+        device: deviceId ?? '',
+        messageIds,
+        fingerprint: operation.fingerprint,
+        rememberSeconds: rememberSeconds(operation),
+      });
+      return acked;
     },
 
     /**
@@ -118,12 +117,9 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
     async *pages(account: string, deviceId: string, position: string): AsyncGenerator<string[]> {
       let after = '';
       do {
-        const [next, ...open] = (await pageScript(
-          [keys.devices(account), keys.log(account), keys.mail(account), keys.inbox(account)],
-          [deviceId, after, position, PAGE_BYTES, LIMITS.mailboxSeconds],
-        )) as string[];
+        const { next, open } = await pageScript(keys.inAccount(account), { device: deviceId, after, position });
         yield open;
-        after = next ?? '';
+        after = next;
       } while (after !== '');
     },
   };

@@ -1,7 +1,6 @@
 -- Forgets whose a push target is, unless somebody has claimed it since.
--- KEYS[1] owner
--- ARGV[1] fence of the registration that was dropped
+-- Keys and arguments: pushRelease in scripts.ts.
 -- RETURNS OK
-local fence = string.match(redis.call('GET', KEYS[1]) or '', '^(.-)\n')
-if fence and tonumber(fence) <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
+local fence = string.match(redis.call('GET', keys.owner) or '', '^(.-)\n')
+if fence and tonumber(fence) <= tonumber(dropped_fence) then redis.call('DEL', keys.owner) end
 return { 'OK' }

@@ -1,52 +1,37 @@
 -- Takes a push that is due, for `lease` ms, and looks once more whether it is still wanted: what was acknowledged,
 -- accepted or removed meanwhile is dropped; a message that a live stream may yet acknowledge is put off. So is an offer,
 -- which a live stream was told of; it is dropped when by then the stream's replica would be known to be dead, and is not.
--- uses: clock routes push owing pushable
--- KEYS[1] devices
--- KEYS[2] routes
--- KEYS[3] due
--- KEYS[4] push
--- KEYS[5] inbox
--- KEYS[6] mail
--- ARGV[1] fact
--- ARGV[2] platform
--- ARGV[3] kind
--- ARGV[4] device
--- ARGV[5] peer
--- ARGV[6] lease in ms
--- ARGV[7] channels of dead replicas, joined by line ends
--- ARGV[8] ms after which a message is pushed, and an offer dropped, although a stream is live
--- ARGV[9] most that is counted
+-- Keys and arguments: pushTake in scripts.ts.
+-- uses: clock routes push/push push/owing push/pushable
 -- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
 --         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who
 --         offers or has joined, as JSON without its end; or '']
-local keys = { routes = KEYS[2], due = KEYS[3], push = KEYS[4], inbox = KEYS[5], mail = KEYS[6] }
-local now, fact, kind, device, peer = now_ms(), ARGV[1], ARGV[3], ARGV[4], ARGV[5]
+local now = now_ms()
 local at = redis.call('ZSCORE', keys.due, fact)
 if not at or tonumber(at) > now then return { 'OK', 'later' } end
 local newest, since, attempts = read_job(keys, fact)
-local r, why = read_registration(keys, ARGV[2], device), nil
+local r, why = read_registration(keys, platform, device), nil
 if not newest then why = 'lost' end
-if not r or redis.call('HEXISTS', KEYS[1], device) == 0 then why = 'unsubscribed' end
+if not r or redis.call('HEXISTS', keys.devices, device) == 0 then why = 'unsubscribed' end
 if r and is_suspended(r, now) then why = 'suspended' end
 local count, id, oldest, text = 1, newest or '', 0, ''
-if kind == 'message' then count, id, oldest, text = waiting_messages(keys, device, peer, tonumber(ARGV[9])) end
-if kind == 'transfer' then count, id = waiting_offers(keys, device, peer, tonumber(ARGV[9])) end
-local row = kind ~= 'message' and redis.call('HGET', KEYS[1], peer)
+if kind == 'message' then count, id, oldest, text = waiting_messages(keys, device, peer, LIMITS.pushCount) end
+if kind == 'transfer' then count, id = waiting_offers(keys, device, peer, LIMITS.pushCount) end
+local row = kind ~= 'message' and redis.call('HGET', keys.devices, peer)
 if kind == 'device' then count = row and 1 or 0 end
 if row then text = '{"from_name":' .. cjson.encode(string.match(row, '^[^\n]*')) end
 if count == 0 then why = why or 'settled' end
-local live = (kind == 'message' or kind == 'transfer') and has_live_stream(read_routes(keys.routes, now), ARGV[7], device)
+local live = (kind == 'message' or kind == 'transfer') and has_live_stream(read_routes(keys.routes, now), dead, device)
 if kind == 'transfer' then oldest = tonumber(since or '0') end
-local waits = live and oldest + tonumber(ARGV[8]) > now
+local waits = live and oldest + LIMITS.pushSilenceMs > now
 if live and kind == 'transfer' and not waits then why = why or 'online' end
 if why then
   drop_job(keys, fact)
   return { 'OK', why }
 end
 if waits then
-  redis.call('ZADD', keys.due, oldest + tonumber(ARGV[8]), fact)
+  redis.call('ZADD', keys.due, oldest + LIMITS.pushSilenceMs, fact)
   return { 'OK', 'later' }
 end
-redis.call('ZADD', keys.due, now + tonumber(ARGV[6]), fact)
+redis.call('ZADD', keys.due, now + LEASE_MS, fact)
 return { 'OK', 'taken', r.stored, newest, since, attempts, int(now), int(at), int(count), id, r.preview ~= 'none' and text or '' }

@@ -1,4 +1,5 @@
 import type { Metrics } from '../telemetry/metrics.ts';
+import { BUS } from './payloads.ts';
 import { hashTag } from './slots.ts';
 
 /**
@@ -10,7 +11,7 @@ const REPEAT_AFTER_MS = [50, 250, 1_000];
 const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
 
 /** Payloads of events that are not in the log begin so. */
-const UNLOGGED = 'u\n';
+const UNLOGGED = `${BUS.unlogged}\n`;
 
 /** A ring that could not be done is tried again so long after; then the sweep of each replica makes up for it. */
 const RING_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];

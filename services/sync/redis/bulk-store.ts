@@ -4,12 +4,14 @@ import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RedisAddress, RedisNode } from '../config-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { type BoundScript, bindScript, type Settings } from './bound-script.ts';
 import { BulkLink } from './bulk-link.ts';
 import { close, type Connection, connectCommands } from './connections.ts';
 import { isAnswer, storeFault } from './faults.ts';
 import { makeGate } from './gate.ts';
 import { Reachability } from './reachability.ts';
-import { assemble, makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import type { ScriptDeclaration } from './script.ts';
+import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
 import { slotOf } from './slots.ts';
 
 /** Idle connections that are kept for the next request. */
@@ -25,11 +27,10 @@ const MEMORY_MS = 1_000;
 const PROBE_AGAIN_MS = 5_000;
 
 /** A script that is sent over bulk connections: by its text the first time, then by its digest. */
-export interface LinkScript {
-  text: string;
-  sha: string;
+export interface LinkScript<K extends string, A, R> extends BoundScript<K, A, R> {
+  readonly sha: string;
   /** Connections whose server has it. */
-  knownOn: WeakSet<BulkLink>;
+  readonly knownOn: WeakSet<BulkLink>;
 }
 
 interface BulkStoreParts {
@@ -73,11 +74,8 @@ export class BulkStore {
     this.scripts = makeScriptLoader({
       connection: this.#connection,
       gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
-      announcer: () => {
-        throw new Error('scripts of the relay announce nothing themselves');
-      },
-      publishInScript: false,
-      losses: () => 0,
+      // Scripts of the relay announce nothing themselves.
+      announcing: null,
       metrics,
     });
   }
@@ -103,10 +101,13 @@ export class BulkStore {
     close(this.#connection);
   }
 
-  /** Loads a script beside the calling module for use over bulk connections. */
-  linkScript(path: string): LinkScript {
-    const text = assemble(path, false).source;
-    return { text, sha: createHash('sha1').update(text).digest('hex'), knownOn: new WeakSet() };
+  /** Makes a declared script ready for use over bulk connections. */
+  linkScript<K extends string, A, R, S extends string>(
+    declaration: ScriptDeclaration<K, A, R, S>,
+    ...settings: Settings<S>
+  ): LinkScript<K, A, R> {
+    const bound = bindScript(declaration, false, settings);
+    return { ...bound, sha: createHash('sha1').update(bound.text).digest('hex'), knownOn: new WeakSet() };
   }
 
   /** A connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`, `relay_busy`. */

@@ -1,4 +1,5 @@
 import { storeFault } from './faults.ts';
+import { BUS } from './payloads.ts';
 import type { Loss, Subscriber, SubscriberParts } from './subscriber.ts';
 
 /** An event of an account's log, as the append announced it. */
@@ -201,16 +202,16 @@ export class Bus {
     this.#heardAt = this.#parts.now();
     const { listener } = this.#parts;
     const kind = payload[0];
-    if (kind === 'e') return listener.event(parseEvent(payload));
+    if (kind === BUS.event) return listener.event(parseEvent(payload));
     const [, account = '', rest = '', to = '', data = '', last = ''] = payload.split('\n');
-    if (kind === 'n') this.#hearNonce(Number(account));
-    if (kind === 't') listener.event(topOnly(account, rest));
-    if (kind === 'u') listener.unlogged(account, rest, to, data);
-    if (kind === 'r') listener.revoked(account, rest, to, Number(data), last);
-    if (kind === 'l') listener.login(account, rest);
-    if (kind === 'p') listener.presence(account, Number(rest));
-    if (kind === 'b') listener.relay(account);
-    if (kind === 'x') listener.superseded(account, rest);
+    if (kind === BUS.nonce) this.#hearNonce(Number(account));
+    if (kind === BUS.top) listener.event(topOnly(account, rest));
+    if (kind === BUS.unlogged) listener.unlogged(account, rest, to, data);
+    if (kind === BUS.revoked) listener.revoked(account, rest, to, Number(data), last);
+    if (kind === BUS.login) listener.login(account, rest);
+    if (kind === BUS.presence) listener.presence(account, Number(rest));
+    if (kind === BUS.relay) listener.relay(account);
+    if (kind === BUS.superseded) listener.superseded(account, rest);
     // Anything else asks only whether somebody listens.
   }
 

@@ -146,10 +146,78 @@ function shardOf(account: string): number {
   return sum % DUE_SHARDS;
 }
 
+/** The keys of one account that need no more than its name. */
+class AccountKeys {
+  readonly #prefix: string;
+
+  constructor(prefix: string, account: string) {
+    this.#prefix = `${prefix}:{${account}}:`;
+  }
+
+  get devices(): string {
+    return `${this.#prefix}devices`;
+  }
+
+  get routes(): string {
+    return `${this.#prefix}routes`;
+  }
+
+  get log(): string {
+    return `${this.#prefix}log`;
+  }
+
+  get presence(): string {
+    return `${this.#prefix}presence`;
+  }
+
+  get mail(): string {
+    return `${this.#prefix}mail`;
+  }
+
+  get inbox(): string {
+    return `${this.#prefix}inbox`;
+  }
+
+  get clipboard(): string {
+    return `${this.#prefix}clipboard`;
+  }
+
+  get due(): string {
+    return `${this.#prefix}due`;
+  }
+
+  get push(): string {
+    return `${this.#prefix}push`;
+  }
+
+  get targets(): string {
+    return `${this.#prefix}targets`;
+  }
+
+  get transfers(): string {
+    return `${this.#prefix}transfers`;
+  }
+
+  get relayFiles(): string {
+    return `${this.#prefix}relay`;
+  }
+
+  get relayKept(): string {
+    return `${this.#prefix}relay:kept`;
+  }
+
+  get relayReads(): string {
+    return `${this.#prefix}relay:reads`;
+  }
+}
+
 /** Builders of every key under one prefix. `account` is a percent-encoded user id (`Caller.account`). */
 export function makeKeys(prefix: string) {
   const ofAccount = (part: string) => (account: string) => `${prefix}:{${account}}:${part}`;
   return {
+    /** Those of an account by name, as scripts take them, with others that need more than its name. */
+    inAccount: <E extends object>(account: string, others?: E): AccountKeys & E =>
+      Object.assign(new AccountKeys(prefix, account), others),
     devices: ofAccount('devices'),
     routes: ofAccount('routes'),
     log: ofAccount('log'),

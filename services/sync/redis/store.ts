@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RedisAddress, RedisNode } from '../config-redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { accountRing } from './account-ring.ts';
 import { Announcer } from './announcer.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
 import { close, type Connection, connectCommands } from './connections.ts';
@@ -68,21 +69,19 @@ export class Store {
     this.confirm = this.#confirmer?.confirm ?? null;
     const shared = {
       connection: this.#connection,
-      announcer: () => this.#announcer,
-      publishInScript: address.mode !== 'cluster',
-      losses: () => this.#losses,
+      announcing: {
+        announcer: () => this.#announcer,
+        publishInScript: address.mode !== 'cluster',
+        losses: () => this.#losses,
+      },
       metrics,
     };
     this.scripts = makeScriptLoader({ ...shared, gate });
     this.probes = makeScriptLoader({ ...shared, gate: makeGate({ partOf, isUp: () => true }) });
-    const ring = this.scripts.load('account-ring.lua', import.meta.url);
+    const ring = this.scripts.define(accountRing);
     this.#announcer = new Announcer({
       publish: this.publish,
-      ring: (account) =>
-        ring(
-          [this.keys.routes, this.keys.log, this.keys.presence].map((key) => key(account)),
-          [],
-        ),
+      ring: (account) => ring(this.keys.inAccount(account), {}),
       isDeadChannel,
       metrics,
     });

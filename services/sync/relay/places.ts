@@ -5,6 +5,7 @@ import { isFinal } from '../../../shared/contract/transfers.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
+import { payloadOf } from '../redis/payloads.ts';
 import { type Extent, type FileRef, type Holder, nameOf, type RelayStore } from './store.ts';
 
 /** Of requests that find one generation after the other gone. */
@@ -205,6 +206,6 @@ export class Places {
     const { rung, publish } = this.#parts;
     if (channel === this.#parts.channel()) return rung(nameOf(file));
     // A lost bell costs a second.
-    publish(channel, `b\n${nameOf(file)}`).catch(() => undefined);
+    publish(channel, payloadOf('relay', nameOf(file))).catch(() => undefined);
   };
 }

@@ -1,10 +1,8 @@
 -- A file is not kept any more. One that has gone on to another generation meanwhile is left alone.
--- KEYS[1] state
--- KEYS[2] bytes
--- ARGV[1] generation of the bytes
+-- Keys and arguments: relayEvict in scripts.ts.
 -- RETURNS OK, channel of its sender or '', of its reader or ''
-local s = redis.call('HMGET', KEYS[1], 'g', 'wc', 'rc')
-redis.call('DEL', KEYS[2])
-if s[1] ~= ARGV[1] then return { 'OK', '', '' } end
-redis.call('DEL', KEYS[1])
+local s = redis.call('HMGET', keys.state, 'g', 'wc', 'rc')
+redis.call('DEL', keys.bytes)
+if s[1] ~= generation then return { 'OK', '', '' } end
+redis.call('DEL', keys.state)
 return { 'OK', s[2] or '', s[3] or '' }

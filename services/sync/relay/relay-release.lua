@@ -1,12 +1,10 @@
 -- Files give their places back, and are not kept.
--- KEYS[1] files of the account that hold bytes
--- KEYS[2] files of the account that are kept
--- ARGV[..] files
+-- Keys and arguments: relayRelease in scripts.ts.
 -- RETURNS OK
-redis.call('ZREM', KEYS[1], unpack(ARGV))
+redis.call('ZREM', keys.files, unpack(files))
 local goes = {}
-for _, file in ipairs(ARGV) do goes[file] = true end
-for _, kept in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
-  if goes[string.match(kept, '^(.*)/')] then redis.call('ZREM', KEYS[2], kept) end
+for _, file in ipairs(files) do goes[file] = true end
+for _, kept in ipairs(redis.call('ZRANGE', keys.kept, 0, -1)) do
+  if goes[string.match(kept, '^(.*)/')] then redis.call('ZREM', keys.kept, kept) end
 end
 return { 'OK' }

@@ -1,21 +1,16 @@
 -- The receiver's connection has taken bytes: lets go of them, and gives the sender room.
--- uses: relay
--- KEYS[1] state
--- KEYS[2] bytes
--- ARGV[1] token of the reader; '' for an acknowledgement, which is the device's
--- ARGV[2] taken up to here
--- ARGV[3] keep from here
--- ARGV[4] ms to live; an acknowledgement leaves that as it is
+-- Keys and arguments: relayTake in scripts.ts.
+-- uses: relay/relay
 -- RETURNS OK, '1' | '0': another reads now, channel to ring or '', up to where everything was taken or ''
-local s = redis.call('HMGET', KEYS[1], 'r', 'taken', 'ww', 'wc', 'got', 'skips')
-if not s[2] or (ARGV[1] ~= '' and s[1] ~= ARGV[1]) then return { 'OK', '0', '', '' } end
-if ARGV[1] ~= '' then renew(KEYS, ARGV[4]) end
-redis.call('XTRIM', KEYS[2], 'MINID', string.format('%.0f', tonumber(ARGV[3]) + 1))
-local position, got = tonumber(ARGV[2]), s[5]
-if (ARGV[1] == '' or s[6] ~= '1') and position > tonumber(got) then got = ARGV[2] end
-if position > tonumber(s[2]) or got ~= s[5] then
-  redis.call('HSET', KEYS[1], 'taken', position > tonumber(s[2]) and ARGV[2] or s[2], 'got', got)
+local s = redis.call('HMGET', keys.state, 'r', 'taken', 'ww', 'wc', 'got', 'skips')
+if not s[2] or (token ~= '' and s[1] ~= token) then return { 'OK', '0', '', '' } end
+if token ~= '' then renew(KEYS, live_ms) end
+redis.call('XTRIM', keys.bytes, 'MINID', string.format('%.0f', keep_from + 1))
+local taken, got = tonumber(position), s[5]
+if (token == '' or s[6] ~= '1') and taken > tonumber(got) then got = position end
+if taken > tonumber(s[2]) or got ~= s[5] then
+  redis.call('HSET', keys.state, 'taken', taken > tonumber(s[2]) and position or s[2], 'got', got)
 end
-if not s[3] or position < tonumber(s[3]) then return { 'OK', '1', '', got } end
-redis.call('HDEL', KEYS[1], 'ww')
+if not s[3] or taken < tonumber(s[3]) then return { 'OK', '1', '', got } end
+redis.call('HDEL', keys.state, 'ww')
 return { 'OK', '1', s[4], got }

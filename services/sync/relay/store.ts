@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import type { BulkStore, LinkScript } from '../redis/bulk-store.ts';
@@ -6,7 +5,24 @@ import { storeFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { BulkReply, RangeSink } from '../redis/range-reader.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Raw, Word } from '../redis/script-values.ts';
+import {
+  relayCreate,
+  relayDrop,
+  relayEvict,
+  relayKeep,
+  relayLeave,
+  relayNote,
+  relayOpen,
+  relayRead,
+  relayReaders,
+  relayRelease,
+  relayReserve,
+  relayTake,
+  relayUnread,
+  relayWaitRead,
+  relayWaitWrite,
+} from './scripts.ts';
 
 /** One file of one transfer. */
 export interface FileRef {
@@ -101,6 +117,11 @@ interface From {
   keepsAlive?: boolean;
 }
 
+type AnyLinkScript = Pick<LinkScript<never, never, unknown>, 'sha' | 'text' | 'keyCount' | 'knownOn'>;
+
+/** Channels of the sender of a file and of its reader. */
+const channelsOf = ({ sender, reader }: { sender: string; reader: string }): string[] => [sender, reader];
+
 interface RelayStoreParts {
   bulk: BulkStore;
   /** Of the store that holds the accounts. */
@@ -111,9 +132,6 @@ interface RelayStoreParts {
 }
 
 const READ_CHUNKS = 4;
-
-/** A place of a reader outlives looks that come late, and its replica not for long. Its longest stall time counts thrice. */
-const READ_PLACE_MS = 210_000;
 
 /**
  * What a failed command of a bulk connection means. Of a cluster that is just moving the slot, or a transaction of which
@@ -126,35 +144,29 @@ function bulkFault(error: unknown): BatonError {
 
 /** Bytes on their way, and where both sides are. One store for bytes; one script of it lies in the account's slot. */
 export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts) {
-  const load = (name: string) => bulk.scripts.load(`relay-${name}.lua`, import.meta.url);
-  const [open, create, take, leave, waitRead, waitWrite, drop] = [
-    ...[load('open'), load('create'), load('take'), load('leave')],
-    ...[load('wait-read'), load('wait-write'), load('drop')],
-  ] as const;
-  const evict = load('evict');
-  const loadForAccount = (name: string) => scripts.load(`relay-${name}.lua`, import.meta.url);
-  const [reserve, release, keep] = [loadForAccount('reserve'), loadForAccount('release'), loadForAccount('keep')];
-  const [read, unread, readers] = [loadForAccount('read'), loadForAccount('unread'), loadForAccount('readers')];
-  const loadForLinks = (name: string) =>
-    bulk.linkScript(fileURLToPath(new URL(`./relay-${name}.lua`, import.meta.url)));
-  const [note, takeOnLink] = [loadForLinks('note'), loadForLinks('take')];
+  // A text, because the store takes no number with an exponent for a time.
+  const idle = { IDLE_MS: String(idleMs) };
+  const [open, create] = [bulk.scripts.define(relayOpen, idle), bulk.scripts.define(relayCreate, idle)];
+  const [waitRead, waitWrite] = [bulk.scripts.define(relayWaitRead, idle), bulk.scripts.define(relayWaitWrite, idle)];
+  const [take, leave] = [bulk.scripts.define(relayTake), bulk.scripts.define(relayLeave)];
+  const [drop, evict] = [bulk.scripts.define(relayDrop), bulk.scripts.define(relayEvict)];
+  const [reserve, release] = [scripts.define(relayReserve, idle), scripts.define(relayRelease)];
+  const [keep, read] = [scripts.define(relayKeep, idle), scripts.define(relayRead, idle)];
+  const [unread, readers] = [scripts.define(relayUnread), scripts.define(relayReaders)];
+  const [note, takeOnLink] = [bulk.linkScript(relayNote, idle), bulk.linkScript(relayTake)];
   const state = ({ transferId, index }: FileRef) => keys.relayState(transferId, index);
   const bytes = ({ transferId, index }: FileRef, generation: number) => keys.relayBytes(transferId, index, generation);
-  const both = (file: FileRef, generation: number) => [state(file), bytes(file, generation)];
-  const places = (account: string) => [keys.relayFiles(account), keys.relayKept(account)];
+  const both = (file: FileRef, generation: number) => ({ state: state(file), bytes: bytes(file, generation) });
+
+  const places = (account: string) => ({ files: keys.relayFiles(account), kept: keys.relayKept(account) });
+  const takeArgs = ({ token, position, keepFrom, ms = idleMs }: Taking) => ({ token, position, keepFrom, liveMs: ms });
+
   /** By its digest where this connection has sent it before. */
-  function scriptWords(link: BulkLink, { sha, text, knownOn }: LinkScript, keysAndArgs: (string | number)[]) {
+  function scriptWords(link: BulkLink, { sha, text, keyCount, knownOn }: AnyLinkScript, words: Word[]): Word[] {
     const isKnown = knownOn.has(link);
     knownOn.add(link);
-    return [...(isKnown ? ['EVALSHA', sha] : ['EVAL', text]), 2, ...keysAndArgs];
+    return [...(isKnown ? ['EVALSHA', sha] : ['EVAL', text]), keyCount, ...words];
   }
-
-  const takeArgs = ({ token, position, keepFrom, ms = idleMs }: Taking) => [token, position, keepFrom, ms];
-  const takenOf = ([held, ring, got]: string[]): Taken => ({
-    held: held === '1',
-    ring: ring as string,
-    got: Number(got),
-  });
 
   return {
     bulk,
@@ -171,24 +183,25 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       holder: Holder,
       { from, keepFrom = 0, keepsAlive = side !== '-' }: From,
     ): Promise<Opened> {
-      const [found, g, end, kept, taken, base, replaced] = (await open(both(file, generation), [
-        ...[generation, side, holder.token, holder.channel, side === '-' ? '' : from],
-        ...[keepsAlive ? idleMs : '', keepFrom],
-      ])) as string[];
-      if (found === 'lost') return { found };
-      if (found === 'newer') return { found, generation: Number(g) };
-      if (found !== 'here') throw new Error(`relay-open answered ${found}`);
-      const extent = { generation: Number(g), end: Number(end), kept: Number(kept) };
-      return { found, replaced: replaced as string, extent: { ...extent, taken: Number(taken), base: Number(base) } };
+      const { token, channel } = holder;
+      const opened = await open(both(file, generation), {
+        generation,
+        side,
+        token,
+        channel,
+        from: side === '-' ? null : from,
+        keepsAlive,
+        keepFrom,
+      });
+      if (opened.found !== 'here') return opened;
+      const { found, replaced, generation: now, end, kept, taken, base } = opened;
+      return { found, replaced, extent: { generation: now, end, kept, taken, base } };
     },
 
     /** Channels of who has to begin anew, or go on elsewhere. */
     async create(file: FileRef, generation: number, base: number): Promise<string[]> {
-      const before = Math.max(0, generation - 1);
-      return (await create(
-        [state(file), bytes(file, before), bytes(file, generation)],
-        [generation, base, idleMs],
-      )) as string[];
+      const before = bytes(file, Math.max(0, generation - 1));
+      return channelsOf(await create({ ...both(file, generation), before }, { generation, base }));
     },
 
     /** A link for the bytes of this file. Throws `store_unavailable`. */
@@ -204,28 +217,27 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       generation: number,
       { start, end, parts, token, urgent }: Chunk,
     ): Promise<Noted> {
-      const args = [token, start, end, urgent ? 1 : 0, idleMs];
+      const words = note.words(both(file, generation), { token, start, chunkEnd: end, urgent });
       const add = ['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'];
-      const replies = await link.transaction(add, parts, scriptWords(link, note, [...both(file, generation), ...args]));
+      const replies = await link.transaction(add, parts, scriptWords(link, note, words));
       const [added, noted] = replies as BulkReply[];
       if (added instanceof Error) throw added;
       if (added === null) return { taken: null, ring: '', waiting: '' };
       let reply = noted;
       if (noted instanceof Error) {
         if (!noted.message.startsWith('NOSCRIPT')) throw noted;
-        reply = await link.command(['EVAL', note.text, 2, ...both(file, generation), ...args]);
+        reply = await link.command(['EVAL', note.text, note.keyCount, ...words]);
       }
-      const [, taken, ring, waiting] = reply as string[];
-      return { taken: taken === '' ? null : Number(taken), ring: ring as string, waiting: waiting as string };
+      return note.read(reply as Raw[]);
     },
 
     /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
     async range(link: BulkLink, file: FileRef, generation: number, { position, sink, taking, hear }: Reading) {
       const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
-      const tell = taking && scriptWords(link, takeOnLink, [...both(file, generation), ...takeArgs(taking)]);
+      const tell = taking && scriptWords(link, takeOnLink, takeOnLink.words(both(file, generation), takeArgs(taking)));
       const { first, reply } = link.range(words, sink, tell);
       first?.then(
-        (told) => hear(takenOf((told as string[]).slice(1))),
+        (told) => hear(takeOnLink.read(told as Raw[])),
         () => takeOnLink.knownOn.delete(link),
       );
       const range = await reply.catch((error: unknown) => {
@@ -234,46 +246,36 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       return Array.isArray(range) ? range.length : 0;
     },
 
-    async take(file: FileRef, generation: number, taking: Taking): Promise<Taken> {
-      return takenOf((await take(both(file, generation), takeArgs(taking))) as string[]);
-    },
+    take: (file: FileRef, generation: number, taking: Taking): Promise<Taken> =>
+      take(both(file, generation), takeArgs(taking)),
 
-    async waitRead(file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) {
-      const args = [token, generation, position, wanted, idleMs, channel];
-      const [word, now, begun] = (await waitRead(both(file, generation), args)) as string[];
-      return {
-        word: word as 'lost' | 'newer' | 'replaced' | 'go' | 'wait',
-        generation: Number(now),
-        hasBegun: begun === '1',
-      };
-    },
+    waitRead: (file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) =>
+      waitRead(both(file, generation), { token, channel, generation, position, wanted }),
 
     /** `taken`: null when another request sends now. */
-    async waitWrite(file: FileRef, generation: number, { token, channel }: Holder, wanted: number) {
-      const reply = (await waitWrite(both(file, generation), [token, generation, wanted, idleMs, channel])) as string[];
-      return { taken: reply[0] === '' ? null : Number(reply[0]), ring: reply[1] as string };
-    },
+    waitWrite: (file: FileRef, generation: number, { token, channel }: Holder, wanted: number) =>
+      waitWrite(both(file, generation), { token, channel, generation, wanted }),
 
     /** A request ends: who comes next replaces nobody. */
     async leave(file: FileRef, side: 'w' | 'r', token: string): Promise<void> {
-      await leave([state(file)], [side, token]);
+      await leave({ state: state(file) }, { side, token });
     },
 
     /** Channels of who was at it. */
     async drop(file: FileRef, generation: number): Promise<string[]> {
-      return (await drop(both(file, generation), [])) as string[];
+      return channelsOf(await drop(both(file, generation), {}));
     },
 
     memoryPercent: (file: FileRef): Promise<number> => bulk.memoryPercent(state(file)),
 
     /** A place for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
     async reserve(account: string, file: FileRef): Promise<boolean> {
-      const [isNew] = await reserve(places(account), [nameOf(file), LIMITS.relayFiles, idleMs]);
-      return isNew === '1';
+      const { isNew } = await reserve(places(account), { file: nameOf(file) });
+      return isNew;
     },
 
     async release(account: string, files: readonly FileRef[]): Promise<void> {
-      if (files.length > 0) await release(places(account), files.map(nameOf));
+      if (files.length > 0) await release(places(account), { files: files.map(nameOf) });
     },
 
     /**
@@ -281,17 +283,14 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
      * kept, and the others are dropped. Resolves to who was at those.
      */
     async keep(account: string, file: FileRef, generation: number, gives: boolean): Promise<Told[]> {
-      const args = [nameOf(file), generation, LIMITS.relayKeptFiles, idleMs, gives ? 1 : 0];
-      const gone = ((await keep(places(account), args)) as string[]).map((name) => {
-        const [transferId = '', index, old] = name.split('/');
-        return { gone: { transferId, index: Number(index) }, old: Number(old) };
+      const { gone } = await keep(places(account), { file: nameOf(file), generation, gives });
+      const told = gone.map(async (name) => {
+        const [transferId = '', index, last] = name.split('/');
+        const [left, old] = [{ transferId, index: Number(index) }, Number(last)];
+        const channels = channelsOf(await evict(both(left, old), { generation: old }));
+        return channels.map((channel) => ({ file: left, channel }));
       });
-      const told = await Promise.all(
-        gone.map(async ({ gone: left, old }) =>
-          ((await evict(both(left, old), [old])) as string[]).map((channel) => ({ file: left, channel })),
-        ),
-      );
-      return told.flat();
+      return (await Promise.all(told)).flat();
     },
 
     /**
@@ -299,24 +298,23 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
      * one replaced, or ''. Throws `relay_busy`.
      */
     async read(account: string, file: FileRef, { token, channel }: Holder, begins: boolean): Promise<string | null> {
-      const lasts = [READ_PLACE_MS, idleMs, begins ? 1 : 0];
-      const [held, replaced] = (await read(
-        [keys.relayReads(account), ...places(account)],
-        [nameOf(file), token, channel, LIMITS.relayReads, ...lasts],
-      )) as string[];
-      return held === '1' ? (replaced as string) : null;
+      const { files, kept } = places(account);
+      const its = { files, kept, reads: keys.relayReads(account) };
+      const { held, replaced } = await read(its, { file: nameOf(file), token, channel, begins });
+      return held ? replaced : null;
     },
 
     async unread(account: string, file: FileRef, token: string): Promise<void> {
-      await unread([keys.relayReads(account)], [nameOf(file), token]);
+      await unread({ reads: keys.relayReads(account) }, { file: nameOf(file), token });
     },
 
     /** Who reads a file, or waits for it; without an index those of all files of the transfer. */
     async readers(account: string, transferId: string, index: number | '' = ''): Promise<Told[]> {
-      const found = (await readers([keys.relayReads(account)], [`${transferId}/${index}`])) as string[];
-      return Array.from({ length: found.length / 2 }, (_, i) => ({
-        file: { transferId, index: Number(found[2 * i]?.split('/')[1]) },
-        channel: found[2 * i + 1] as string,
+      const its = { reads: keys.relayReads(account) };
+      const { readers: found } = await readers(its, { prefix: `${transferId}/${index}` });
+      return found.map(({ file, channel }) => ({
+        file: { transferId, index: Number(file.split('/')[1]) },
+        channel,
       }));
     },
 

@@ -1,5 +1,7 @@
 import { REVOKED_REASONS, type RevokedReason } from '../../../shared/contract/sessions.ts';
-import { type SessionStore, TOMBSTONE_MS, type Tombstone } from './store.ts';
+import { payloadOf } from '../redis/payloads.ts';
+import { TOMBSTONE_MS } from './scripts.ts';
+import type { SessionStore, Tombstone } from './store.ts';
 
 /** A change of the list is read from so long before the newest tombstone that is known: clocks move at a failover. */
 const OVERLAP_MS = 600_000;
@@ -60,13 +62,13 @@ export class Revocations {
   /** Ends the streams of a device on every replica. */
   async tell(account: string, deviceId: string, reason: RevokedReason, atMs = 0): Promise<void> {
     this.#parts.onRevoked(account, deviceId, reason, null);
-    await this.#announce(account, `r\n${account}\n${deviceId}\n${reason}\n${atMs}`);
+    await this.#announce(account, payloadOf('revoked', account, deviceId, reason, atMs));
   }
 
   /** Ends the streams of a session without a device on every replica. It leaves no tombstone: it has no id to be refused by. */
   async tellSession(account: string, sessionId: string, reason: RevokedReason): Promise<void> {
     this.#parts.onRevoked(account, null, reason, sessionId);
-    await this.#announce(account, `r\n${account}\n\n${reason}\n0\n${sessionId}`);
+    await this.#announce(account, payloadOf('revoked', account, '', reason, 0, sessionId));
   }
 
   async #announce(account: string, payload: string): Promise<void> {

@@ -1,11 +1,8 @@
-import { randomInt } from 'node:crypto';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-
-/** A tombstone lasts longer than any token (CONTRACT.md, "Sessions": an id is never given back before). */
-export const TOMBSTONE_MS = 86_400_000;
+import { accountErase, revokedAdd } from './scripts.ts';
 
 export interface Tombstone {
   account: string;
@@ -27,20 +24,16 @@ function tombstonesOf(flat: string[]): Tombstone[] {
 
 /** Tombstones, and what has still to be done for a removed device. */
 export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {
-  const addScript = scripts.load('revoked-add.lua', import.meta.url);
-  const eraseScript = scripts.load('account-erase.lua', import.meta.url);
-  const random = () => randomInt(0, 2 ** 32);
+  const addScript = scripts.define(revokedAdd);
+  const eraseScript = scripts.define(accountErase);
 
   return {
     /** `atMs` 0: now. One that is there already keeps its time. Resolves to the new version of the list, and now. */
-    async bury(tombstones: Tombstone[]): Promise<{ version: string; nowMs: number }> {
-      const members = tombstones.flatMap((tombstone) => [memberOf(tombstone), tombstone.atMs]);
-      const [version, now] = (await addScript(
-        [keys.revoked, keys.revokedVersion],
-        [random(), TOMBSTONE_MS, ...members],
-      )) as [string, string];
-      return { version, nowMs: Number(now) };
-    },
+    bury: (tombstones: Tombstone[]): Promise<{ version: string; nowMs: number }> =>
+      addScript(
+        { revoked: keys.revoked, version: keys.revokedVersion },
+        { tombstones: tombstones.flatMap((tombstone) => [memberOf(tombstone), tombstone.atMs]) },
+      ),
 
     /** Whether it was buried since `overMs`: the list itself is shortened only when somebody is signed out. */
     async isBuried(account: string, deviceId: string, overMs: number): Promise<boolean> {
@@ -82,14 +75,8 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
 
     /** Removes everything of an account but its open routes and its transfers. False: there are transfers. */
     async erase(u: string): Promise<boolean> {
-      const [transfers] = await eraseScript(
-        [
-          ...[keys.routes(u), keys.log(u), keys.presence(u), keys.devices(u)],
-          ...[keys.mail(u), keys.inbox(u), keys.clipboard(u), keys.due(u), keys.relayFiles(u)],
-        ],
-        [random()],
-      );
-      return transfers === '0';
+      const { transfers } = await eraseScript(keys.inAccount(u), {});
+      return transfers === 0;
     },
   };
 }

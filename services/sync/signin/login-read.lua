@@ -1,16 +1,13 @@
 -- What is asked for, for whoever has the code. A wrong one is not counted here; who sent too many is not told either.
--- uses: clock login
--- KEYS[1] login request
--- KEYS[2] wrong codes of the account for it
--- ARGV[1] SHA-256 of the approval code
--- ARGV[2] wrong codes after which the account is refused
+-- Keys and arguments: loginRead in scripts.ts.
+-- uses: clock signin/login
 -- RETURNS OK, read, now, field, value, ... | OK, limited, ms until it ends, ms that it lives
 --         | not_found (also for a wrong code) | login_expired | login_consumed | already_decided
-local now, login = now_ms(), read_login(KEYS[1])
+local now, login = now_ms(), read_login(keys.login)
 if not login then return { 'not_found' } end
-local refusal = refuse_code(login, now, ARGV[1], KEYS[2], tonumber(ARGV[2]), '')
+local refusal = refuse_code(login, now, code_digest, keys.tries, LIMITS.wrongCodes, '')
 if refusal then return refusal end
-local over = ended(KEYS[1], login, now)
+local over = ended(keys.login, login, now)
 if over == 'access_denied' then return { 'already_decided' } end
 if over then return { over } end
 if login.state == 'approved' then return { 'already_decided' } end

@@ -4,14 +4,11 @@
 --      |  \--deny--> denied                                    (all of them: after their time a tombstone of 600 s)
 --      +--its time is over--> expired
 --
--- uses: clock
--- KEYS[1] login request
--- ARGV[1] ms to live
--- ARGV[2] ms that it is remembered after that
--- ARGV[3...] field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id
+-- Keys and arguments: loginStart in scripts.ts.
+-- uses: clock signin/login
 -- RETURNS OK, created ms, expires ms
 local now = now_ms()
-local expires = now + tonumber(ARGV[1])
-redis.call('HSET', KEYS[1], 'state', 'pending', 'created', int(now), 'expires', int(expires), 'fence', '0', unpack(ARGV, 3))
-redis.call('PEXPIREAT', KEYS[1], int(expires + tonumber(ARGV[2])))
+local expires = now + ttl_ms
+redis.call('HSET', keys.login, 'state', 'pending', 'created', int(now), 'expires', int(expires), 'fence', '0', unpack(fields))
+redis.call('PEXPIREAT', keys.login, int(expires + TOMBSTONE_MS))
 return { 'OK', int(now), int(expires) }

@@ -5,6 +5,7 @@ import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/si
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
+import { payloadOf } from '../redis/payloads.ts';
 import type { Consume } from './consume.ts';
 import type { Approver, Grants } from './grants.ts';
 import type { Polls } from './polls.ts';
@@ -61,7 +62,7 @@ export function makeSignin(parts: SigninParts) {
     const [to, pollId] = waiter.split('\n');
     if (!to || !pollId) return;
     if (to === channel()) return polls.wake(pollId, word);
-    publish(to, `l\n${pollId}\n${word}`).catch((error: unknown) => onFailure('ring poll', error));
+    publish(to, payloadOf('login', pollId, word)).catch((error: unknown) => onFailure('ring poll', error));
   };
 
   async function decide(

@@ -1,6 +1,4 @@
-import { randomInt } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
 import type { PushMode } from '../push/owing.ts';
 import type { Redis } from '../redis/connections.ts';
@@ -10,6 +8,19 @@ import type { FileList } from './file-list.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
+import {
+  transferAct,
+  transferEvict,
+  transferExpire,
+  transferFile,
+  transferGeneration,
+  transferGlance,
+  transferInit,
+  transferList,
+  transferOwed,
+  transferPhase,
+  transferRead,
+} from './scripts.ts';
 
 export interface Generation {
   generation: number;
@@ -68,20 +79,16 @@ function generationsOf(relay: string): ReadonlyMap<number, Generation> {
   return new Map(rows.map(([index, generation, base]) => [index, { generation, base }]));
 }
 
-function storedOf([openJson, files, relay]: string[]): StoredTransfer {
-  return {
-    openJson: openJson as string,
-    files: files || null,
-    relayInUse: relay?.startsWith('1') ?? false,
-    generations: generationsOf(relay as string),
-  };
+function storedOf({ openJson, files, relay }: { openJson: string; files: string; relay: string }): StoredTransfer {
+  const generations = generationsOf(relay);
+  return { openJson, files: files || null, relayInUse: relay.startsWith('1'), generations };
 }
 
 /** Each evicts eight; another one is needed only when as many were ended in between. */
 const EVICTIONS = 5;
 
-function checkAllowed(refusingState: string | undefined): void {
-  if (!refusingState) return;
+function checkAllowed(refusingState: string): void {
+  if (refusingState === '') return;
   throw new BatonError('invalid_transition', `The transfer is ${refusingState}`, { members: { state: refusingState } });
 }
 
@@ -104,12 +111,17 @@ interface TransferStoreParts {
 /** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
   const { redis, scripts, keys, rateLimit, redeliveryMs, replica } = parts;
-  const load = (name: string) => scripts.load(`transfer-${name}.lua`, import.meta.url, 'transfer');
-  const [init, act, tell, read, glance, oneFile, list, owed, expire, evict, generation] = [
-    ...[load('init'), load('act'), load('phase'), load('read'), load('glance'), load('file')],
-    ...[load('list'), load('owed'), load('expire'), load('evict'), load('generation')],
+  const init = scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 });
+  const owed = scripts.define(transferOwed, { REDELIVERY_MS: redeliveryMs });
+  const [act, tell, generation] = [
+    ...[scripts.define(transferAct), scripts.define(transferPhase), scripts.define(transferGeneration)],
   ] as const;
-  const random = () => randomInt(0, 2 ** 32);
+  const [read, glance, oneFile] = [
+    ...[scripts.define(transferRead), scripts.define(transferGlance), scripts.define(transferFile)],
+  ] as const;
+  const [list, expire, evict] = [
+    ...[scripts.define(transferList), scripts.define(transferExpire), scripts.define(transferEvict)],
+  ] as const;
 
   return {
     /**
@@ -120,14 +132,14 @@ export function makeTransferStore(parts: TransferStoreParts) {
       const { files } = transfer;
       const shown = files.long === '' ? files.inRecord : null;
       for (let tries = 0; tries < EVICTIONS; tries++) {
-        const [openJson, receiver, routes, facts] = await offer(u, deviceId, transfer, pushes);
+        const { openJson, evict: surplus, receiver, routes, facts } = await offer(u, deviceId, transfer, pushes);
         if (openJson !== '') {
-          const stored = { openJson: openJson as string, files: shown, relayInUse: false, generations: new Map() };
-          return { stored, receiver: receiver as string, routes: routes as string[], facts: facts as string[] };
+          const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
+          return { stored, receiver, routes, facts };
         }
-        if (!Array.isArray(receiver)) return null;
+        if (surplus.length === 0) return null;
         // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
-        await Promise.all(receiver.map((id) => evict(...evicting(u, id))));
+        await Promise.all(surplus.map((id) => evict(keysOf(u, id), { transferId: id })));
       }
       throw new BatonError('transfer_limit');
     },
@@ -149,63 +161,64 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: object | null;
       },
     ): Promise<StoredTransfer> {
-      const reply = (await act(keysOf(u, transferId), [
-        deviceId,
+      const reply = await act(keysOf(u, transferId), {
+        device: deviceId,
         action,
-        phase ?? '',
-        JSON.stringify(error),
-        random(),
-      ])) as string[];
-      checkAllowed(reply[3]);
+        phase: phase ?? '',
+        error: JSON.stringify(error),
+      });
+      checkAllowed(reply.refusingState);
       return storedOf(reply);
     },
 
     /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
     async tell(u: string, deviceId: string, transferId: string, report: PhaseReport) {
       const { phase, sentBytes, receivedBytes, acknowledged } = report;
-      const told = [phase ?? '', sentBytes ?? '', receivedBytes ?? '', 1_000 / LIMITS.phasesPerSecond];
-      const reply = (await tell(
-        [keys.routes(u), keys.transfer(u, transferId), keys.due(u), keys.transferFiles(u, transferId)],
-        [deviceId, ...told, acknowledged?.index ?? '', acknowledged?.bytes ?? ''],
-      )) as string[];
-      checkAllowed(reply[3]);
-      return { stored: storedOf(reply), waitMs: Number(reply[4]) };
+      const reply = await tell(keysOf(u, transferId), {
+        device: deviceId,
+        phase: phase ?? '',
+        sent: sentBytes ?? null,
+        received: receivedBytes ?? null,
+        file: acknowledged?.index ?? null,
+        storedBytes: acknowledged?.bytes ?? null,
+      });
+      checkAllowed(reply.refusingState);
+      return { stored: storedOf(reply), waitMs: reply.waitMs };
     },
 
     /** With all files of a live one. Throws `not_found`, `not_a_party`. */
     async read(u: string, deviceId: string, transferId: string): Promise<StoredTransfer> {
-      const itsKeys = [keys.transfer(u, transferId), keys.transferFiles(u, transferId)];
-      return storedOf((await read(itsKeys, [deviceId])) as string[]);
+      return storedOf(await read(keysOf(u, transferId), { device: deviceId }));
     },
 
     /** Without a long list of files. Null when it is in another state. Throws `not_found`, `not_a_party`. */
     async glance(u: string, deviceId: string, transferId: string, state = ''): Promise<StoredTransfer | null> {
-      const reply = (await glance([keys.transfer(u, transferId)], [deviceId, state])) as string[];
-      return reply[0] === '' ? null : storedOf(reply);
+      const stored = await glance(keysOf(u, transferId), { device: deviceId, state });
+      return stored.openJson === '' ? null : storedOf(stored);
     },
 
     /** One file, without reading a long list. Throws `not_found`, `not_a_party`. */
     async file(u: string, deviceId: string, { transferId, index }: FileOf): Promise<StoredFile> {
-      const itsKeys = [keys.transfer(u, transferId), keys.transferFiles(u, transferId)];
-      const [role, state, relay, begun, json, short] = (await oneFile(itsKeys, [deviceId, index])) as string[];
-      const found = json ? JSON.parse(json) : (JSON.parse(short as string) as { name: string; size: number }[])[index];
+      const { begun, file, files, ...stored } = await oneFile(keysOf(u, transferId), { device: deviceId, file: index });
+      const found = file ?? files?.[index];
       if (found === undefined) throw new BatonError('not_found');
-      const { name, size } = found as { name: string; size: number };
       const [present, base] = begun ? begun.split(':').map(Number) : [];
       return {
-        ...{ role: role as StoredFile['role'], state: state as string, relayInUse: relay === '1' },
-        ...{ begun: present === undefined ? null : { generation: present, base: base ?? 0 }, name, size },
+        ...stored,
+        begun: present === undefined ? null : { generation: present, base: base ?? 0 },
+        name: found.name,
+        size: found.size,
       };
     },
 
     /** `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
     async list(u: string, deviceId: string, cursor: string, count: number): Promise<string[]> {
-      return (await list([keys.inbox(u)], [deviceId, cursor, count])) as string[];
+      return (await list(keys.inAccount(u), { device: deviceId, cursor, count })).transfers;
     },
 
     /** Ids of what the device has not accepted and its stream does not get from the log. */
     async owed(u: string, deviceId: string, position: string): Promise<string[]> {
-      return (await owed([keys.inbox(u), keys.log(u)], [deviceId, position, redeliveryMs])) as string[];
+      return (await owed(keys.inAccount(u), { device: deviceId, position })).transfers;
     },
 
     /**
@@ -234,38 +247,47 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */
     async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
-      const [expired, relay] = (await expire(keysOf(u, transferId), [transferId, random()])) as string[];
-      return expired === '1' ? generationsOf(relay as string) : null;
+      const { expired, relay } = await expire(keysOf(u, transferId), { transferId });
+      return expired ? generationsOf(relay) : null;
     },
   };
 
-  function keysOf(u: string, transferId: string): string[] {
-    return [
-      ...[keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
-      ...[keys.transfers(u), keys.transferFiles(u, transferId)],
-    ];
-  }
-
-  function evicting(u: string, transferId: string): [keys: string[], args: string[]] {
-    return [keysOf(u, transferId).slice(2), [transferId]];
+  function keysOf(u: string, transferId: string) {
+    return keys.inAccount(u, {
+      record: keys.transfer(u, transferId),
+      files: keys.transferFiles(u, transferId),
+    });
   }
 
   function offer(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
     const { target, transferId, files, sealed, isGuest, operation } = transfer;
     const sealedJson = JSON.stringify(sealed);
     return init(
-      [
-        ...[keys.devices(u), keys.routes(u), keys.log(u), keys.inbox(u), keys.transfer(u, transferId), keys.due(u)],
-        ...[keys.operation(u, deviceId, operation.id), keys.rate(u, 'transfer', deviceId), keys.push(u)],
-        ...[keys.transfers(u), keys.transferFiles(u, transferId), keys.rate(u, 'transfer', ACCOUNT)],
-      ],
-      [
-        ...[deviceId, target, transferId, files.inRecord, files.count, files.totalBytes, sealedJson, random()],
-        ...[operation.fingerprint, rememberSeconds(operation), rateLimit ?? 0, LIMITS.liveTransfers],
-        ...[pushes, replica.deadChannels(), LIMITS.pushSilenceMs, replica.lateMs(), files.long, files.brief],
-        ...[files.quotaBytes + Buffer.byteLength(sealedJson), isGuest ? 'guest' : 'full'],
-        ...[LIMITS.liveTransfersOfGuests, LIMITS.transferBytes, LIMITS.transferRecords],
-      ],
+      keys.inAccount(u, {
+        record: keys.transfer(u, transferId),
+        files: keys.transferFiles(u, transferId),
+        operation: keys.operation(u, deviceId, operation.id),
+        rate: keys.rate(u, 'transfer', deviceId),
+        accountRate: keys.rate(u, 'transfer', ACCOUNT),
+      }),
+      {
+        sender: deviceId,
+        target,
+        transferId,
+        files: files.inRecord,
+        count: files.count,
+        bytes: files.totalBytes,
+        sealed: sealedJson,
+        longList: files.long,
+        brief: files.brief,
+        quotaBytes: files.quotaBytes + Buffer.byteLength(sealedJson),
+        scope: isGuest ? 'guest' : 'full',
+        fingerprint: operation.fingerprint,
+        rememberSeconds: rememberSeconds(operation),
+        pushes,
+        dead: replica.deadChannels(),
+        lateMs: replica.lateMs(),
+      },
     );
   }
 
@@ -274,12 +296,15 @@ export function makeTransferStore(parts: TransferStoreParts) {
     { transferId, index }: FileOf,
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
   ): Promise<number> {
-    const [now, refusingState] = (await generation(
-      [keys.routes(u), keys.log(u), keys.transfer(u, transferId)],
-      [index, from ?? '', to, offset, random(), tells ? 1 : 0],
-    )) as string[];
+    const { generation: now, refusingState } = await generation(keysOf(u, transferId), {
+      file: index,
+      knownGeneration: from,
+      generation: to,
+      offset,
+      tells,
+    });
     checkAllowed(refusingState);
-    return Number(now);
+    return now;
   }
 }
 

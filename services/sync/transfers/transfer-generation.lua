@@ -2,31 +2,22 @@
 -- store loses its state. Any but the first is told to the sender. The one that it has already is told again, where that was
 -- elsewhere or half a minute ago, and the record stays; or, where nobody is told, its offset moves: what the receiver has
 -- whole has one at its end.
--- uses: clock routes log transfer
--- KEYS[1] routes
--- KEYS[2] log
--- KEYS[3] record
--- ARGV[1] file
--- ARGV[2] generation that it has, '' before the first
--- ARGV[3] generation that it gets
--- ARGV[4] offset at which that begins
--- ARGV[5] 32 random bits
--- ARGV[6] '1': its sender is told
+-- Keys and arguments: transferGeneration in scripts.ts.
+-- uses: clock routes log transfers/transfer
 -- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins | not_found
-local TELL_AGAIN_MS = 30000
-local now, found = now_ms(), redis.call('HMGET', KEYS[3], 'id', 'sender', 'state', 'r' .. ARGV[1], 'w' .. ARGV[1])
+local now, found = now_ms(), redis.call('HMGET', keys.record, 'id', 'sender', 'state', 'r' .. file, 'w' .. file)
 local t, known = { id = found[1], sender = found[2], state = found[3] }, found[4]
-local place = ARGV[3] .. ':' .. ARGV[4]
-if not t.id then return answer({ 'not_found' }) end
-if is_over(t) then return answer({ 'OK', ARGV[3], (ARGV[2] == '' or ARGV[6] == '1') and t.state or '' }) end
-if (known and string.match(known, '^%d+') or '') ~= ARGV[2] then return answer({ 'OK', (string.match(known or '', '^%d+')), '' }) end
-if ARGV[2] ~= ARGV[3] or ARGV[6] ~= '1' then redis.call('HSET', KEYS[3], 'r' .. ARGV[1], place) end
+local place = generation .. ':' .. offset
+if not t.id then return { 'not_found' } end
+if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) and t.state or '' } end
+if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '' } end
+if known_generation ~= generation or not tells then redis.call('HSET', keys.record, 'r' .. file, place) end
 local told, at = string.match(found[5] or '', '^(.*) (%d+)$')
 -- Whoever asks again and again for what its sender has not begun to send must not push other events out of the log.
-if ARGV[6] == '1' and not (told == place and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
-  redis.call('HSET', KEYS[3], 'w' .. ARGV[1], place .. ' ' .. int(now))
-  local data = '{"transfer_id":"' .. t.id .. '","index":' .. ARGV[1] .. ',"upload_url":"' .. relay_url(t.id, ARGV[1], ARGV[3])
-    .. '","offset":' .. ARGV[4] .. '}'
-  append_and_ring({ log = KEYS[2] }, read_routes(KEYS[1], now), now, ARGV[5], 'relay:rewind', t.sender, data)
+if tells and not (told == place and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
+  redis.call('HSET', keys.record, 'w' .. file, place .. ' ' .. int(now))
+  local data = '{"transfer_id":"' .. t.id .. '","index":' .. file .. ',"upload_url":"' .. relay_url(t.id, file, generation)
+    .. '","offset":' .. offset .. '}'
+  append_and_ring(keys, read_routes(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
 end
-return answer({ 'OK', ARGV[3], '' })
+return { 'OK', generation, '' }

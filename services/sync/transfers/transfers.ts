@@ -125,9 +125,7 @@ export function makeTransfers(parts: TransfersParts) {
         throw namingTarget(wanted, error);
       });
       onState('PENDING');
-      const online = routes.some(
-        (device, i) => i % 2 === 1 && device === receiver && !isDeadChannel(routes[i - 1] as string),
-      );
+      const online = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
       return { transfer: viewFor(deviceId, stored), receiver_online: online };
     },
 

@@ -1,23 +1,30 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
-import { assemble } from '../../../services/sync/redis/scripts.ts';
+import { configTable } from '../../../services/sync/config-settings.ts';
+import { scaledLimit } from '../../../services/sync/http/rate-limit-headers.ts';
+import { bindScript } from '../../../services/sync/redis/bound-script.ts';
+import { declaredScripts } from '../../support/declared-scripts.ts';
 
-const SERVICE = fileURLToPath(new URL('../../../services/sync/', import.meta.url));
 /** What holds up everybody else for longer than this is written down. */
 const SLOW_MICROS = 2_000;
 const KEPT = 4_000;
 
-/** Scripts by the name under which the store knows them. */
-function scriptNames(): Map<string, string> {
+/** Scripts by the digest under which the store knows them, with the configuration that the replicas here have. */
+async function scriptNames(scale: number): Promise<Map<string, string>> {
+  const byDefault = new Map(configTable().map(({ key, default: value }) => [key, Number(value)]));
+  const seconds = (key: string) => (byDefault.get(key) ?? 0) * 1_000;
+  const redelivery = seconds('APP_TRANSFER_REDELIVERY_SECONDS');
+  const settings = {
+    GRACE_MS: byDefault.get('APP_HUB_OFFLINE_GRACE_MS') ?? 0,
+    TTL_MS: seconds('APP_CLIPBOARD_TTL_SECONDS'),
+    ...{ REDELIVERY_MS: redelivery, IDLE_MS: String(redelivery) },
+  };
   const names = new Map<string, string>();
-  for (const path of readdirSync(SERVICE, { recursive: true, encoding: 'utf8' })) {
-    if (!path.endsWith('.lua') || path.includes('prelude')) continue;
+  for (const declared of (await declaredScripts()).values()) {
+    const RATE_LIMIT = (declared.rate && scaledLimit(declared.rate, scale)) ?? 0;
     for (const publishes of [true, false]) {
-      const { source } = assemble(SERVICE + path, publishes);
-      const name = path.split('/').at(-1) as string;
-      names.set(createHash('sha1').update(source).digest('hex'), name.replace('.lua', ''));
+      const { name, text } = bindScript(declared, publishes, [{ ...settings, RATE_LIMIT }]);
+      names.set(createHash('sha1').update(text).digest('hex'), name);
     }
   }
   return names;
@@ -34,8 +41,11 @@ export interface SlowCommand {
 type Entry = [id: number, at: number, micros: number, words: string[]];
 
 /** Looks into the slow logs of the store's servers; each look gives what came since the last one. */
-export async function watchSlowCommands(primaries: readonly Redis[]): Promise<() => Promise<SlowCommand[]>> {
-  const names = scriptNames();
+export async function watchSlowCommands(
+  primaries: readonly Redis[],
+  scale: number,
+): Promise<() => Promise<SlowCommand[]>> {
+  const names = await scriptNames(scale);
   for (const redis of primaries) {
     await redis.config('SET', 'slowlog-log-slower-than', SLOW_MICROS);
     await redis.config('SET', 'slowlog-max-len', KEPT);

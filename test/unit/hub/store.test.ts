@@ -5,7 +5,12 @@ import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import type { ScriptLoader } from '../../../services/sync/redis/scripts.ts';
 import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
 
-type Attach = (keys: string[], words: unknown[]) => Promise<unknown>;
+type Attach = (keys: unknown, args: { ghosts: string }) => Promise<unknown>;
+
+const ATTACHED = {
+  ...{ outcome: 'attached', top: '1-1', presenceVersion: 0, devices: [], states: [], nextDueInMs: null, opened: null },
+  ...{ transitions: { online: 0, offline: 0 }, strayInMs: 0, dropped: 0 },
+};
 
 /** A store whose scripts all are `attach`. */
 const storeOf = (
@@ -14,7 +19,7 @@ const storeOf = (
   repaired: (cause: string) => void = () => undefined,
 ) =>
   makeHubStore({
-    scripts: { load: () => attach } as unknown as ScriptLoader,
+    scripts: { define: () => attach } as unknown as ScriptLoader,
     keys: makeKeys('test'),
     graceMs: 0,
     replica: { deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 },
@@ -26,7 +31,8 @@ test('a stream that opens is given all of presence, also when it was told of it 
   const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
   const attach = () => {
     stream.presenceVersion = 900;
-    return Promise.resolve(['attached', '1-1', '900', ['phone', 'row'], ['phone', '1800'], '', '0 0']);
+    const presence = { presenceVersion: 900, devices: ['phone', 'row'], states: ['phone', '1800'] };
+    return Promise.resolve({ ...ATTACHED, ...presence });
   };
 
   const { presence } = await storeOf(attach).attach(stream as Stream, 'bus', true, ['s1']);
@@ -35,14 +41,14 @@ test('a stream that opens is given all of presence, also when it was told of it 
 });
 
 describe('a limit that others may only seem to reach', () => {
-  const FULL = ['full', ['bus:a', 'bus:b', 'bus:a']];
+  const FULL = { outcome: 'full', channels: ['bus:a', 'bus:b', 'bus:a'] };
 
   /** The ghosts that the script was told of, time after time. */
   async function attachWith(publish: (channel: string) => Promise<number>): Promise<unknown[]> {
     const given: unknown[] = [];
-    const attach = (_keys: string[], words: unknown[]) => {
-      given.push(words.at(-3));
-      return Promise.resolve(given.length === 1 ? FULL : ['busy']);
+    const attach: Attach = (_keys, { ghosts }) => {
+      given.push(ghosts);
+      return Promise.resolve(given.length === 1 ? FULL : { outcome: 'busy' });
     };
     const store = storeOf(attach, publish);
     const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
@@ -65,10 +71,9 @@ describe('whether a route may have been written', () => {
   const fails = (error: unknown) => () => Promise.reject(error);
   const unavailable = (cause?: unknown) => new BatonError('store_unavailable', undefined, cause ? { cause } : {});
   const reply = Object.assign(new Error('CLUSTERDOWN'), { name: 'ReplyError' });
-  const attached = ['attached', '1-1', '0', [], [], '', '0 0'];
 
   test.each<[string, () => Promise<unknown>, boolean]>([
-    ['the attach was answered', () => Promise.resolve(attached), true],
+    ['the attach was answered', () => Promise.resolve(ATTACHED), true],
     ['no answer came', fails(unavailable(new Error('Command timed out'))), true],
     ['the store refused, maybe what was sent again', fails(unavailable(reply)), true],
     ['nothing was sent, for the store is known to be away', fails(unavailable()), false],
@@ -89,8 +94,8 @@ describe('whether a route may have been written', () => {
 });
 
 describe('what an attach puts right is counted', () => {
-  const attached = (...strays: number[]) => ['attached', '1-1', '0', [], [], '', '0 0', 0, ...strays];
-  const FULL = ['full', ['bus:a']];
+  const attached = (dropped: number) => ({ ...ATTACHED, dropped });
+  const FULL = { outcome: 'full', channels: ['bus:a'] };
 
   test.each<[string, unknown[], string[]]>([
     ['nothing was wrong', [attached(0)], []],

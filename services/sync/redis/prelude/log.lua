@@ -3,11 +3,8 @@
 -- Addressees: `*` everybody, `!<device>` everybody but that one, else devices joined by tabs; empty: nobody (a marker).
 -- Position = max(now, last + 1)-<32 random bits of the caller>: a promoted primary that lost its tail cannot issue the
 -- id of a lost event again for another one.
-local LOG_EVENTS = 256
-local LOG_SECONDS = 86400
 -- What is no longer than this needs no look at the bytes of the log: 256 of them are 256 KB.
 local SHORT_BYTES = 1024
-local LOG_BYTES = 2097152
 
 -- Drops the oldest entries until the log is short enough again. An entry of an earlier version does not say how long
 -- the log was, and is left to the number of entries.
@@ -15,7 +12,7 @@ local function trim_bytes(key, sum)
   while true do
     local oldest = redis.call('XRANGE', key, '-', '+', 'COUNT', 2)
     local upto = oldest[2] and oldest[1][2][10]
-    if not upto or sum - tonumber(upto) + #oldest[1][2][8] <= LOG_BYTES then return end
+    if not upto or sum - tonumber(upto) + #oldest[1][2][8] <= LIMITS.logBytes then return end
     redis.call('XTRIM', key, 'MINID', oldest[2][1])
   end
 end
@@ -29,15 +26,15 @@ local function append(key, now, random, event, to, data)
     sum = sum + tonumber(last[2][10] or '0')
   end
   local id = int(ms) .. '-' .. random
-  redis.call('XADD', key, 'MAXLEN', LOG_EVENTS, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
+  redis.call('XADD', key, 'MAXLEN', LIMITS.logEvents, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
   if #data > SHORT_BYTES then trim_bytes(key, sum) end
-  redis.call('EXPIRE', key, LOG_SECONDS)
+  redis.call('EXPIRE', key, LIMITS.logSeconds)
   return id, prev
 end
 
 -- What goes over the bus: one header line each, the data last. None of the header fields can hold a line end.
 local function event_payload(account, id, prev, now, event, to, data)
-  return table.concat({ 'e', account, id, prev, event, to, int(now), data }, '\n')
+  return table.concat({ BUS.event, account, id, prev, event, to, int(now), data }, '\n')
 end
 
 -- Appends and rings in one step: either the attach of a stream sees the entry, or this sees the stream's route.

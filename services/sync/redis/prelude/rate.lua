@@ -1,8 +1,5 @@
 -- A fixed window counted inside the script that it limits, which saves the trip of its own. Limit 0: off.
 -- RETURNS nil when allowed, else the refusal: code, limit, milliseconds until the window ends.
--- Devices of one account together may make so many times the requests of one.
-local ACCOUNT_RATES = 10
-
 local function over_rate(key, limit, window_seconds)
   if limit == 0 then return nil end
   local count = redis.call('INCR', key)
@@ -11,7 +8,8 @@ local function over_rate(key, limit, window_seconds)
   return { 'rate_limited', int(limit), int(redis.call('PTTL', key)) }
 end
 
--- The same of a device and then of its account, which one device alone cannot use up.
+-- The same of a device and then of its account, which one device alone cannot use up: all together may make so many times
+-- the requests of one.
 local function over_rates(device_key, account_key, limit, window_seconds)
-  return over_rate(device_key, limit, window_seconds) or over_rate(account_key, ACCOUNT_RATES * limit, window_seconds)
+  return over_rate(device_key, limit, window_seconds) or over_rate(account_key, LIMITS.accountRates * limit, window_seconds)
 end

@@ -69,8 +69,8 @@ local function open_routes(rows)
   return flat
 end
 
--- Every script that may ring ends with this: the caller takes the last three elements off.
-local function answer(reply)
+-- The answer of a script that announces, as its caller gets it: the loader takes the last three elements off.
+local function with_announcements(reply)
   reply[#reply + 1] = RUNG
   reply[#reply + 1] = UNRUNG
   reply[#reply + 1] = RECALLED and '1' or '0'

@@ -42,6 +42,6 @@ local function supersede(key, rows, device, a_device, now)
   for i = 1, #siblings - a_device + 1 do
     siblings[i].closed, siblings[i].open = now, false
     write_route(key, siblings[i])
-    ring(siblings[i].channel, 'superseded', 'x\n' .. account_of(key) .. '\n' .. siblings[i].id)
+    ring(siblings[i].channel, 'superseded', BUS.superseded .. '\n' .. account_of(key) .. '\n' .. siblings[i].id)
   end
 end

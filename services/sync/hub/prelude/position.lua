@@ -13,7 +13,7 @@ local function lost_reason(log, position, now)
   if position == '' then return 'new' end
   if #redis.call('XRANGE', log, position, position) == 1 then return nil end
   local at = tonumber(string.match(position, '^%d+'))
-  local lost_or_expired = now - at <= LOG_SECONDS * 1000 and 'store_lost' or 'expired'
+  local lost_or_expired = now - at <= LIMITS.logSeconds * 1000 and 'store_lost' or 'expired'
   local oldest = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
   if not oldest then return lost_or_expired end
   local born = field(oldest, 'p')
@@ -36,9 +36,6 @@ local function joined_message(keys, id, message_id, device)
   return stored and string.match(stored, '^.-\n.-\n.-\n.-\n(.*)$') .. ',"redelivered":false}'
 end
 
--- A signal whose peer has given up waiting is not replayed.
-local SIGNAL_MS = 60000
-
 -- id, event, data of each entry after `position`; event is '' for what is not for this device. Ends at `max_bytes`.
 -- RETURNS the flat list and whether the end of the log was reached ('1' or '0').
 local function read_page(keys, position, device, max_bytes)
@@ -47,7 +44,8 @@ local function read_page(keys, position, device, max_bytes)
     local chunk = redis.call('XRANGE', keys.log, from, '+', 'COUNT', 32)
     for _, entry in ipairs(chunk) do
       local id, event, data = entry[1], field(entry, 'e'), field(entry, 'd')
-      local stale = event == 'signal' and now - tonumber(string.match(id, '^%d+')) > SIGNAL_MS
+      -- A signal whose peer has given up waiting is not replayed.
+      local stale = event == 'signal' and now - tonumber(string.match(id, '^%d+')) > 1000 * LIMITS.signalSeconds
       if stale or not addressed(field(entry, 't'), device) then
         event, data = '', ''
       elseif event == 'message' and string.sub(data, 1, 1) ~= '{' then

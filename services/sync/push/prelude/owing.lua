@@ -21,12 +21,10 @@ local function owe_push(keys, now, delay, kind, device, peer, id)
   return owed
 end
 
--- Whether the device has an open stream on a replica that is not known to be dead. `dead`: channels joined by line ends.
+-- Whether the device has an open stream on a replica that is not known to be dead. `dead`: a set of channels.
 local function has_live_stream(rows, dead, device)
   for _, row in ipairs(rows) do
-    if row.open and row.device == device and not string.find('\n' .. dead .. '\n', '\n' .. row.channel .. '\n', 1, true) then
-      return true
-    end
+    if row.open and row.device == device and not dead[row.channel] then return true end
   end
   return false
 end

@@ -36,7 +36,7 @@ local function raise_version(keys, rows, now)
   local version = math.max(tonumber(redis.call('HGET', keys.presence, 'v') or '0') + 1, now)
   redis.call('HSET', keys.presence, 'v', int(version))
   redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS)
-  ring_all(rows, 'presence', 'p\n' .. account_of(keys.presence) .. '\n' .. int(version))
+  ring_all(rows, 'presence', BUS.presence .. '\n' .. account_of(keys.presence) .. '\n' .. int(version))
   return version
 end
 

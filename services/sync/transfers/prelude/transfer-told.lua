@@ -1,22 +1,21 @@
 -- What is told of a transfer, and its writing. (After `transfer`.)
-local TRANSFER_MS = 86400000
 
 -- What lists, events and answers of actions carry of the files and the relay: nothing of long lists.
 local function brief_parts(t)
-  if tonumber(t.count) > FILES_IN_EVENTS then return '', t.relay end
+  if tonumber(t.count) > LIMITS.filesInEvents then return '', t.relay end
   return t.files, relay_words(t)
 end
 
 -- The whole list of a live transfer, what is kept of it of an ended one.
 local function list_of(key, t)
-  local list = tonumber(t.count) > FILES_IN_EVENTS and redis.call('GETRANGE', key, 8 * t.count, -1) or ''
+  local list = tonumber(t.count) > LIMITS.filesInEvents and redis.call('GETRANGE', key, 8 * t.count, -1) or ''
   return list ~= '' and list or t.files
 end
 
 -- As events carry it: short lists of files, and the relay's addresses once it is in use.
 local function event_json(t)
   local count = tonumber(t.count)
-  if count > FILES_IN_EVENTS then return open_json(t) .. '}' end
+  if count > LIMITS.filesInEvents then return open_json(t) .. '}' end
   local json, uploads, downloads = open_json(t) .. ',"files":' .. t.files, {}, {}
   if t.relay == '1' then
     for i = 0, count - 1 do
@@ -34,14 +33,13 @@ local CHANGING = { 'state', 'mode', 'phase', 'sent', 'received', 'error', 'relay
 
 -- Writes what can change; the record outlives its time a little, so that its expiry can still be announced.
 local function save_transfer(keys, t, now)
-  t.updated, t.expires = int(now), int(now + TRANSFER_MS)
+  t.updated, t.expires = int(now), int(now + 1000 * LIMITS.transferSeconds)
   local flat = { 'updated', t.updated, 'expires', t.expires }
   for _, name in ipairs(CHANGING) do
     flat[#flat + 1] = name
     flat[#flat + 1] = t[name]
   end
   redis.call('HSET', keys.record, unpack(flat))
-  redis.call('PEXPIRE', keys.record, TRANSFER_MS + 3600000)
-  redis.call('PEXPIRE', keys.files, TRANSFER_MS + 3600000)
+  for _, key in ipairs({ keys.record, keys.files }) do redis.call('EXPIRE', key, LIMITS.transferSeconds + 3600) end
   redis.call('ZADD', keys.due, t.expires, 'transfer:' .. t.id)
 end

@@ -1,5 +1,4 @@
 -- The end of a transfer, and of its record. (After `transfer`.)
-local ENDED_LIST_BYTES = 2048
 
 -- It has ended: nothing long is kept of it, and it counts as an ended one.
 local function settle_transfer(keys, t, now)
@@ -10,11 +9,11 @@ local function settle_transfer(keys, t, now)
   end
   for i = 1, #stale, 1000 do redis.call('HDEL', keys.record, unpack(stale, i, math.min(#stale, i + 999))) end
   if t.brief then t.files = t.brief end
-  if #t.sealed > ENDED_LIST_BYTES then t.sealed = 'null' end
+  if #t.sealed > LIMITS.endedListBytes then t.sealed = 'null' end
   -- A record of an earlier version has its long list in it: what was in no event is not kept.
-  if tonumber(t.count) > FILES_IN_EVENTS and not t.slot then t.files = '[]' end
+  if tonumber(t.count) > LIMITS.filesInEvents and not t.slot then t.files = '[]' end
   -- The caller drops what the relay has of them; of very many what a caller that died left there expires by itself.
-  if #t.begun > ENDED_LIST_BYTES then t.begun = t.relay end
+  if #t.begun > LIMITS.endedListBytes then t.begun = t.relay end
   redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
   redis.call('DEL', keys.files)
   redis.call('ZREM', keys.inbox, '!live:' .. t.id)

@@ -9,7 +9,6 @@
 -- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
 -- delivered; `w<file>` what its sender was told of that last, and when; `a<file>` is how far the receiver has acknowledged
 -- it. `begun`: the first of these as words, once it has ended.
-local FILES_IN_EVENTS = 16
 
 local function read_transfer(key)
   local flat, record = redis.call('HGETALL', key), nil

@@ -1,0 +1,16 @@
+import { defineScript } from '../../sync/redis/script.ts';
+import { flag, record, text } from '../../sync/redis/script-values.ts';
+
+export const keysAdd = defineScript({
+  file: new URL('./keys-add.lua', import.meta.url),
+  keys: ['signingKeys'],
+  args: {
+    /** Newest key that the caller knows, '' for none. */
+    newest: text,
+    /** New key. */
+    key: text,
+    /** What is stored of it. */
+    stored: text,
+  },
+  reply: record({ added: flag }),
+});

@@ -1,0 +1,132 @@
+import { defineScript } from '../../sync/redis/script.ts';
+import {
+  digits,
+  flag,
+  number,
+  oneOf,
+  record,
+  rest,
+  restOfWords,
+  rows,
+  text,
+  variants,
+} from '../../sync/redis/script-values.ts';
+
+/** What every answer begins with: whose session it is. */
+const told = {
+  nowMs: number,
+  sessionId: text,
+  app: text,
+  subject: text,
+  meta: text,
+  label: text,
+  scope: oneOf('full', 'guest'),
+  persist: oneOf('once', 'persist'),
+  createdAtMs: number,
+  lastActiveAtMs: number,
+  endsAtMs: number,
+  name: text,
+  roles: text,
+};
+
+export const sessionUse = defineScript({
+  file: new URL('./session-use.lua', import.meta.url),
+  keys: ['session', 'user'],
+  args: {
+    id: text,
+    /** App that asks. */
+    app: text,
+    /** Digest of the secret that is shown, '' with an access token. */
+    digest: text,
+  },
+  settings: ['GRACE_MS'],
+  reply: record(told),
+});
+
+export const sessionOpen = defineScript({
+  file: new URL('./session-open.lua', import.meta.url),
+  keys: ['session', 'index', 'metas', 'user'],
+  args: {
+    id: text,
+    app: text,
+    subject: text,
+    /** Lifetime in ms. */
+    ttlMs: digits,
+    /** Digest of the secret. */
+    digest: text,
+    /** Display name. */
+    name: text,
+    /** Roles, comma-separated. */
+    roles: text,
+  },
+  reply: record(told),
+});
+
+export const sessionRotate = defineScript({
+  file: new URL('./session-rotate.lua', import.meta.url),
+  keys: ['session', 'index', 'metas', 'user'],
+  args: {
+    id: text,
+    /** App that asks. */
+    app: text,
+    /** Digest of the secret that is shown. */
+    digest: text,
+    /** Digests: of a random secret, then of those that follow from the shown one, nearest first. */
+    candidates: restOfWords,
+  },
+  settings: ['GRACE_MS'],
+  reply: record({ ...told, chosen: number }),
+});
+
+export const sessionRevoke = defineScript({
+  file: new URL('./session-revoke.lua', import.meta.url),
+  keys: ['session', 'index'],
+  args: {
+    id: text,
+    /** App that asks. */
+    app: text,
+    subject: text,
+    reason: text,
+  },
+  reply: record({ ended: flag }),
+});
+
+export const sessionPage = defineScript({
+  file: new URL('./session-page.lua', import.meta.url),
+  keys: ['index'],
+  args: {
+    /** End of the first one in ms, at least now. */
+    fromMs: number,
+    /** How many. */
+    count: digits,
+  },
+  reply: record({ nowMs: number, places: rest(rows({ sessionId: text, endsAtMs: number })) }),
+});
+
+export const sessionMint = defineScript({
+  file: new URL('./session-mint.lua', import.meta.url),
+  /** `session`: that of the meta when it was looked up; when it had none, as `newSession`, which is created. */
+  keys: ['session', 'newSession', 'index', 'metas', 'mint', 'user'],
+  args: {
+    /** Id of `session`, '' when the meta had none. */
+    known: text,
+    /** Id of `newSession`. */
+    newId: text,
+    app: text,
+    subject: text,
+    meta: text,
+    label: text,
+    scope: text,
+    persist: text,
+    /** '1': sliding. */
+    sliding: text,
+    /** Lifetime in ms. */
+    ttlMs: digits,
+    /** Digest of the secret. */
+    digest: text,
+    /** Key from which the secret is derived. */
+    keyId: text,
+  },
+  settings: ['REPLAY_SECONDS'],
+  reply: variants('outcome', { minted: { ...told, created: flag, keyId: text }, moved: { sessionId: text } }),
+});

@@ -1,0 +1,36 @@
+import { defineScript } from '../redis/script.ts';
+import { digits, flag, number, randomBits, record, text } from '../redis/script-values.ts';
+
+export const clipboardSet = defineScript({
+  file: new URL('./clipboard-set.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
+  args: {
+    /** Device of the writer, '' without. */
+    device: text,
+    /** Name to show, '' for the name of its row. */
+    name: text,
+    /** Content as a JSON string. */
+    content: text,
+    /** Content in bytes. */
+    bytes: digits,
+    random: randomBits,
+    fingerprint: text,
+    rememberSeconds: digits,
+  },
+  settings: ['TTL_MS', 'RATE_LIMIT'],
+  reply: record({ name: text, updatedAtMs: number, expiresAtMs: number }),
+  announces: true,
+  rate: 'clipboard',
+});
+
+export const clipboardClear = defineScript({
+  file: new URL('./clipboard-clear.lua', import.meta.url),
+  keys: ['routes', 'log', 'clipboard', 'due'],
+  args: {
+    random: randomBits,
+    /** Only when its time is over. */
+    onlyWhenOver: flag,
+  },
+  reply: record({ cleared: flag }),
+  announces: true,
+});

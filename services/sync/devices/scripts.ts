@@ -1,0 +1,69 @@
+import { defineScript } from '../redis/script.ts';
+import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
+
+export const presenceRead = defineScript({
+  file: new URL('./presence-read.lua', import.meta.url),
+  keys: ['devices', 'presence'],
+  args: {},
+  reply: record({ devices: textList, states: textList }),
+});
+
+export const deviceAdd = defineScript({
+  file: new URL('./device-add.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],
+  args: {
+    device: text,
+    /** Wanted name. */
+    wanted: text,
+    /** Type. */
+    wantedKind: text,
+    random: randomBits,
+    /**
+     * New: a missing device is added and told of | lost: its row is put back, nobody is told of an addition | kept:
+     * as lost, and its type is known: an existing device takes it | minted: as new, and an existing device takes the
+     * name, type and session.
+     */
+    mode: oneOf('new', 'lost', 'kept', 'minted'),
+    /** Session id, '' when it is not known. */
+    session: text,
+    /** Session end in ms, 0 when it is not known. */
+    sessionEnd: digits,
+    /** Pushes to the others: noted (in the index of due things) | ask | off. */
+    pushes: oneOf('noted', 'ask', 'off'),
+  },
+  reply: record({ row: text, added: flag, facts: textList }),
+  announces: true,
+});
+
+export const deviceRemove = defineScript({
+  file: new URL('./device-remove.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'presence', 'mail', 'inbox', 'due', 'push'],
+  args: {
+    device: text,
+    random: randomBits,
+    /** The row as it was read, to remove only that; '' to remove whatever is there. */
+    expected: text,
+  },
+  reply: record({ removed: flag }),
+  announces: true,
+});
+
+export const deviceRename = defineScript({
+  file: new URL('./device-rename.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'presence', 'operation', 'rate'],
+  args: {
+    /** Device of the caller. */
+    caller: text,
+    /** Device to rename. */
+    device: text,
+    /** New name. */
+    name: text,
+    random: randomBits,
+    fingerprint: text,
+    rememberSeconds: digits,
+  },
+  settings: ['RATE_LIMIT'],
+  reply: record({ row: text, state: text }),
+  announces: true,
+  rate: 'rename',
+});

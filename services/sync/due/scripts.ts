@@ -1,0 +1,65 @@
+import { defineScript } from '../redis/script.ts';
+import { digits, maybeNumber, nothing, number, record, rest, rows, text, textList } from '../redis/script-values.ts';
+
+/** How long a claimed account is left alone by the others. */
+export const LEASE_MS = 30_000;
+
+export const dueNote = defineScript({
+  file: new URL('./due-note.lua', import.meta.url),
+  keys: ['index', 'stamps'],
+  args: {
+    account: text,
+    /** Delay in ms from now. */
+    delayMs: number,
+    /**
+     * Random text, so that two notes of one millisecond differ; '' when the fact is there already: nobody has to wait
+     * for it then.
+     */
+    nonce: text,
+  },
+  reply: nothing,
+});
+
+export const dueClaim = defineScript({
+  file: new URL('./due-claim.lua', import.meta.url),
+  keys: ['index', 'stamps'],
+  args: {
+    /** How many. */
+    count: digits,
+  },
+  constants: { LEASE_MS },
+  reply: record({ claimed: rest(rows({ account: text, stamp: text })) }),
+});
+
+export const dueFacts = defineScript({
+  file: new URL('./due-facts.lua', import.meta.url),
+  keys: ['due'],
+  args: {
+    /** How many to pass over. */
+    passed: digits,
+  },
+  constants: { FACTS_AT_ONCE: 100 },
+  reply: record({ nextInMs: maybeNumber, due: rest(textList) }),
+});
+
+export const dueSettle = defineScript({
+  file: new URL('./due-settle.lua', import.meta.url),
+  keys: ['index', 'stamps'],
+  args: {
+    account: text,
+    /** Stamp seen when it was claimed. */
+    claimedStamp: text,
+    /** Ms until the account's next fact, '' when it has none. */
+    nextInMs: maybeNumber,
+  },
+  constants: {
+    /** No request lives longer between its note and its fact. */
+    LONGEST_REQUEST_MS: 600_000,
+    /**
+     * Nearly none lives longer. An account that was noted is looked at again after so long, whatever else is due
+     * there.
+     */
+    USUAL_REQUEST_MS: 10_000,
+  },
+  reply: nothing,
+});

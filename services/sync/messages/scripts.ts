@@ -1,0 +1,83 @@
+import { defineScript } from '../redis/script.ts';
+import {
+  digits,
+  json,
+  number,
+  oneOf,
+  randomBits,
+  record,
+  rest,
+  restOfWords,
+  rows,
+  text,
+  textList,
+  wordSet,
+} from '../redis/script-values.ts';
+
+export const messageAccept = defineScript({
+  file: new URL('./message-accept.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation', 'rate', 'push', 'due', 'accountRate', 'targets'],
+  args: {
+    /** Device of the sender, '' without. */
+    sender: text,
+    /** Name of a sender without device. */
+    fromName: text,
+    /** Target: `*`, `=<device id>` or `~<name>`. */
+    wanted: text,
+    messageId: text,
+    /** Content as a JSON string. */
+    content: text,
+    /** Content in bytes, as JSON where that is longer. */
+    bytes: number,
+    random: randomBits,
+    fingerprint: text,
+    rememberSeconds: digits,
+    /** Pushes: noted (in the index of due things) | ask | off. */
+    pushes: oneOf('noted', 'ask', 'off'),
+    dead: wordSet,
+    /** Ms that rows may be older than usual. */
+    lateMs: number,
+  },
+  settings: ['RATE_LIMIT'],
+  reply: record({
+    messageId: text,
+    createdAtMs: number,
+    targets: json<[string, string, string, boolean][]>(),
+    routes: rows({ channel: text, device: text }),
+    facts: textList,
+  }),
+  announces: true,
+  rate: 'message',
+});
+
+export const messageAck = defineScript({
+  file: new URL('./message-ack.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'],
+  args: {
+    /** Device that acknowledges. */
+    device: text,
+    random: randomBits,
+    fingerprint: text,
+    rememberSeconds: digits,
+    messageIds: restOfWords,
+  },
+  reply: record({ acked: number }),
+  announces: true,
+});
+
+export const mailPage = defineScript({
+  file: new URL('./mail-page.lua', import.meta.url),
+  keys: ['devices', 'log', 'mail', 'inbox'],
+  args: {
+    device: text,
+    /** Member after which to go on, '' at first. */
+    after: text,
+    /** Position of the stream, '' for everything. */
+    position: text,
+  },
+  constants: {
+    /** Of one page of a mailbox: what a stream that is slow to take it holds in memory meanwhile. */
+    PAGE_BYTES: 32 * 1024,
+  },
+  reply: record({ next: text, open: rest(textList) }),
+});

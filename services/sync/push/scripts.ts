@@ -1,0 +1,156 @@
+import { defineScript } from '../redis/script.ts';
+import {
+  json,
+  maybeNumber,
+  nothing,
+  number,
+  oneOf,
+  record,
+  rest,
+  rows,
+  text,
+  textList,
+  wordSet,
+} from '../redis/script-values.ts';
+import { RATES } from '../../../shared/contract/rates.ts';
+import type { PushTarget } from './sender.ts';
+
+const claim = { hash: text, fence: text };
+
+export const pushAdmit = defineScript({
+  file: new URL('./push-admit.lua', import.meta.url),
+  keys: ['devices', 'push', 'rate'],
+  args: {
+    device: text,
+    platform: text,
+  },
+  constants: { WINDOW_SECONDS: RATES.push.windowSeconds },
+  settings: ['RATE_LIMIT'],
+  reply: record({ hash: text, target: json<PushTarget>() }),
+  rate: 'push',
+});
+
+export const pushRegister = defineScript({
+  file: new URL('./push-register.lua', import.meta.url),
+  keys: ['devices', 'push', 'due'],
+  args: {
+    device: text,
+    platform: text,
+    /** Id for a new one. */
+    id: text,
+    /** Hash of the target. */
+    hash: text,
+    fence: text,
+    preview: text,
+    /** Target as JSON. */
+    target: text,
+  },
+  reply: record({ id: text, ...claim, facts: textList }),
+});
+
+export const pushDrop = defineScript({
+  file: new URL('./push-drop.lua', import.meta.url),
+  keys: ['push', 'due'],
+  args: {
+    device: text,
+    /** Platform, '' for all. */
+    platform: text,
+    /** Fence up to which, '' for any. */
+    fence: text,
+    /** Hash of the target, where there is a fence. */
+    hash: text,
+  },
+  reply: record({ dropped: rest(rows(claim)) }),
+});
+
+export const pushOwner = defineScript({
+  file: new URL('./push-owner.lua', import.meta.url),
+  keys: ['owner'],
+  args: {
+    /** Account. */
+    claimantAccount: text,
+    /** Device. */
+    claimant: text,
+    /** Fence of the registration; '' claims the target anew. */
+    ownFence: text,
+  },
+  constants: {
+    /** Whose a target is is forgotten when nothing was sent there for so long. */
+    OWNER_MS: 180 * 86_400_000,
+  },
+  reply: record({ fence: text, account: text, device: text }),
+});
+
+export const pushRelease = defineScript({
+  file: new URL('./push-release.lua', import.meta.url),
+  keys: ['owner'],
+  args: {
+    /** Fence of the registration that was dropped. */
+    droppedFence: text,
+  },
+  reply: nothing,
+});
+
+export const pushTest = defineScript({
+  file: new URL('./push-test.lua', import.meta.url),
+  keys: ['push', 'due', 'rate'],
+  args: {
+    device: text,
+    /** Id of the notification. */
+    id: text,
+  },
+  constants: { WINDOW_SECONDS: RATES.push_test.windowSeconds },
+  settings: ['RATE_LIMIT'],
+  reply: record({ facts: textList }),
+  rate: 'push_test',
+});
+
+export const pushTake = defineScript({
+  file: new URL('./push-take.lua', import.meta.url),
+  keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail'],
+  args: {
+    fact: text,
+    platform: text,
+    kind: text,
+    device: text,
+    peer: text,
+    dead: wordSet,
+  },
+  constants: {
+    /** A push that was taken is left alone by the others for so long; sending takes 10 s at most. */
+    LEASE_MS: 30_000,
+  },
+  reply: record({
+    word: text,
+    registration: text,
+    newest: text,
+    sinceMs: number,
+    attempts: number,
+    nowMs: number,
+    dueAtMs: number,
+    count: number,
+    id: text,
+    message: text,
+  }),
+});
+
+export const pushFinish = defineScript({
+  file: new URL('./push-finish.lua', import.meta.url),
+  keys: ['due', 'push'],
+  args: {
+    fact: text,
+    platform: text,
+    device: text,
+    /** Fence of the registration. */
+    fence: text,
+    /** Newest item of the job when it was taken. */
+    takenNewest: text,
+    /** Delivered | gone | retry | suspend | dropped. */
+    outcome: oneOf('delivered', 'gone', 'retry', 'suspend', 'dropped'),
+    /** Retry: ms until the next try. */
+    retryMs: maybeNumber,
+    /** Hash of the target that it was sent to. */
+    hash: text,
+  },
+  reply: record(claim),
+});

@@ -1,0 +1,27 @@
+import { defineScript } from '../redis/script.ts';
+import { number, randomBits, record, restOfWords, text } from '../redis/script-values.ts';
+
+/** A tombstone lasts longer than any token (contract section 4: an id is never given back before). */
+export const TOMBSTONE_MS = 86_400_000;
+
+export const revokedAdd = defineScript({
+  file: new URL('./revoked-add.lua', import.meta.url),
+  keys: ['revoked', 'version'],
+  args: {
+    random: randomBits,
+    /** Member, ms (0: now), ... */
+    tombstones: restOfWords,
+  },
+  constants: { TOMBSTONE_MS },
+  reply: record({ version: text, nowMs: number }),
+});
+
+export const accountErase = defineScript({
+  file: new URL('./account-erase.lua', import.meta.url),
+  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due', 'relayFiles'],
+  args: {
+    random: randomBits,
+  },
+  reply: record({ transfers: number }),
+  announces: true,
+});

@@ -1,0 +1,81 @@
+import { defineScript } from '../redis/script.ts';
+import { fields, flag, number, oneOf, record, rest, restOfWords, text, variants } from '../redis/script-values.ts';
+
+const waits = { expiresAtMs: number, replaced: text };
+/** Whoever tries codes: ms until the request ends, ms that it lives. */
+const limited = { leftMs: number, lifeMs: number };
+
+export const loginStart = defineScript({
+  file: new URL('./login-start.lua', import.meta.url),
+  keys: ['login'],
+  args: {
+    /** Ms to live. */
+    ttlMs: number,
+    /** Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id. */
+    fields: restOfWords,
+  },
+  reply: record({ createdAtMs: number, expiresAtMs: number }),
+});
+
+export const loginPoll = defineScript({
+  file: new URL('./login-poll.lua', import.meta.url),
+  keys: ['login'],
+  args: {
+    /** SHA-256 of the poll secret. */
+    pollDigest: text,
+    /** `<channel>\n<poll id>` of the poll. */
+    waiter: text,
+    /** '1' at its first look. */
+    isFirst: flag,
+  },
+  constants: {
+    /** Longer than a mint may take (3 s) with the row after it. */
+    LEASE_MS: 6_000,
+  },
+  reply: variants('state', {
+    pending: waits,
+    superseded: waits,
+    minting: waits,
+    leased: { ...waits, fence: text, login: rest(fields) },
+  }),
+});
+
+export const loginRead = defineScript({
+  file: new URL('./login-read.lua', import.meta.url),
+  keys: ['login', 'tries'],
+  args: {
+    /** SHA-256 of the approval code. */
+    codeDigest: text,
+  },
+  reply: variants('outcome', { read: { nowMs: number, login: rest(fields) }, limited }),
+});
+
+export const loginDecide = defineScript({
+  file: new URL('./login-decide.lua', import.meta.url),
+  keys: ['login', 'tries'],
+  args: {
+    /** SHA-256 of the approval code; '' to deny without it. */
+    codeDigest: text,
+    /** Wrong codes after which the account is refused; 0: they are neither counted nor limited. */
+    tries: number,
+    /** Operation id: the same again, after a lost answer, gets the first answer. */
+    operation: text,
+    /** Approved | denied. */
+    decision: oneOf('approved', 'denied'),
+    /** Field, value, ...: user, account, device and session of the approver, scope, persist. */
+    fields: restOfWords,
+  },
+  reply: variants('outcome', { decided: { waiter: text }, limited }),
+});
+
+export const loginFinish = defineScript({
+  file: new URL('./login-finish.lua', import.meta.url),
+  keys: ['login'],
+  args: {
+    /** Fencing number of the lease. */
+    fence: text,
+    /** Consumed | denied | approved. */
+    outcome: oneOf('consumed', 'denied', 'approved'),
+  },
+  reply: record({ done: flag }),
+});

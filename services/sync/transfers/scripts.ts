@@ -1,0 +1,233 @@
+import { defineScript } from '../redis/script.ts';
+import {
+  digits,
+  flag,
+  json,
+  maybeDigits,
+  nothing,
+  number,
+  oneOf,
+  randomBits,
+  record,
+  rest,
+  rows,
+  text,
+  textList,
+  wordSet,
+} from '../redis/script-values.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+
+/** A transfer as JSON without its end; its files, '' for a long list; words on the relay. */
+const stored = { openJson: text, files: text, relay: text };
+
+interface FileEntry {
+  name: string;
+  size: number;
+}
+
+export const transferInit = defineScript({
+  file: new URL('./transfer-init.lua', import.meta.url),
+  keys: [
+    'devices',
+    'routes',
+    'log',
+    'inbox',
+    'record',
+    'due',
+    'operation',
+    'rate',
+    'push',
+    'transfers',
+    'files',
+    'accountRate',
+  ],
+  args: {
+    /** Device of the sender. */
+    sender: text,
+    /** Target: `=<device id>` or `~<name>`. */
+    target: text,
+    transferId: text,
+    /** Files as a JSON array: all when there are up to 16, else those that are kept after the end. */
+    files: text,
+    /** Number of files. */
+    count: digits,
+    /** Bytes of all. */
+    bytes: digits,
+    /** Sealed as JSON. */
+    sealed: text,
+    random: randomBits,
+    fingerprint: text,
+    rememberSeconds: digits,
+    /** Pushes: noted (in the index of due things) | ask | off. */
+    pushes: oneOf('noted', 'ask', 'off'),
+    dead: wordSet,
+    /** Ms that rows may be older than usual. */
+    lateMs: number,
+    /** The long list with its ends, '' for a short one. */
+    longList: text,
+    /** Files that are kept after the end in place of `files`, '' when it is kept. */
+    brief: text,
+    /** Bytes that it counts. */
+    quotaBytes: number,
+    /** Scope of the sender. */
+    scope: oneOf('guest', 'full'),
+  },
+  settings: ['RATE_LIMIT'],
+  reply: record({
+    openJson: text,
+    receiver: text,
+    routes: rows({ channel: text, device: text }),
+    facts: textList,
+    evict: textList,
+  }),
+  announces: true,
+  rate: 'transfer',
+});
+
+export const transferAct = defineScript({
+  file: new URL('./transfer-act.lua', import.meta.url),
+  keys: ['routes', 'log', 'inbox', 'record', 'due', 'transfers', 'files'],
+  args: {
+    /** Device that acts; '' to cancel for the account, whatever the state. */
+    device: text,
+    /** Accept | reject | p2p | relay | complete | fail | cancel. */
+    action: oneOf('accept', 'reject', 'p2p', 'relay', 'complete', 'fail', 'cancel'),
+    /** Phase, '' to leave it. */
+    phase: text,
+    /** Error as JSON, 'null' to leave it. */
+    error: text,
+    random: randomBits,
+  },
+  reply: record({ ...stored, refusingState: text }),
+  announces: true,
+});
+
+export const transferPhase = defineScript({
+  file: new URL('./transfer-phase.lua', import.meta.url),
+  keys: ['routes', 'record', 'due', 'files'],
+  args: {
+    /** Device that tells. */
+    device: text,
+    /** Phase; '' forwards what is waiting. */
+    phase: text,
+    /** Sent bytes, '' to leave them. */
+    sent: maybeDigits,
+    /** Received bytes, '' to leave them. */
+    received: maybeDigits,
+    /** File of which the receiver has stored some, '' for a phase. */
+    file: maybeDigits,
+    /** How far, '' for a phase. */
+    storedBytes: maybeDigits,
+  },
+  constants: { FORWARD_MS: 1_000 / LIMITS.phasesPerSecond },
+  reply: record({ ...stored, refusingState: text, waitMs: number }),
+  announces: true,
+});
+
+export const transferRead = defineScript({
+  file: new URL('./transfer-read.lua', import.meta.url),
+  keys: ['record', 'files'],
+  args: {
+    /** Device that asks. */
+    device: text,
+  },
+  reply: record(stored),
+});
+
+export const transferGlance = defineScript({
+  file: new URL('./transfer-glance.lua', import.meta.url),
+  keys: ['record'],
+  args: {
+    /** Device that asks. */
+    device: text,
+    /** State that is looked for, '' for any. */
+    state: text,
+  },
+  reply: record(stored),
+});
+
+export const transferFile = defineScript({
+  file: new URL('./transfer-file.lua', import.meta.url),
+  keys: ['record', 'files'],
+  args: {
+    /** Device that asks. */
+    device: text,
+    file: digits,
+  },
+  reply: record({
+    role: oneOf('sender', 'receiver'),
+    state: text,
+    relayInUse: flag,
+    begun: text,
+    file: json<FileEntry>(),
+    files: json<FileEntry[]>(),
+  }),
+});
+
+export const transferList = defineScript({
+  file: new URL('./transfer-list.lua', import.meta.url),
+  keys: ['inbox'],
+  args: {
+    device: text,
+    /** `<created>-<transfer>` before which to go on, '' at first. */
+    cursor: text,
+    /** How many. */
+    count: digits,
+  },
+  reply: record({ transfers: rest(textList) }),
+});
+
+export const transferOwed = defineScript({
+  file: new URL('./transfer-owed.lua', import.meta.url),
+  keys: ['inbox', 'log'],
+  args: {
+    device: text,
+    /** Position of the stream. */
+    position: text,
+  },
+  settings: ['REDELIVERY_MS'],
+  reply: record({ transfers: rest(textList) }),
+});
+
+export const transferExpire = defineScript({
+  file: new URL('./transfer-expire.lua', import.meta.url),
+  keys: ['routes', 'log', 'inbox', 'record', 'due', 'transfers', 'files'],
+  args: {
+    transferId: text,
+    random: randomBits,
+  },
+  reply: record({ expired: flag, relay: text }),
+  announces: true,
+});
+
+export const transferEvict = defineScript({
+  file: new URL('./transfer-evict.lua', import.meta.url),
+  keys: ['inbox', 'record', 'due', 'transfers', 'files'],
+  args: {
+    transferId: text,
+  },
+  reply: nothing,
+});
+
+export const transferGeneration = defineScript({
+  file: new URL('./transfer-generation.lua', import.meta.url),
+  keys: ['routes', 'log', 'record'],
+  args: {
+    file: digits,
+    /** Generation that it has, '' before the first. */
+    knownGeneration: maybeDigits,
+    /** Generation that it gets. */
+    generation: digits,
+    /** Offset at which that begins. */
+    offset: digits,
+    random: randomBits,
+    /** Its sender is told. */
+    tells: flag,
+  },
+  constants: {
+    /** Its sender is told of the same place again after so long. */
+    TELL_AGAIN_MS: 30_000,
+  },
+  reply: record({ generation: number, refusingState: text }),
+  announces: true,
+});

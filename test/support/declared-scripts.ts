@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ScriptDeclaration } from '../../services/sync/redis/script.ts';
+
+export type Declared = ScriptDeclaration<string, object, unknown, string>;
+
+const SERVICES = fileURLToPath(new URL('../../services/', import.meta.url));
+
+/** The scripts of services/, by their files from there on. */
+export const scriptFiles = (): string[] =>
+  readdirSync(SERVICES, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.lua') && !path.includes('prelude'),
+  );
+
+/** What is declared of them, by the same files. */
+export async function declaredScripts(): Promise<Map<string, Declared>> {
+  const found = new Map<string, Declared>();
+  const paths = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' });
+  for (const path of paths.filter((each) => /(\/scripts|account-ring)\.ts$/.test(each))) {
+    const module = (await import(SERVICES + path)) as Record<string, unknown>;
+    for (const value of Object.values(module)) {
+      if (typeof value !== 'object' || value === null || !('file' in value)) continue;
+      const declared = value as Declared;
+      found.set(declared.file.pathname.slice(SERVICES.length), declared);
+    }
+  }
+  return found;
+}
