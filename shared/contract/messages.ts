@@ -37,7 +37,7 @@ export const MessageAccepted = Type.Object({
 });
 export type MessageAccepted = Static<typeof MessageAccepted>;
 
-export const Message = Type.Object({
+const Message = Type.Object({
   message_id: Uuid,
   from_device_id: orNull(DeviceId),
   from_name: Type.String(),
@@ -45,8 +45,6 @@ export const Message = Type.Object({
   created_at: UnixMs,
   redelivered: Type.Boolean(),
 });
-export type Message = Static<typeof Message>;
-
 export const messageRoutes = {
   sendMessage: route({
     method: 'POST',

@@ -13,18 +13,19 @@ interface Waiting {
   start: (turn: Turn) => void;
 }
 
-/** The requests of one account. It exists while there are any. */
-interface Line {
-  readonly account: string;
-  readonly working: Set<Turn>;
-  readonly waiting: Waiting[];
-  waitingBytes: number;
-  timer: NodeJS.Timeout | null;
-}
-
 /** A request's right to be worked on. Has to be ended; may be ended again. */
 export interface Turn {
   end(): void;
+}
+
+/** The requests of one account. It exists while there are any. */
+interface Line {
+  readonly account: string;
+  /** A few. */
+  readonly working: Turn[];
+  readonly waiting: Waiting[];
+  waitingBytes: number;
+  timer: NodeJS.Timeout | null;
 }
 
 interface AccountQueueParts {
@@ -45,15 +46,22 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
   const lines = new Map<string, Line>();
 
   function begin(line: Line): Turn {
-    const turn: Turn = { end: () => line.working.delete(turn) && goOn(line) };
-    line.working.add(turn);
+    const turn: Turn = {
+      end() {
+        const place = line.working.indexOf(turn);
+        if (place === -1) return;
+        line.working.splice(place, 1);
+        goOn(line);
+      },
+    };
+    line.working.push(turn);
     return turn;
   }
 
   function goOn(line: Line): void {
     const next = line.waiting.shift();
     if (next === undefined) {
-      if (line.working.size === 0) lines.delete(line.account);
+      if (line.working.length === 0) lines.delete(line.account);
       return;
     }
     line.waitingBytes -= next.bytes;
@@ -79,11 +87,11 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
     enter(account: string, bytes = 0): Turn | Promise<Turn> | null {
       const line = lines.get(account);
       if (line === undefined) {
-        const first = { account, working: new Set<Turn>(), waiting: [], waitingBytes: 0, timer: null };
+        const first: Line = { account, working: [], waiting: [], waitingBytes: 0, timer: null };
         lines.set(account, first);
         return begin(first);
       }
-      if (line.working.size < atOnce) return begin(line);
+      if (line.working.length < atOnce) return begin(line);
       if (line.waiting.length >= mostWaiting || line.waitingBytes + bytes > mostWaitingBytes) return null;
       return new Promise((start) => {
         line.waiting.push({ bytes, start });

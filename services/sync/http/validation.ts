@@ -1,4 +1,11 @@
-import { type AnySchemaObject, type ErrorObject, type FuncKeywordDefinition, type Options, str, type ValidateFunction } from 'ajv';
+import {
+  type AnySchemaObject,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type Options,
+  str,
+  type ValidateFunction,
+} from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
@@ -22,7 +29,8 @@ const OPTIONS = {
 } as const;
 
 /** Characters as JSON Schema counts them, of which some take two units. */
-const charactersOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+const charactersOf = (text: string): number =>
+  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 /**
  * The bounds of a text's length. Most texts need not be counted for them; the library's own counts each one to its end,
@@ -37,7 +45,8 @@ const LENGTHS: readonly FuncKeywordDefinition[] = [
   {
     keyword: 'maxLength',
     error: { message: ({ schemaCode }) => str`must NOT have more than ${schemaCode} characters` },
-    validate: (most: number, text: string) => text.length <= most || (text.length <= 2 * most && charactersOf(text) <= most),
+    validate: (most: number, text: string) =>
+      text.length <= most || (text.length <= 2 * most && charactersOf(text) <= most),
   },
 ];
 

@@ -50,12 +50,14 @@ export function makePresenceTeller({ streams, readPresence, onFailure }: Presenc
     if (entry.presenceReading || outdated(entry).length === 0) return;
     entry.presenceReading = true;
     read(entry)
-      .catch((error: unknown) => onFailure(account, error))
       .then(() => pause(PAUSE_MS, undefined, { ref: false }))
-      .then(() => {
+      .finally(() => {
         entry.presenceReading = false;
-        tell(account);
-      });
+      })
+      .then(
+        () => tell(account),
+        (error: unknown) => onFailure(account, error),
+      );
   };
 }
 
