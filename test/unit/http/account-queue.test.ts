@@ -157,4 +157,11 @@ describe('a replica that works', () => {
     open[0]?.();
     expect((await asked).status).toBe(200);
   });
+
+  test('on as much as it may lets the bytes of files pass all the same', async () => {
+    const { app } = publicApp({ accountQueue: { enter: () => null, size: 1 } });
+    const path = '/api/relay/0190b5a4-7d0e-7000-8000-000000000000/0/0';
+    await request(app).get(path).set(ALICE).expect(200);
+    await request(app).get('/api/me').set(ALICE).expect(429);
+  });
 });
