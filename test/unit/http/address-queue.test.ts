@@ -17,7 +17,7 @@ function queue(aTurn: number) {
   });
   const come = (address: string, number: number): Asked => {
     const asked = { address, number, destroyed: false };
-    void listener(asked as unknown as IncomingMessage, { destroyed: false } as ServerResponse);
+    listener(asked as unknown as IncomingMessage, { destroyed: false } as ServerResponse);
     return asked;
   };
   return { begun, come };
