@@ -9,6 +9,7 @@ import { makeDeviceHandlers } from './devices/routes.ts';
 import { makeDeviceStore } from './devices/store.ts';
 import { DueSweeper } from './due/due-sweeper.ts';
 import { makeDueStore } from './due/store.ts';
+import { makeAccountQueue } from './http/account-queue.ts';
 import { makeAddressLimits } from './http/address-limit.ts';
 import { makeDocumentHandlers } from './http/documents.ts';
 import { openPorts } from './http/ports.ts';
@@ -297,6 +298,7 @@ export async function startApp(config: Config): Promise<App> {
       ...{ prefixOf: keys.addressRatePrefix, clientAddress, scale: config.http.rateLimitScale, logger },
     }),
     replicaLimits: makeReplicaLimits({ scale: config.http.rateLimitScale }),
+    accountQueue: makeAccountQueue(),
     logger,
     metrics,
   });

@@ -52,8 +52,6 @@ export const Message = Type.Object({
   created_at: UnixMs,
   redelivered: Type.Boolean(),
 });
-export type Message = Static<typeof Message>;
-
 export const messageRoutes = {
   sendMessage: route({
     method: 'POST',

@@ -29,12 +29,12 @@ type ServiceAuth = (req: IncomingMessage) => string;
 
 function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: ServiceAuth): RequestHandler {
   const validator = makeValidator(route);
-  const readBody = route.body === null ? null : makeBody(route);
+  const body = route.body === null ? null : makeBody(route);
   return async (req, res: Response) => {
     factsOf(res).route = route;
     const app = serviceAuth(req);
     const query = validator.query(req.query);
-    const { value, fingerprint } = readBody === null ? NO_BODY : await readBody(req);
+    const { value, fingerprint } = body === null ? NO_BODY : body.parse(await body.read(req));
     validator.body(value);
     const { id, keyed } = operationOf(req, route, fingerprint);
     // What the validators let through has the types of the row.

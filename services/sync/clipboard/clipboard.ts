@@ -17,7 +17,7 @@ const EMPTY: ClipboardEntry = {
 
 /** C0 controls except tab, line feed and carriage return: what is left is plain text (contract, "Clipboard"). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]+/g;
 
 interface Write {
   content: string;

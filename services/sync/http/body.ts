@@ -17,8 +17,10 @@ interface JsonBody {
 
 const fingerprintOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
 
+const NOTHING = Buffer.alloc(0);
+
 /** What stands for the body on routes that take none. */
-export const NO_BODY: JsonBody = { value: null, fingerprint: fingerprintOf(new Uint8Array()) };
+export const NO_BODY: JsonBody = { value: null, fingerprint: fingerprintOf(NOTHING) };
 
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
@@ -46,19 +48,22 @@ const parseForm = (bytes: Buffer): unknown => {
 };
 
 /** What stands for an absent body where it is optional. */
-const emptyBody = (): JsonBody => ({ value: {}, fingerprint: fingerprintOf(new Uint8Array()) });
+const emptyBody = (): JsonBody => ({ value: {}, fingerprint: fingerprintOf(NOTHING) });
 
-const required = (): BatonError => new BatonError('invalid_request', 'A JSON body is required');
+/** How the body of a route is taken in. Reading waits for the sender, and looks at nothing; looking costs time at once. */
+export interface BodyReader {
+  /** All of it; empty when there is none. Throws unsupported_media_type, body_too_large. */
+  read(req: Request): Promise<Buffer>;
+  /** Throws invalid_request without a body where one is needed, or with malformed JSON. */
+  parse(bytes: Buffer): JsonBody;
+}
 
-/**
- * Reads the JSON body of a route that needs one. Compressed bodies are refused, because limits count bytes as received.
- * @throws invalid_request without a body or with malformed JSON, unsupported_media_type, body_too_large
- */
+/** Takes in the body of a route that has one. Compressed bodies are refused, because limits count bytes as received. */
 export function makeBody({
   bodyLimitBytes: limitBytes,
   bodyOptional: isOptional,
   bodyKind,
-}: Pick<Route, 'bodyLimitBytes' | 'bodyOptional' | 'bodyKind'>): (req: Request) => Promise<JsonBody> {
+}: Pick<Route, 'bodyLimitBytes' | 'bodyOptional' | 'bodyKind'>): BodyReader {
   const wrongType = (type: string | undefined): BatonError | null => {
     if (bodyKind === 'form' ? isForm(type) : isJson(type)) return null;
     return new BatonError(
@@ -66,21 +71,24 @@ export function makeBody({
       `Send the body as ${bodyKind === 'form' ? 'a form' : 'application/json'}`,
     );
   };
-  return async (req) => {
-    if (!announcesBody(req)) {
+  return {
+    async read(req) {
+      if (!announcesBody(req)) return NOTHING;
+      const refused = wrongType(req.headers['content-type']);
+      // Announced without a length it may turn out to be none.
+      if (refused !== null && !(isOptional && req.headers['content-length'] === undefined)) throw refused;
+      // Whoever is so slow is not waited for, and not answered either.
+      const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
+      const bytes = await readBytes(req, limitBytes).finally(() => clearTimeout(timer));
+      if (refused !== null && bytes.length > 0) throw refused;
+      return bytes;
+    },
+    parse(bytes) {
+      if (bytes.length > 0) {
+        return { value: bodyKind === 'form' ? parseForm(bytes) : parse(bytes), fingerprint: fingerprintOf(bytes) };
+      }
       if (isOptional) return emptyBody();
-      throw required();
-    }
-    const refused = wrongType(req.headers['content-type']);
-    // Announced without a length it may turn out to be none.
-    if (refused !== null && !(isOptional && req.headers['content-length'] === undefined)) throw refused;
-    // Whoever is so slow is not waited for, and not answered either.
-    const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
-    const bytes = await readBytes(req, limitBytes).finally(() => clearTimeout(timer));
-    const isEmpty = bytes.length === 0;
-    if (isEmpty && isOptional) return emptyBody();
-    if (refused !== null) throw refused;
-    if (isEmpty) throw required();
-    return { value: bodyKind === 'form' ? parseForm(bytes) : parse(bytes), fingerprint: fingerprintOf(bytes) };
+      throw new BatonError('invalid_request', 'A JSON body is required');
+    },
   };
 }

@@ -29,10 +29,10 @@ export interface Call<R extends Route> {
 }
 
 /**
- * Status and body; or null when the handler wrote to `res` itself: a page, or an event stream, whose handler returns
+ * Status and body, or its JSON where that lies ready: to read much and write it again takes long. Null when the handler wrote to `res` itself: a page, or an event stream, whose handler returns
  * once the stream has begun.
  */
-export type Answer<R extends Route> = { status: keyof R['answers'] & number; body?: AnswerOf<R> } | null;
+export type Answer<R extends Route> = { status: keyof R['answers'] & number; body?: AnswerOf<R>; json?: string } | null;
 
 export type Handler<R extends Route> = (call: Call<R>) => Answer<R> | Promise<Answer<R>>;
 

@@ -8,11 +8,13 @@ import { guard } from '../identity/guard.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type AddressGroup, isAddressGroup } from './address-limit.ts';
+import type { AccountQueue } from './account-queue.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
 import { makeBody, NO_BODY } from './body.ts';
 import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from './operation.ts';
 import type { ReplicaLimits } from './replica-limit.ts';
+import { tooManyWaiting } from './rate-limit-headers.ts';
 import { factsOf, isEventStream, refusesHead } from './request-facts.ts';
 import { noteStreamOpen } from './request-log.ts';
 import { sendAway } from './send-away.ts';
@@ -32,6 +34,7 @@ export interface RouterDeps {
   sameOrigin: (req: IncomingMessage) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   replicaLimits: Pick<ReplicaLimits, 'check'>;
+  accountQueue: Pick<AccountQueue, 'enter'>;
   metrics: Metrics;
 }
 
@@ -124,15 +127,24 @@ async function run(handler: AnyHandler, call: Call<Route>, identity: Identity): 
   }
 }
 
+/** A request's turn among those of its account. Relays take turns of their own, by the bytes that they move. */
+function turnOf({ accountQueue }: RouterDeps, route: Route, caller: Caller | null, bytes: number) {
+  if (caller === null || route.bytes) return null;
+  const turn = accountQueue.enter(caller.account, bytes);
+  if (turn === null) throw tooManyWaiting(route);
+  return turn;
+}
+
 function send(res: Response, answer: Answer<Route>): void {
   if (answer === null) return;
   res.statusCode = answer.status;
-  if (answer.body === undefined) {
+  const { body, json } = answer;
+  if (body === undefined && json === undefined) {
     res.end();
     return;
   }
   // As `res.json` writes it, without the search for an entity tag and a charset: 3 % of the time of a request.
-  const text = JSON.stringify(answer.body);
+  const text = json ?? JSON.stringify(body);
   if (!res.hasHeader('Content-Type')) res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.end(text);
@@ -148,7 +160,7 @@ function closeAfterRefusal(req: Request, res: Response): void {
 }
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
-  const readBody = route.body === null ? null : makeBody(route);
+  const reader = route.body === null ? null : makeBody(route);
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;
@@ -166,13 +178,19 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     }
     validator.params(req.params);
     const query = validator.query(req.query);
-    const body = readBody === null ? NO_BODY : await readBody(req);
-    validator.body(body.value);
-    const operation = operationOf(req, route, body.fingerprint);
-    const read = { params: req.params, query, body: body.value };
-    // What the validators let through has the types of the row.
-    const call = { caller, ...read, requestId: facts.requestId, operation, req, res } as unknown as Call<Route>;
-    send(res, await run(handler, call, deps.identity));
+    const bytes = reader === null ? null : await reader.read(req);
+    const turn = await turnOf(deps, route, caller, bytes?.length ?? 0);
+    try {
+      const body = reader === null || bytes === null ? NO_BODY : reader.parse(bytes);
+      validator.body(body.value);
+      const operation = operationOf(req, route, body.fingerprint);
+      const read = { params: req.params, query, body: body.value };
+      // What the validators let through has the types of the row.
+      const call = { caller, ...read, requestId: facts.requestId, operation, req, res } as unknown as Call<Route>;
+      send(res, await run(handler, call, deps.identity));
+    } finally {
+      turn?.end();
+    }
     if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
   };
 }

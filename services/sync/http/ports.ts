@@ -1,8 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { makeClientAddress } from '../identity/client-address.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../version.ts';
+import { makeAddressQueue } from './address-queue.ts';
 import { makeConnectionCap } from './connection-cap.ts';
 import { makeConnectionsFull } from './connections-full.ts';
 import { addressText, type RunningServer, startServer } from './server.ts';
@@ -18,7 +20,10 @@ interface PortParts {
   metrics: Metrics;
 }
 
-/** The public port, with not too many connections, of one address and of all, and none that takes nothing of its answer. */
+/**
+ * The public port, with not too many connections, of one address and of all, and none that takes nothing of its answer;
+ * clients take turns.
+ */
 function openPublicPort({ config: { http, relay }, app, logger, metrics }: PortParts): Promise<RunningServer> {
   const admits = makeConnectionCap({
     limit: http.connectionsPerAddress,
@@ -28,7 +33,8 @@ function openPublicPort({ config: { http, relay }, app, logger, metrics }: PortP
   const stuckMs = Math.max(STUCK_MS, 2 * relay.stallMs);
   const { host, port, maxConnections } = http;
   const onFull = makeConnectionsFull({ limit: maxConnections, logger, metrics });
-  return startServer({ app, host, port, admits, maxConnections, onFull, stuckMs });
+  const fair = makeAddressQueue({ app, addressOf: makeClientAddress({ trustedProxies: http.trustedProxies }) });
+  return startServer({ app: fair, host, port, admits, maxConnections, onFull, stuckMs });
 }
 
 /** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */

@@ -1,4 +1,6 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
+import type { Route } from '../../../shared/contract/route.ts';
 
 /** A limit under `APP_RATE_LIMIT_SCALE`, above 0: at least one. */
 export const scaled = (limit: number, scale: number): number => Math.max(1, Math.floor(limit * scale));
@@ -18,3 +20,15 @@ export const rateLimitHeaders = (
   RateLimit: `"${group}"; r=${remaining}; t=${Math.max(0, Math.ceil(resetSeconds))}`,
   'RateLimit-Policy': `"${group}"; q=${limit}; w=${RATES[group].windowSeconds}`,
 });
+
+/** A line of an account gets shorter by hundreds in so long. */
+const RETRY_SECONDS = 1;
+
+/** The refusal of a request that cannot even wait. */
+export function tooManyWaiting({ rate }: Pick<Route, 'rate'>): BatonError {
+  const counts = (group: RateGroup) => ({ limit: RATES[group].limit, remaining: 0, resetSeconds: RETRY_SECONDS });
+  return new BatonError('rate_limited', 'Too many requests of this account wait', {
+    retryAfterSeconds: RETRY_SECONDS,
+    ...(rate !== null && { headers: rateLimitHeaders(rate, counts(rate)) }),
+  });
+}

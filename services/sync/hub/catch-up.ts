@@ -39,12 +39,9 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
   const withPermit = makePermits(PAGES_AT_ONCE);
 
   /** One read at a time for the streams of an account. */
-  function readPage(stream: Stream): Promise<Awaited<ReturnType<HubStore['readPage']>>> {
+  function inTurn<T>(stream: Stream, act: () => Promise<T>): Promise<T> {
     const entry = streams.find(stream.account);
-    const read = (entry?.reading ?? Promise.resolve()).then(() => {
-      stream.missedBell = false;
-      return store.readPage(stream);
-    });
+    const read = (entry?.reading ?? Promise.resolve()).then(act);
     // Without the page, which would stay for as long as the account has a stream here.
     if (entry) {
       entry.reading = read.then(
@@ -53,6 +50,22 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
       );
     }
     return read;
+  }
+
+  const readPage = (stream: Stream) =>
+    inTurn(stream, () => {
+      stream.missedBell = false;
+      return store.readPage(stream);
+    });
+
+  /** What lies beside the log too: a device may have megabytes of it, and open streams in a loop. */
+  async function* readOwed(stream: Stream, from: string): AsyncGenerator<OwedEvent[]> {
+    const pages = owed(stream, from)[Symbol.asyncIterator]();
+    while (!stream.isOver) {
+      const page = await inTurn(stream, () => pages.next());
+      if (page.done) return;
+      yield page.value;
+    }
   }
 
   /** Writes what fits; false when the socket was full before the end. The rest is read again from the new position. */
@@ -71,7 +84,7 @@ export function makeCatchUp({ store, streams, metrics, owed, onLost, onLive, onF
 
   /** False: the stream is over. May be repeated when it failed in the middle: nothing is written twice. */
   async function writeOwed(stream: Stream, { from, written }: NonNullable<Stream['owed']>): Promise<boolean> {
-    for await (const events of owed(stream, from)) {
+    for await (const events of readOwed(stream, from)) {
       for (const { name, id, data } of events) {
         if (written.has(id)) continue;
         if (!(await stream.whenWritable())) return false;

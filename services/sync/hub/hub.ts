@@ -317,7 +317,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     if (stream.state === 'live' && attached.presenceVersion < stream.presenceVersion) stream.mustGreet = true;
     if (stream.mustGreet && stream.state !== 'opening' && !stream.catchingUp) return this.#begin(stream, false);
     if (await this.#restoreRow(stream, attached)) this.sweeper.attachSoon(stream);
-    if (attached.presence) sendPresence(stream, presenceView(attached.presence));
+    if (attached.presence) sendPresence([stream], presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await rooms.noteDue(stream.account, attached.nextDueInMs);
     // An end that lies before where the stream stood when it asked: the store lost its tail.
     const isBehind = attached.top !== stream.position && (stream.position === position || !stream.saw(attached.top));

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Presence } from '../../../shared/contract/presence.ts';
 import { frame } from './frames.ts';
 import type { AccountStreams, LocalStreams } from './local-streams.ts';
@@ -9,20 +10,28 @@ interface PresenceTellerParts {
   onFailure: (account: string, error: unknown) => void;
 }
 
+/** After a snapshot the next one waits for so long: to come and go in a loop must not make one a stream and a time. */
+const PAUSE_MS = 100;
+
 /** Streams to which a newer presence can be written now; the others ask again when they are live. */
 const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
   [...streams].filter((stream) => stream.greeted && stream.writable && stream.presenceVersion < presenceVersion);
 
-/** Writes a snapshot unless the stream has it, or a newer one, already. */
-export function sendPresence(stream: Stream, presence: Presence): void {
-  if (!stream.greeted || !stream.writable || presence.version <= stream.presenceVersion) return;
-  stream.presenceVersion = presence.version;
-  stream.write(frame('presence', JSON.stringify(presence)));
+/** Writes a snapshot to each stream that has neither it nor a newer one already. */
+export function sendPresence(streams: Iterable<Stream>, presence: Presence): void {
+  let chunk: Buffer | null = null;
+  for (const stream of streams) {
+    if (!stream.greeted || !stream.writable || presence.version <= stream.presenceVersion) continue;
+    stream.presenceVersion = presence.version;
+    chunk ??= frame('presence', JSON.stringify(presence));
+    stream.write(chunk);
+  }
 }
 
 /**
  * Presence is a state, not a list of events: an announcement only says that there is a newer version. It is read once
- * for all streams of the account here, and announcements that come meanwhile are answered by one more read.
+ * for all streams of the account here, and announcements that come meanwhile, or soon after, are answered by one more
+ * read.
  */
 export function makePresenceTeller({ streams, readPresence, onFailure }: PresenceTellerParts) {
   async function read(entry: AccountStreams): Promise<void> {
@@ -30,7 +39,7 @@ export function makePresenceTeller({ streams, readPresence, onFailure }: Presenc
     const presence = await readPresence(entry.account);
     // What was read is the truth, also when the store lost the version that rang; a later bell is another matter.
     if (entry.presenceVersion === rungFor) entry.presenceVersion = presence.version;
-    for (const stream of outdated(entry)) sendPresence(stream, presence);
+    sendPresence(outdated(entry), presence);
   }
 
   /** Tells the streams of an account that have an older version; `version`: what was announced. */
@@ -41,6 +50,7 @@ export function makePresenceTeller({ streams, readPresence, onFailure }: Presenc
     if (entry.presenceReading || outdated(entry).length === 0) return;
     entry.presenceReading = true;
     read(entry)
+      .then(() => pause(PAUSE_MS, undefined, { ref: false }))
       .finally(() => {
         entry.presenceReading = false;
       })

@@ -4,7 +4,7 @@ import { RATES } from '../../../shared/contract/rates.ts';
 import { IPV6_SUBNET_BITS } from '../http/address-limit.ts';
 import { rateLimitHeaders, scaled } from '../http/rate-limit-headers.ts';
 import { makeCounts } from '../http/recent-counts.ts';
-import { makeAddressQueue } from './address-queue.ts';
+import { makeConcurrencyLimit } from './concurrency-limit.ts';
 
 const GROUP = 'unknown_credential';
 /** Addresses that are counted in one window; two windows are kept. Some 100 bytes each. */
@@ -45,7 +45,7 @@ export function makeStrangerLimit(parts: StrangerLimitParts) {
   const windowMs = RATES[GROUP].windowSeconds * 1000;
   const limit = scale === 0 ? Number.POSITIVE_INFINITY : scaled(RATES[GROUP].limit, scale);
   const refusals = makeCounts({ most: MOST_COUNTED, windowMs });
-  const queue = makeAddressQueue({ atOnce, mostWaiting, waitMs });
+  const queue = makeConcurrencyLimit({ atOnce, mostWaiting, waitMs });
 
   const tooMany = (resetSeconds: number): BatonError => {
     const headers = Number.isFinite(limit) ? rateLimitHeaders(GROUP, { limit, remaining: 0, resetSeconds }) : {};

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Message, MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
+import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { OwePushes } from '../push/owing.ts';
@@ -60,14 +60,14 @@ export function makeMessages({ store, isDeadChannel, owePushes, onAccepted }: Me
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 
-    /** The caller's unacknowledged messages, oldest first; a caller without device has no mailbox. */
-    async list(caller: Caller): Promise<Message[]> {
-      if (caller.deviceId === null) return [];
-      const messages: Message[] = [];
+    /** The caller's unacknowledged messages as JSON, oldest first; a caller without device has no mailbox. */
+    async list(caller: Caller): Promise<string> {
+      if (caller.deviceId === null) return '[]';
+      const messages: string[] = [];
       for await (const page of store.pages(caller.account, caller.deviceId, '')) {
-        messages.push(...page.map((open) => JSON.parse(`${open},"redelivered":false}`) as Message));
+        for (const open of page) messages.push(`${open},"redelivered":false}`);
       }
-      return messages;
+      return `[${messages.join(',')}]`;
     },
 
     async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {

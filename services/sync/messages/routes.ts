@@ -8,7 +8,7 @@ export const makeMessageHandlers = (messages: Messages): HandlersOf<typeof messa
     return { status: isConfirmed ? 201 : 202, body: answer };
   },
 
-  listMessages: async ({ caller }) => ({ status: 200, body: { messages: await messages.list(caller) } }),
+  listMessages: async ({ caller }) => ({ status: 200, json: `{"messages":${await messages.list(caller)}}` }),
 
   ackMessages: async ({ caller, body, operation }) => ({
     status: 200,

@@ -46,13 +46,18 @@ const kept = (files: readonly StoredFile[]): string =>
   );
 
 export function packFiles(wanted: readonly NewFile[]): FileList {
-  const files = wanted.map(({ name, size, type, sha256 }, index) => ({
-    ...{ index, name, size },
-    ...{ type: type ?? null, sha256: sha256 ?? null },
+  const files = wanted.map(({ name, size, type = null, sha256 = null }, index) => ({
+    index,
+    name,
+    size,
+    type,
+    sha256,
   }));
   const jsons = files.map((file) => JSON.stringify(file));
+  const lengths = jsons.map((json) => Buffer.byteLength(json));
   const whole = `[${jsons.join(',')}]`;
-  const bytes = Buffer.byteLength(whole);
+  // With its brackets and commas.
+  const bytes = lengths.reduce((sum, length) => sum + length, files.length + 1);
   const counted = {
     count: files.length,
     totalBytes: files.reduce((sum, { size }) => sum + size, 0),
@@ -62,8 +67,8 @@ export function packFiles(wanted: readonly NewFile[]): FileList {
     return { ...counted, inRecord: whole, long: '', brief: bytes > LIMITS.endedListBytes ? kept(files) : '' };
   }
   let end = 0;
-  const ends = jsons.map((json) => {
-    end += 1 + Buffer.byteLength(json);
+  const ends = lengths.map((length) => {
+    end += 1 + length;
     return end.toString(16).padStart(8, '0');
   });
   return { ...counted, inRecord: kept(files), long: ends.join('') + whole, brief: '' };

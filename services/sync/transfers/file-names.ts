@@ -5,15 +5,20 @@ import type { NewFile } from '../../../shared/contract/transfers.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
+/** Of these nothing but its parts has to be looked at, and a character is a byte. */
+const PLAIN = /^[ -[\]-~]*$/;
+
 /** Why a name is not one (contract, "Transfers"), or null. */
 function flawOf(name: string): string | null {
-  if (!name.isWellFormed()) return 'is not well-formed Unicode';
-  if (name.includes('\\')) return 'holds a backslash';
-  if (HOSTILE.test(name)) return 'holds a control character';
-  if (Buffer.byteLength(name) > LIMITS.fileNameBytes) return `is over ${LIMITS.fileNameBytes} bytes`;
+  const isPlain = PLAIN.test(name);
+  if (!isPlain && !name.isWellFormed()) return 'is not well-formed Unicode';
+  if (!isPlain && name.includes('\\')) return 'holds a backslash';
+  if (!isPlain && HOSTILE.test(name)) return 'holds a control character';
+  const bytesOf = (text: string) => (isPlain ? text.length : Buffer.byteLength(text));
+  if (bytesOf(name) > LIMITS.fileNameBytes) return `is over ${LIMITS.fileNameBytes} bytes`;
   for (const part of name.split('/')) {
     if (part === '' || part === '.' || part === '..') return 'has an empty part, or one of dots';
-    if (Buffer.byteLength(part) > LIMITS.fileNamePartBytes) return `has a part over ${LIMITS.fileNamePartBytes} bytes`;
+    if (bytesOf(part) > LIMITS.fileNamePartBytes) return `has a part over ${LIMITS.fileNamePartBytes} bytes`;
   }
   return null;
 }

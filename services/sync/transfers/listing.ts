@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Transfer, TransferState } from '../../../shared/contract/transfers.ts';
+import type { TransferState } from '../../../shared/contract/transfers.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { TransferStore } from './store.ts';
 import { viewFor } from './view.ts';
@@ -32,11 +32,13 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'owed
   return {
     /**
      * Newest first. A page is short, or empty, when too many records would have to be looked at for more, or when it is
-     * long already: then its cursor goes on.
+     * long already: then its cursor goes on. As JSON.
      */
     async list(actor: DeviceCaller, { state, limit = 50, cursor = '' }: Wanted) {
       const entries = await store.list(actor.account, actor.deviceId, cursor, LIMITS.transferPageRecords);
-      const transfers: Transfer[] = [];
+      const transfers: string[] = [];
+      const page = (cursorAfter: string | null) =>
+        `{"transfers":[${transfers.join(',')}],"next_cursor":${JSON.stringify(cursorAfter)}}`;
       let bytes = 0;
       for (let at = 0; at < entries.length; at += AT_ONCE) {
         const wave = entries.slice(at, at + AT_ONCE);
@@ -44,13 +46,13 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'owed
         for (const [i, transfer] of found.entries()) {
           if (transfer === null) continue;
           transfers.push(transfer);
-          bytes += JSON.stringify(transfer).length;
+          bytes += transfer.length;
           const isFull = transfers.length === limit || bytes >= LIMITS.transferPageBytes;
-          if (isFull) return { transfers, next_cursor: wave[i] as string };
+          if (isFull) return page(wave[i] as string);
         }
       }
       const isEnd = entries.length < LIMITS.transferPageRecords;
-      return { transfers, next_cursor: isEnd ? null : (entries.at(-1) as string) };
+      return page(isEnd ? null : (entries.at(-1) as string));
     },
 
     /** What a stream of this device that starts at `position` is owed beside the log, as JSON, page by page. */
@@ -58,7 +60,7 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'owed
       const ids = await store.owed(actor.account, actor.deviceId, position);
       for (let at = 0; at < ids.length; at += AT_ONCE) {
         const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => find(actor, id, 'PENDING')));
-        yield found.flatMap((transfer) => (transfer ? [JSON.stringify({ transfer, redelivered: true })] : []));
+        yield found.flatMap((transfer) => (transfer ? [`{"transfer":${transfer},"redelivered":true}`] : []));
       }
     },
   };

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import { type InitTransfer, isFinal, type Transfer } from '../../../shared/contract/transfers.ts';
+import { type InitTransfer, isFinal } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { OwePushes } from '../push/owing.ts';
@@ -9,7 +9,7 @@ import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
 import { makeListing } from './listing.ts';
 import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
-import { viewFor } from './view.ts';
+import { headOf, viewFor } from './view.ts';
 
 /** A file as the relay has to know it. */
 export interface RelayedFile {
@@ -67,7 +67,10 @@ function namingTarget({ to }: InitTransfer, error: unknown): unknown {
   return new BatonError('invalid_request', `${flaw.path} ${flaw.message}`, { errors: [flaw] });
 }
 
-/** Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. */
+/**
+ * Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. Transfers
+ * are given as JSON, as the store has them.
+ */
 export function makeTransfers(parts: TransfersParts) {
   const { store, isDeadChannel, noteDue, owePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
@@ -96,15 +99,16 @@ export function makeTransfers(parts: TransfersParts) {
   }
 
   /** With how far each file has come in the relay; without the relay's store the transfer can still be shown. */
-  async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<Transfer> {
-    const view = viewFor(deviceId, stored);
-    if (view.uploads === undefined || isFinal(view.state)) return view;
+  async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<string> {
+    const { state, sender } = headOf(stored);
+    const uploads = stored.relayInUse && stored.files !== null && sender.device_id === deviceId;
+    if (!uploads || isFinal(state)) return viewFor(deviceId, stored);
     const offsets = await relayOffsets(transferId, generationsOf(stored)).catch(() => new Map<number, number>());
     return viewFor(deviceId, stored, offsets);
   }
 
   return {
-    /** `receiver_online` is exact at this moment: a live stream on a live replica, without the grace of presence. */
+    /** `isOnline` is exact at this moment: a live stream on a live replica, without the grace of presence. */
     async init(
       { account, deviceId }: DeviceCaller,
       wanted: InitTransfer,
@@ -125,8 +129,8 @@ export function makeTransfers(parts: TransfersParts) {
         throw namingTarget(wanted, error);
       });
       onState('PENDING');
-      const online = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
-      return { transfer: viewFor(deviceId, stored), receiver_online: online };
+      const isOnline = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
+      return { transfer: viewFor(deviceId, stored), isOnline };
     },
 
     async act(
@@ -134,7 +138,7 @@ export function makeTransfers(parts: TransfersParts) {
       transferId: string,
       action: TransferAction,
       { phase, reason }: { phase?: string | undefined; reason?: string | undefined } = {},
-    ): Promise<Transfer> {
+    ): Promise<string> {
       const codes: Partial<Record<TransferAction, string>> = {
         fail: 'failed',
         cancel: 'cancelled',
@@ -144,13 +148,14 @@ export function makeTransfers(parts: TransfersParts) {
       const error = code === undefined ? null : { code, detail: null };
       const stored = await store.act(account, { deviceId, transferId, action, phase, error });
       const transfer = await shownTo(deviceId, transferId, stored);
-      onState(transfer.state);
-      if (isFinal(transfer.state)) onEnded(account, transferId, stored);
+      const { state } = headOf(stored);
+      onState(state);
+      if (isFinal(state)) onEnded(account, transferId, stored);
       return transfer;
     },
 
     /** Forwarded at most four times a second with the newest winning, on all replicas together. */
-    async tell(actor: DeviceCaller, transferId: string, report: PhaseReport): Promise<Transfer> {
+    async tell(actor: DeviceCaller, transferId: string, report: PhaseReport): Promise<string> {
       const { stored, waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
       if (waitMs > 0) forwardLater(actor, transferId, waitMs);
       return viewFor(actor.deviceId, stored);
@@ -168,7 +173,7 @@ export function makeTransfers(parts: TransfersParts) {
       if (waitMs > 0) forwardLater(actor, transferId, waitMs);
     },
 
-    async get({ account, deviceId }: DeviceCaller, transferId: string): Promise<Transfer> {
+    async get({ account, deviceId }: DeviceCaller, transferId: string): Promise<string> {
       return shownTo(deviceId, transferId, await store.read(account, deviceId, transferId));
     },
 

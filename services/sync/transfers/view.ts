@@ -2,20 +2,30 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import { isFinal, type Transfer } from '../../../shared/contract/transfers.ts';
 import type { StoredTransfer } from './store.ts';
 
-/** The transfer as one of its parties sees it: with the files that were read, and with them its own side of the relay. */
-export function viewFor(deviceId: string, stored: StoredTransfer, offsets?: ReadonlyMap<number, number>): Transfer {
+/** The transfer without its files and without what depends on who is asking. */
+export const headOf = ({ openJson }: Pick<StoredTransfer, 'openJson'>): Transfer =>
+  JSON.parse(`${openJson}}`) as Transfer;
+
+/**
+ * The transfer as one of its parties sees it, as JSON: with the files that were read, and with them its own side of the
+ * relay. The files are not looked at: they are JSON already, up to a megabyte of it.
+ */
+export function viewFor(deviceId: string, stored: StoredTransfer, offsets?: ReadonlyMap<number, number>): string {
   const { openJson, files, relayInUse, generations } = stored;
-  const transfer = JSON.parse(files === null ? `${openJson}}` : `${openJson},"files":${files}}`) as Transfer;
-  const isCut = isFinal(transfer.state) && transfer.file_count > LIMITS.filesInEvents;
-  if (!relayInUse || files === null || isCut) return transfer;
-  const urls = Array.from({ length: transfer.file_count }, (_, index) => {
+  if (files === null) return `${openJson}}`;
+  const open = `${openJson},"files":${files}`;
+  if (!relayInUse) return `${open}}`;
+  const { transfer_id: id, state, file_count: count, sender } = headOf(stored);
+  if (isFinal(state) && count > LIMITS.filesInEvents) return `${open}}`;
+  const urls = Array.from({ length: count }, (_, index) => {
     const { generation, base } = generations.get(index) ?? { generation: 0, base: 0 };
-    return { index, url: `/api/relay/${transfer.transfer_id}/${index}/${generation}`, base };
+    return { index, url: `/api/relay/${id}/${index}/${generation}`, base };
   });
-  if (deviceId !== transfer.sender.device_id) {
-    return { ...transfer, downloads: urls.map(({ index, url }) => ({ index, download_url: url })) };
+  if (deviceId !== sender.device_id) {
+    const downloads = urls.map(({ index, url }) => ({ index, download_url: url }));
+    return `${open},"downloads":${JSON.stringify(downloads)}}`;
   }
   const offsetOf = (index: number, base: number) => offsets?.get(index) ?? base;
   const uploads = urls.map(({ index, url, base }) => ({ index, upload_url: url, offset: offsetOf(index, base) }));
-  return { ...transfer, uploads };
+  return `${open},"uploads":${JSON.stringify(uploads)}}`;
 }

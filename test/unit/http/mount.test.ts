@@ -42,6 +42,7 @@ describe('starting', () => {
         qr_start: (_req, _res, next) => next(),
       },
       replicaLimits: { check: () => undefined },
+      accountQueue: { enter: () => null },
       isRevoked: () => false,
       onCaller: () => undefined,
       requireRow: () => Promise.resolve(),

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import { type AccountQueue, makeAccountQueue } from '../../../services/sync/http/account-queue.ts';
 import { makeDocumentHandlers } from '../../../services/sync/http/documents.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
@@ -24,6 +25,7 @@ interface Parts {
   handlers?: Partial<Handlers>;
   identity?: Identity;
   auth?: RequestHandler;
+  accountQueue?: AccountQueue;
   /** `APP_RATE_LIMIT_SCALE`; 0, the default, is off. */
   rateScale?: number;
   health?: 'ok' | 'draining' | 'store_unavailable';
@@ -60,6 +62,7 @@ export function publicApp(parts: Parts = {}) {
     sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
     addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
     replicaLimits: makeReplicaLimits({ scale: parts.rateScale ?? 0 }),
+    accountQueue: parts.accountQueue ?? makeAccountQueue(),
     isRevoked: () => false,
     onCaller: () => undefined,
     requireRow: () => Promise.resolve(),

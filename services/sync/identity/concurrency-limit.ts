@@ -1,4 +1,4 @@
-interface AddressQueueParts {
+interface ConcurrencyLimitParts {
   /** Of one address, under way. */
   atOnce: number;
   /** Of one address, behind those. */
@@ -14,7 +14,7 @@ interface Line {
 }
 
 /** Lets so much of each client address be under way at a time; more waits. Addresses do not wait for each other. */
-export function makeAddressQueue({ atOnce, mostWaiting, waitMs }: AddressQueueParts) {
+export function makeConcurrencyLimit({ atOnce, mostWaiting, waitMs }: ConcurrencyLimitParts) {
   const lines = new Map<string, Line>();
 
   const leave = (key: string, line: Line): void => {

@@ -1,0 +1,110 @@
+/** Requests of one account that a replica works on at a time: while one waits for the store, another one computes. */
+const AT_ONCE = 2;
+
+/** A request that is not done by then waits for something else than this replica, and no longer holds up its account. */
+const HELD_MS = 100;
+
+/** What may wait of one account: far more than all of its devices ask for when they come back at once. */
+const MOST_WAITING = 2_000;
+const MOST_WAITING_BYTES = 32 * 1024 * 1024;
+
+interface Waiting {
+  bytes: number;
+  start: (turn: Turn) => void;
+}
+
+/** A request's right to be worked on. Has to be ended; may be ended again. */
+export interface Turn {
+  end(): void;
+}
+
+/** The requests of one account. It exists while there are any. */
+interface Line {
+  readonly account: string;
+  /** A few. */
+  readonly working: Turn[];
+  readonly waiting: Waiting[];
+  waitingBytes: number;
+  timer: NodeJS.Timeout | null;
+}
+
+interface AccountQueueParts {
+  atOnce?: number;
+  heldMs?: number;
+  mostWaiting?: number;
+  mostWaitingBytes?: number;
+}
+
+/**
+ * Fair queueing by account: of each a few requests are worked on at a time, the others wait in a line (FIFO) of their
+ * account. So whoever comes meets a few requests of another account in the event loop and at the store, however many
+ * that one sends. What is bounded is the number that are under way, not their rate: an account alone loses nothing.
+ */
+export function makeAccountQueue(parts: AccountQueueParts = {}) {
+  const { atOnce = AT_ONCE, heldMs = HELD_MS } = parts;
+  const { mostWaiting = MOST_WAITING, mostWaitingBytes = MOST_WAITING_BYTES } = parts;
+  const lines = new Map<string, Line>();
+
+  function begin(line: Line): Turn {
+    const turn: Turn = {
+      end() {
+        const place = line.working.indexOf(turn);
+        if (place === -1) return;
+        line.working.splice(place, 1);
+        goOn(line);
+      },
+    };
+    line.working.push(turn);
+    return turn;
+  }
+
+  function goOn(line: Line): void {
+    const next = line.waiting.shift();
+    if (next === undefined) {
+      if (line.working.length === 0) lines.delete(line.account);
+      return;
+    }
+    line.waitingBytes -= next.bytes;
+    const turn = begin(line);
+    watch(line);
+    // What has come for others meanwhile goes first.
+    setImmediate(next.start, turn);
+  }
+
+  /** While anybody waits: those at work keep their turns for so long, then the next ones begin. */
+  function watch(line: Line): void {
+    if (line.timer !== null || line.waiting.length === 0) return;
+    const seen = [...line.working];
+    line.timer = setTimeout(() => {
+      line.timer = null;
+      for (const turn of seen) turn.end();
+      watch(line);
+    }, heldMs).unref();
+  }
+
+  return {
+    /** The turn of a request that holds so many bytes while it waits; null: no more may wait. */
+    enter(account: string, bytes = 0): Turn | Promise<Turn> | null {
+      const line = lines.get(account);
+      if (line === undefined) {
+        const first: Line = { account, working: [], waiting: [], waitingBytes: 0, timer: null };
+        lines.set(account, first);
+        return begin(first);
+      }
+      if (line.working.length < atOnce) return begin(line);
+      if (line.waiting.length >= mostWaiting || line.waitingBytes + bytes > mostWaitingBytes) return null;
+      return new Promise((start) => {
+        line.waiting.push({ bytes, start });
+        line.waitingBytes += bytes;
+        watch(line);
+      });
+    },
+
+    /** Accounts with a request at work. */
+    get size(): number {
+      return lines.size;
+    },
+  };
+}
+
+export type AccountQueue = ReturnType<typeof makeAccountQueue>;
