@@ -24,7 +24,13 @@ const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '
 
 function stampOf(sources) {
   const hash = createHash('sha256');
-  const builders = ['tsconfig.json', PROJECT, 'package-lock.json', 'deploy/local/build.mjs', 'deploy/local/licences.mjs'];
+  const builders = [
+    'tsconfig.json',
+    PROJECT,
+    'package-lock.json',
+    'deploy/local/build.mjs',
+    'deploy/local/licences.mjs',
+  ];
   for (const path of [...sources, ...builders]) {
     hash
       .update(`${path}\n`)
