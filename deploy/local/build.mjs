@@ -3,14 +3,15 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from './command.mjs';
 import { licencesOf } from './licences.mjs';
+import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
 import { installPackages, requireNode } from './setup.mjs';
 import { filesUnder, ROOT } from './tree.mjs';
 
 /**
- * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them. What starts
- * a service is one file with all its modules and packages: a replica is ready after 0.5 s of a processor so, and after
- * 1.1 s when Node finds and reads its 1,130 modules one by one. What these packages ask to be passed on is in
- * `dist/THIRD-PARTY-LICENCES.txt`.
+ * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, and the files
+ * of the API reference to dist/reference. What starts a service is one file with all its modules and packages: a replica is
+ * ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one.
+ * What these packages ask to be passed on is in dist/THIRD-PARTY-LICENCES.txt.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
  * more is removed. A type error changes nothing in dist/.
  */
@@ -18,20 +19,15 @@ const DIST = join(ROOT, 'dist');
 const BUNDLES = ['services/sync/main.js', 'services/broker/main.js'];
 const PROJECT = 'deploy/local/tsconfig.build.json';
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
+const OWN = ['build', 'licences', 'reference'].map((name) => `deploy/local/${name}.mjs`);
+const BUILDERS = [...OWN, ...REFERENCE_SOURCES];
 const STAMP = join(DIST, '.stamp');
 
 const readOrEmpty = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 
 function stampOf(sources) {
   const hash = createHash('sha256');
-  const builders = [
-    'tsconfig.json',
-    PROJECT,
-    'package-lock.json',
-    'deploy/local/build.mjs',
-    'deploy/local/licences.mjs',
-  ];
-  for (const path of [...sources, ...builders]) {
+  for (const path of [...sources, 'tsconfig.json', PROJECT, 'package-lock.json', ...BUILDERS]) {
     hash
       .update(`${path}\n`)
       .update(readOrEmpty(join(ROOT, path)))
@@ -89,7 +85,7 @@ export async function build() {
   const sources = ['services', 'shared'].flatMap(filesUnder).filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path));
   const wanted = new Set(sources.flatMap(outputsOf));
   const stamp = stampOf(sources);
-  const complete = [...wanted, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const complete = [...wanted, REFERENCE_MANIFEST, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
@@ -99,6 +95,7 @@ export async function build() {
     cpSync(join(ROOT, path), join(ROOT, 'dist', path));
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
+  buildReference();
   const modules = await Promise.all(BUNDLES.map(bundle));
   writeFileSync(join(DIST, LICENCES), licencesOf(modules.flat()));
   writeFileSync(STAMP, stamp);

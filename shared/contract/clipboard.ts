@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { event } from './event.ts';
-import { DeviceId, orNull, UnixMs } from './fields.ts';
+import { DeviceId, DeviceNameInput, orNull, UnixMs } from './fields.ts';
 import { LIMITS } from './limits.ts';
 import { route } from './route.ts';
 
@@ -15,6 +15,17 @@ export const ClipboardEntry = Type.Object({
 });
 export type ClipboardEntry = Static<typeof ClipboardEntry>;
 
+/** Any text: what is not plain is refused with a code of its own. */
+export const ClipboardType = Type.String({ description: 'Plain text is all that is kept.' });
+
+export const SetClipboard = Type.Object(
+  {
+    content: Type.String({ description: 'Plain text, at most 65,536 bytes of UTF-8.' }),
+    content_type: ClipboardType,
+  },
+  { examples: [{ content: 'https://example.com/', content_type: 'text/plain' }] },
+);
+
 export const clipboardRoutes = {
   getClipboard: route({
     method: 'GET',
@@ -27,12 +38,11 @@ export const clipboardRoutes = {
     method: 'PUT',
     path: '/api/clipboard',
     summary: 'Replace the clipboard',
-    headers: { 'X-Device-Name': 'Shown as the name of the writer, instead of its own.' },
+    headers: {
+      'X-Device-Name': { description: 'Shown as the name of the writer, instead of its own.', schema: DeviceNameInput },
+    },
     rate: 'clipboard',
-    body: Type.Object({
-      content: Type.String({ description: 'Plain text, at most 65,536 bytes of UTF-8.' }),
-      content_type: Type.String({ description: 'text/plain' }),
-    }),
+    body: SetClipboard,
     bodyLimitBytes: LIMITS.clipboardBodyBytes,
     answers: { 200: ClipboardEntry },
     errors: ['clipboard_too_large', 'unsupported_media_type', 'invalid_device_name', 'device_required'],

@@ -17,6 +17,16 @@ export const documentRoutes = {
     identity: 'public',
     answers: { 200: 'text/html' },
   }),
+  getReferenceFile: route({
+    method: 'GET',
+    path: '/reference/{file}',
+    summary: 'A script, style or picture of that page, under a name that changes with what is in it',
+    identity: 'public',
+    params: Type.Object({ file: Type.String({ pattern: '^[a-z0-9.-]{1,80}$', examples: ['start-0a1b2c3d4e5f.js'] }) }),
+    notFound: 'The page has no such file',
+    answers: { 200: '*/*' },
+    answerHeaders: { 200: ['Cache-Control'] },
+  }),
   getHome: route({
     method: 'GET',
     path: '/',
@@ -30,6 +40,7 @@ export const documentRoutes = {
     summary: 'What browsers show beside the title',
     identity: 'public',
     answers: { 200: 'image/x-icon' },
+    answerHeaders: { 200: ['Cache-Control'] },
   }),
   getHealth: route({
     method: 'GET',

@@ -7,25 +7,27 @@ export const DeviceType = Type.Enum([...DEVICE_TYPES], { description: 'Kind of c
 export type DeviceType = (typeof DEVICE_TYPES)[number];
 
 /** 8 to 64 URL-safe characters, stable per client installation. */
-export const DeviceId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
+export const DeviceId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$', examples: ['phone-5c1d0a7e'] });
 
 /** What a 404 says about a device, by whichever of the two it was named. */
 export const NO_DEVICE = 'The account has no such device';
 
 /** As it is stored: trimmed printable ASCII, 1 to 32 characters, never `*`. */
-export const DeviceName = Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' });
+export const DeviceName = Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$', examples: ['Phone'] });
 
 /** Any text where a device name is expected; the rule of `parseDeviceName` decides, so that the answer has its own code. */
 export const DeviceNameInput = Type.String({
   maxLength: 1_024,
-  description: 'Printable ASCII, at most 32 characters.',
+  description: 'Printable ASCII, at most 32 characters after trimming, and not `*`.',
+  examples: ['Phone'],
 });
 
 /** Integer Unix milliseconds, from the store's clock. */
-export const UnixMs = Type.Integer({ minimum: 0, description: 'Unix milliseconds.' });
+export const UnixMs = Type.Integer({ minimum: 0, description: 'Unix milliseconds.', examples: [1_767_225_600_000] });
 
 export const Uuid = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  examples: ['019b76da-a800-7a3b-9f7e-2b1c4d5e6f70'],
 });
 
 export const Scope = Type.Enum(['full', 'guest']);

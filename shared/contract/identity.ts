@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { DeviceRef, orNull, Scope } from './fields.ts';
 import { route } from './route.ts';
 
-const Me = Type.Object({
+export const Me = Type.Object({
   user_id: Type.String(),
   name: Type.String(),
   scope: Scope,

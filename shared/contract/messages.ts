@@ -12,12 +12,19 @@ export const targetFields = {
   to_device_id: Type.Optional(DeviceId),
 };
 
+/** Any text; the rules of messages refuse with codes of their own. */
+export const MessageText = Type.String({ description: '1 to 4,096 bytes of UTF-8, not all of them spaces.' });
+
 export const SendMessage = Type.Object(
   {
     ...targetFields,
-    content: Type.String({ description: '1 to 4,096 bytes of UTF-8.' }),
+    content: MessageText,
   },
-  { ...TARGET_RULE, description: '`to: "*"` sends to all other devices of the account.' },
+  {
+    ...TARGET_RULE,
+    description: '`to: "*"` sends to all other devices of the account.',
+    examples: [{ to: 'Phone', content: 'On my way' }],
+  },
 );
 export type SendMessage = Static<typeof SendMessage>;
 
@@ -41,7 +48,7 @@ export const Message = Type.Object({
   message_id: Uuid,
   from_device_id: orNull(DeviceId),
   from_name: Type.String(),
-  content: Type.String(),
+  content: Type.String({ examples: ['On my way'] }),
   created_at: UnixMs,
   redelivered: Type.Boolean(),
 });

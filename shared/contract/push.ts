@@ -18,7 +18,7 @@ export type Preview = (typeof PREVIEWS)[number];
 const NativePlatformName = Type.Enum([...NATIVE_PLATFORMS]);
 const Platform = Type.Enum([...PUSH_PLATFORMS]);
 
-const SubscribePush = Type.Object({
+export const SubscribePush = Type.Object({
   endpoint: Type.String({ minLength: 1, maxLength: LIMITS.pushEndpointChars }),
   keys: Type.Object({
     p256dh: Type.String({ maxLength: 128, description: 'Uncompressed point on P-256, base64url.' }),
@@ -34,7 +34,7 @@ const SubscribePush = Type.Object({
 });
 export type SubscribePush = Static<typeof SubscribePush>;
 
-const RegisterNativePush = Type.Object({
+export const RegisterNativePush = Type.Object({
   platform: NativePlatformName,
   token: Type.String({
     minLength: 1,
@@ -51,7 +51,7 @@ export type RegisterNativePush = Static<typeof RegisterNativePush>;
 const Subscribed = Type.Object({ subscription_id: Uuid, platform: Platform });
 export type Subscribed = Static<typeof Subscribed>;
 
-const PushSubscription = Type.Object({
+export const PushSubscription = Type.Object({
   subscription_id: Uuid,
   device_id: DeviceId,
   platform: Platform,

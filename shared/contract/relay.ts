@@ -28,6 +28,10 @@ const shared = {
   params,
 } as const;
 
+/** Every answer of the relay itself says it, refusals included. */
+const draft = ['Upload-Draft-Interop-Version'] as const;
+const progress = [...draft, 'Upload-Offset', 'Upload-Complete'] as const;
+
 const refusals = ['not_found', 'not_a_party', 'invalid_transition'] as const;
 
 export const relayRoutes = {
@@ -36,6 +40,7 @@ export const relayRoutes = {
     method: 'HEAD',
     summary: 'How far the upload of a file got, for its sender',
     answers: { 204: null },
+    answerHeaders: { 204: [...progress, 'Upload-Length'] },
     errors: [...refusals, 'upload_gone'],
   }),
   appendUpload: route({
@@ -43,11 +48,24 @@ export const relayRoutes = {
     method: 'PATCH',
     summary: 'Appends bytes to the upload of a file: a piece, or all that is left of it in one request',
     headers: {
-      'Upload-Offset': 'Where these bytes begin.',
-      'Upload-Complete': '`?1`: they end with the last byte of the file.',
+      'Upload-Offset': {
+        description: 'Where these bytes begin.',
+        required: true,
+        schema: Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 }),
+      },
+      'Upload-Complete': {
+        description: '`?1`: they end with the last byte of the file. Without it `?0`.',
+        schema: Type.Enum(['?0', '?1']),
+      },
+      'Upload-Draft-Interop-Version': {
+        description: 'The version of the draft that the sender speaks.',
+        schema: Type.Enum([UPLOAD_DRAFT_INTEROP_VERSION]),
+      },
     },
     answers: { 204: null },
+    answerHeaders: { 204: progress, 409: [...draft, 'Upload-Offset'], 429: [...draft, 'Upload-Offset'] },
     bytes: true,
+    bytesType: PARTIAL_UPLOAD,
     errors: [
       ...refusals,
       ...(['upload_gone', 'offset_mismatch', 'upload_length_mismatch', 'unsupported_media_type'] as const),
@@ -58,8 +76,13 @@ export const relayRoutes = {
     ...shared,
     method: 'GET',
     summary: 'The bytes of a file as its sender sends them, for its receiver',
-    headers: { Range: '`bytes=N-`, to go on behind what has come.' },
+    headers: { Range: { description: '`bytes=N-`, to go on behind what has come. Several ranges are ignored.' } },
     answers: { 200: 'application/octet-stream', 206: 'application/octet-stream' },
+    answerHeaders: {
+      200: [...draft, 'Accept-Ranges', 'Content-Disposition'],
+      206: [...draft, 'Accept-Ranges', 'Content-Disposition', 'Content-Range'],
+      416: [...draft, 'Content-Range'],
+    },
     bytes: true,
     errors: [...refusals, 'range_not_available', 'relay_busy', 'draining'],
   }),

@@ -1,7 +1,15 @@
 import type { Static, TObject, TSchema } from 'typebox';
+import type { AnswerHeader } from './answer-headers.ts';
 import type { ErrorCode } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import type { RateGroup } from './rates.ts';
+
+/** A header of a request: text, unless it has a schema. */
+export interface HeaderField {
+  description: string;
+  required?: true;
+  schema?: TSchema;
+}
 
 /**
  * One row of the route table. The guard, the validation, the OpenAPI document and the types of handlers and of
@@ -37,8 +45,8 @@ export interface Route {
   /** Whether `Idempotency-Key` is honoured. */
   idempotent: boolean;
   params: TObject | null;
-  /** Headers that the route looks at beside those of its kind, with what they say. */
-  headers: Readonly<Record<string, string>>;
+  /** Headers that the route looks at beside those of its kind. The handler checks them. */
+  headers: Readonly<Record<string, HeaderField>>;
   query: TObject | null;
   body: TSchema | null;
   /** `form`: as a browser sends one without script (application/x-www-form-urlencoded). */
@@ -48,8 +56,12 @@ export interface Route {
   bodyLimitBytes: number;
   /** The handler reads the request's body or writes that of the answer itself, as bytes, for as long as it takes. */
   bytes: boolean;
+  /** The media type of bytes that the handler reads itself. */
+  bytesType: `${string}/${string}` | null;
   /** Status -> body. `null`: no body. A media type: that, not JSON. */
   answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
+  /** Status -> headers of such an answer, beside those that every route of its kind sends. */
+  answerHeaders: Readonly<Record<number, readonly AnswerHeader[]>>;
   /** What a 404 says was not found, the same for whatever is wrong with its name; null: the title of the registry. */
   notFound: string | null;
   /** Codes beyond those that every route of its kind can answer. */
@@ -75,6 +87,8 @@ const DEFAULTS = {
   bodyOptional: false,
   bodyLimitBytes: LIMITS.jsonBodyBytes,
   bytes: false,
+  bytesType: null,
+  answerHeaders: {},
   notFound: null,
   errors: [],
 } as const;

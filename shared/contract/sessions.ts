@@ -25,7 +25,7 @@ export const StartDeviceSession = Type.Object({
 });
 export type StartDeviceSession = Static<typeof StartDeviceSession>;
 
-const DeviceSession = Type.Object({
+export const DeviceSession = Type.Object({
   session_id: orNull(Type.String()),
   device_id: DeviceId,
   name: Type.String(),
@@ -68,6 +68,7 @@ export const sessionRoutes = {
     rate: 'auth',
     query: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'A local path.' })) }),
     answers: { 302: null },
+    answerHeaders: { 302: ['Location'] },
     errors: ['broker_unavailable'],
   }),
   startDeviceSession: route({
@@ -77,6 +78,7 @@ export const sessionRoutes = {
     rate: 'device_session',
     body: StartDeviceSession,
     answers: { 200: SessionAnswer },
+    answerHeaders: { 200: ['Set-Cookie'] },
     errors: [
       ...ofBroker,
       ...(['invalid_device_name', 'scope_not_allowed', 'tier_exceeded', 'device_mismatch', 'guest_forbidden'] as const),
@@ -92,6 +94,7 @@ export const sessionRoutes = {
     body: Type.Object({ credential: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })) }),
     bodyOptional: true,
     answers: { 200: SessionAnswer },
+    answerHeaders: { 200: ['Set-Cookie'] },
     errors: [
       ...ofBroker,
       ...(['unauthenticated', 'session_expired', 'session_revoked', 'reuse_detected', 'account_refused'] as const),
@@ -105,6 +108,7 @@ export const sessionRoutes = {
     endsOwn: true,
     rate: 'auth',
     answers: { 204: null },
+    answerHeaders: { 204: ['Set-Cookie'] },
     errors: ofBroker,
   }),
   listSessions: route({

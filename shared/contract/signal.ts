@@ -9,13 +9,17 @@ const SignalKind = Type.Enum(['offer', 'answer', 'candidate', 'bye']);
 /** Any JSON; its size is what counts. */
 const Payload = Type.Unknown({ description: 'Any JSON, at most 16 KB.' });
 
-const SendSignal = Type.Object(
+export const SendSignal = Type.Object(
   { ...targetFields, transfer_id: Type.Optional(Uuid), kind: SignalKind, payload: Payload },
-  { ...TARGET_RULE, description: 'With `transfer_id` only between the two parties of that transfer.' },
+  {
+    ...TARGET_RULE,
+    description: 'With `transfer_id` only between the two parties of that transfer.',
+    examples: [{ to: 'Phone', kind: 'offer', payload: { type: 'offer', sdp: 'v=0' } }],
+  },
 );
 export type SendSignal = Static<typeof SendSignal>;
 
-const IceServer = Type.Object({
+export const IceServer = Type.Object({
   urls: Type.Array(Type.String()),
   username: Type.Optional(Type.String()),
   credential: Type.Optional(Type.String()),

@@ -8,6 +8,9 @@ import { SessionAnswer } from './sessions.ts';
 /** 128 random bits, base64url. */
 const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{22}$' });
 
+/** 256 random bits, base64url. */
+const PollSecret = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
+
 /** Any text where an id or code is expected: what cannot be one is as unknown as what never was one. */
 const Named = Type.String({ minLength: 1, maxLength: 128 });
 
@@ -50,7 +53,7 @@ export const signinRoutes = {
     answers: {
       201: Type.Object({
         request_id: RequestId,
-        poll_secret: Type.String(),
+        poll_secret: PollSecret,
         qr_payload: Type.String(),
         expires_at: UnixMs,
       }),
@@ -66,7 +69,13 @@ export const signinRoutes = {
     identity: 'public',
     rate: 'auth',
     notFound,
-    headers: { 'X-Poll-Secret': 'The poll_secret that qr/start answered.' },
+    headers: {
+      'X-Poll-Secret': {
+        description: 'The `poll_secret` that the request began with.',
+        required: true,
+        schema: PollSecret,
+      },
+    },
     query: Type.Object({
       request_id: Named,
       wait_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.pollMs })),
@@ -75,6 +84,7 @@ export const signinRoutes = {
       200: Type.Intersect([Type.Object({ status: Type.Literal('approved') }), SessionAnswer]),
       202: Type.Object({ status: Type.Literal('pending'), expires_at: UnixMs }),
     },
+    answerHeaders: { 200: ['Set-Cookie'] },
     errors: [
       ...(['feature_disabled', 'poll_secret_required', 'not_found', 'access_denied', 'login_expired'] as const),
       ...(['login_consumed', 'device_limit', 'broker_unavailable', 'broker_contract'] as const),
@@ -122,7 +132,10 @@ export const signinRoutes = {
     loginRedirect: true,
     rate: 'link',
     query: Type.Object({ r: Type.Optional(Named), c: Type.Optional(Named) }),
+    notFound,
     answers: { 200: 'text/html', 302: null },
+    answerHeaders: { 302: ['Location'] },
+    errors: ['feature_disabled', 'guest_forbidden', ...ended],
   }),
   decideLink: route({
     method: 'POST',
@@ -138,6 +151,12 @@ export const signinRoutes = {
       persist: Type.Optional(Persist),
     }),
     bodyKind: 'form',
+    notFound,
     answers: { 200: 'text/html', 303: null },
+    answerHeaders: { 303: ['Location'] },
+    errors: [
+      ...(['feature_disabled', 'guest_forbidden', 'scope_not_allowed', 'tier_exceeded', ...ended] as const),
+      ...(['broker_unavailable', 'broker_contract'] as const),
+    ],
   }),
 };

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { event } from './event.ts';
-import { DeviceNameInput, DeviceRef, orNull, UnixMs } from './fields.ts';
+import { DeviceRef, orNull, UnixMs } from './fields.ts';
 import { Presence } from './presence.ts';
 import { route } from './route.ts';
 
@@ -31,7 +31,14 @@ export const streamRoutes = {
     rate: 'stream',
     query: Type.Object({
       last_event_id: Type.Optional(Type.String({ maxLength: 4_096, description: 'As the header Last-Event-ID.' })),
-      name: Type.Optional(DeviceNameInput),
+      name: Type.Optional(
+        Type.String({
+          maxLength: 1_024,
+          description:
+            'What a caller without a device is called, by the rules of device names. Of others it is ignored.',
+          examples: ['Kitchen'],
+        }),
+      ),
     }),
     answers: { 200: 'text/event-stream' },
     errors: ['invalid_device_name', 'name_taken', 'device_required'],

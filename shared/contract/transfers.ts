@@ -36,20 +36,30 @@ const TRANSFER_PHASES = [
   'relay_downloading',
   'peer_offline',
 ] as const;
-const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
+export const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
 
 /** The largest integer that every JSON reader takes exactly, 2^53 - 1; also the bound of the sum. */
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
 const Bytes = Type.Integer({ minimum: 0, maximum: MAX_BYTES });
 
-const NewFile = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    description: 'Relative path: `/` between folder parts, at most 255 bytes a part and 1,024 in all.',
-  }),
+/** Any text; what is no relative path is refused with the reason. */
+export const FileName = Type.String({
+  minLength: 1,
+  description: 'Relative path: `/` between folder parts, at most 255 bytes a part and 1,024 in all.',
+  examples: ['photos/beach.jpg'],
+});
+
+/** Not only media types: what the sender says. */
+export const FileType = Type.String({ maxLength: 255, examples: ['image/jpeg'] });
+
+/** At most 16 KB, as text and as JSON. */
+export const Sealed = Type.String({ description: 'Passed through untouched, at most 16 KB.' });
+
+export const NewFile = Type.Object({
+  name: FileName,
   size: Bytes,
-  type: Type.Optional(Type.String({ maxLength: 255 })),
+  type: Type.Optional(FileType),
   sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
 });
 export type NewFile = Static<typeof NewFile>;
@@ -99,13 +109,16 @@ export const Transfer = Type.Object({
 });
 export type Transfer = Static<typeof Transfer>;
 
-const InitTransfer = Type.Object(
+export const InitTransfer = Type.Object(
   {
     ...targetFields,
     files: Type.Array(NewFile, { minItems: 1, maxItems: LIMITS.filesPerTransfer }),
-    sealed: Type.Optional(Type.String({ description: 'Passed through untouched, at most 16 KB.' })),
+    sealed: Type.Optional(Sealed),
   },
-  TARGET_RULE,
+  {
+    ...TARGET_RULE,
+    examples: [{ to: 'Phone', files: [{ name: 'photos/beach.jpg', size: 482_113, type: 'image/jpeg' }] }],
+  },
 );
 export type InitTransfer = Static<typeof InitTransfer>;
 

@@ -1,4 +1,6 @@
 import type { Browser } from 'playwright-core';
+import { EVENTS } from '../../shared/contract/events.ts';
+import { ROUTES } from '../../shared/contract/routes.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { launchChromium, newContext, withChromium } from './chromium.ts';
 import { addressOf, listenForComplaints, openDevice } from './device-page.ts';
@@ -75,5 +77,43 @@ withChromium.describe('pages that a replica serves', () => {
     expect(await page.title()).toContain('Baton');
     expect(widths[0]).toBeLessThanOrEqual(widths[1]);
     expect(complaints).toEqual([]);
+  });
+
+  test('the reference shows routes, events and examples, is searched, and asks nobody else', async () => {
+    const page = await (await newContext(browser)).newPage();
+    const complaints = listenForComplaints(page);
+    const asked: string[] = [];
+    page.on('request', (sent) => asked.push(new URL(sent.url()).host));
+
+    await page.goto(addressOf(site.one, '/api/docs#/Messages/sendMessage'));
+    await page.locator('.opblock.is-open .example').first().waitFor();
+    const routes = Object.values(ROUTES).length;
+    expect(await page.locator('.opblock').count()).toBe(routes + Object.keys(EVENTS).length);
+    expect(await page.locator('.opblock.is-open').innerText()).toContain('On my way');
+    expect(await page.locator('.webhooks').innerText()).toContain('message:delivered');
+
+    await page.locator('.operation-filter-input').fill('unacknowledged');
+    const found = page.locator('.opblock-tag-section .opblock-summary-path');
+    await page.waitForFunction(() => document.querySelectorAll('.opblock-tag-section .opblock').length === 1);
+    expect(await found.innerText()).toContain('/api/message');
+    await page.locator('.operation-filter-input').fill('');
+
+    // Whatever it draws only then: nothing of it is refused by the content policy.
+    await page.locator('.authorize').first().click();
+    await page.locator('.modal-ux .close-modal').click();
+    await page.locator('.webhooks .opblock-summary-control').first().click();
+    expect([...new Set(asked)]).toEqual([new URL(addressOf(site.one, '/')).host]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('what a problem document names as its type is shown', async () => {
+    const page = await (await newContext(browser)).newPage();
+    await page.goto(addressOf(site.one, '/api/docs#error-draining'));
+    await page.locator('.opblock').first().waitFor();
+    const isSeen = () => {
+      const { top = -1 } = document.getElementById('error-draining')?.getBoundingClientRect() ?? {};
+      return top >= 0 && top < window.innerHeight;
+    };
+    expect(await page.waitForFunction(isSeen).then(() => true)).toBe(true);
   });
 });

@@ -115,6 +115,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   testPush: () => ({ code: 'not_found' }),
   getOpenApi: () => ({}),
   getDocs: () => ({}),
+  getReferenceFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getHome: () => ({}),
   getIcon: () => ({}),
   getHealth: () => ({}),

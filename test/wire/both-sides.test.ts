@@ -54,10 +54,24 @@ describe('routes', () => {
     );
   });
 
-  test('the readable page names every route, every event and every error', async () => {
+  test('the document has every event beside the routes, and the readable page every error', async () => {
+    const { webhooks } = (await request(site.one, { path: '/api/openapi.json' })).body as { webhooks: object };
     const { text } = await request(site.one, { path: '/api/docs' });
-    const words = [...ROUTE_NAMES.map((name) => routeOf(name).path), ...Object.keys(EVENTS), ...Object.keys(ERRORS)];
-    expect(words.filter((word) => !text.includes(word))).toEqual([]);
+    expect(Object.keys(webhooks).sort()).toEqual(Object.keys(EVENTS).sort());
+    expect(Object.keys(ERRORS).filter((code) => !text.includes(`id="error-${code}"`))).toEqual([]);
+  });
+
+  test('a replica without its packages has every file of the readable page, to be kept for ever', async () => {
+    const { text } = await request(site.one, { path: '/api/docs' });
+    const files = [...text.matchAll(/"(\/reference\/[^"]+)"/g)].map(([, path]) => String(path));
+    expect(files.length).toBeGreaterThanOrEqual(4);
+    for (const path of files) {
+      const { status, headers } = await request(site.one, { path });
+      expect({ status, kept: headers['cache-control'] }).toEqual({
+        status: 200,
+        kept: 'public, max-age=31536000, immutable',
+      });
+    }
   });
 
   test('no file mounts a route beside the table', () => {
@@ -88,7 +102,7 @@ describe('error codes', () => {
   const LATER: readonly ErrorCode[] = [];
 
   /** Files that tell about errors and raise none. */
-  const TELLING = ['sync/http/route-errors.ts', 'sync/http/openapi.ts', 'sync/http/docs-page.ts'];
+  const TELLING = ['sync/http/route-errors.ts', 'sync/http/openapi/answers.ts', 'sync/http/reference/page.ts'];
   const raising = sources.filter(({ path }) => path.startsWith('sync/') && !TELLING.includes(path));
   /** Literals, but for those that something is compared with. */
   const literals = wordsIn(raising, /(?<!===? |!==? |~= )'([a-z_]+)'/g);

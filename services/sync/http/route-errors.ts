@@ -4,7 +4,8 @@ import { isEventStream } from './request-facts.ts';
 
 /** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */
 const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
-  [() => true, ['internal']],
+  // Bad requests: a path that is not percent-encoded, or another host where a replica serves its own machine alone.
+  [() => true, ['internal', 'invalid_request']],
   [
     (route) => route.identity === 'caller',
     ['unauthenticated', 'untrusted_edge', 'session_revoked', 'account_refused', 'invalid_request'],
@@ -17,7 +18,7 @@ const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
   [({ params }) => params !== null, ['not_found']],
   [({ query, idempotent }) => query !== null || idempotent, ['invalid_request']],
   [({ body }) => body !== null, ['invalid_request', 'body_too_large', 'unsupported_media_type']],
-  [({ rate }) => rate !== null, ['rate_limited']],
+  [(route) => route.rate !== null && !isEventStream(route), ['rate_limited', 'store_unavailable']],
   [({ idempotent }) => idempotent, ['idempotency_key_reused']],
 ];
 
@@ -25,5 +26,9 @@ const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set([...IMPLIED.flatMap(([when, implied]) => (when(route) ? implied : [])), ...route.errors]);
   const all = Object.keys(ERRORS) as ErrorCode[];
-  return all.filter((code) => codes.has(code)).sort((a, b) => ERRORS[a].status - ERRORS[b].status);
+  // Whoever asks for a page without a session is sent to the login.
+  const sendsAway = route.loginRedirect && route.method === 'GET';
+  return all
+    .filter((code) => codes.has(code) && !(sendsAway && ERRORS[code].status === 401))
+    .sort((a, b) => ERRORS[a].status - ERRORS[b].status);
 }

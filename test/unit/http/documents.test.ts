@@ -1,27 +1,32 @@
 import request from 'supertest';
-import { docsPage } from '../../../services/sync/http/docs-page.ts';
-import { openApiDocument } from '../../../services/sync/http/openapi.ts';
+import { openApiDocument } from '../../../services/sync/http/openapi/document.ts';
+import { findFileFlaws } from '../../../services/sync/transfers/file-names.ts';
 import { ERRORS } from '../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';
+import { parseDeviceName } from '../../../shared/contract/fields.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { publicApp } from './public-app.ts';
 
 interface Operation {
   operationId: string;
-  responses: Record<string, { 'x-baton-codes'?: string[] }>;
+  responses: Record<string, { description: string; headers?: object; 'x-baton-codes'?: string[] }>;
   parameters: { name: string; in: string; required: boolean }[];
+  requestBody?: { content: object };
+  tags?: string[];
+  security?: object[];
 }
 interface Document {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
+  tags: { name: string }[];
+  components: { schemas: Record<string, { pattern?: string }>; securitySchemes: object };
   'x-events': Record<string, unknown>;
   'x-errors': Record<string, unknown>;
 }
 
 const document = JSON.parse(JSON.stringify(openApiDocument())) as Document;
 const operation = (route: Route): Operation | undefined => document.paths[route.path]?.[route.method.toLowerCase()];
-const page = docsPage();
 const rows = Object.entries<Route>(ROUTES);
 
 describe('the OpenAPI document', () => {
@@ -62,23 +67,84 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the readable page', () => {
-  test.each(rows)('has a section on %s', (name, route) => {
-    expect(page).toContain(`id="route-${name}"`);
-    expect(page).toContain(`${route.method} ${route.path}`);
+describe('what the document says of a route', () => {
+  const answer = (route: Route, status: number) => operation(route)?.responses[status];
+  const headers = (route: Route, status: number) => Object.keys(answer(route, status)?.headers ?? {});
+
+  test('an upload has a body of bytes, and says how far it came', () => {
+    expect(operation(ROUTES.appendUpload)?.requestBody?.content).toEqual({
+      'application/partial-upload': { schema: { type: 'string', format: 'binary' } },
+    });
+    expect(operation(ROUTES.appendUpload)?.parameters).toContainEqual(
+      expect.objectContaining({ name: 'Upload-Offset', in: 'header', required: true }),
+    );
+    expect(headers(ROUTES.appendUpload, 204)).toEqual(expect.arrayContaining(['Upload-Offset', 'Upload-Complete']));
+    expect(headers(ROUTES.headUpload, 204)).toContain('Upload-Length');
+    expect(headers(ROUTES.appendUpload, 409)).toContain('Upload-Offset');
   });
 
-  test.each(Object.keys(EVENTS))('has a section on the event %s', (name) => {
-    expect(page).toContain(`id="event-${name}"`);
+  test('a refusal that ends says when', () => {
+    expect(headers(ROUTES.sendMessage, 429)).toEqual(
+      expect.arrayContaining(['Retry-After', 'RateLimit', 'RateLimit-Policy']),
+    );
+    expect(headers(ROUTES.sendMessage, 503)).toContain('Retry-After');
   });
 
-  test.each(Object.keys(ERRORS))('has a row for the code %s', (code) => {
-    expect(page).toContain(`id="error-${code}"`);
+  test('who is sent elsewhere has not succeeded, and is told where', () => {
+    for (const route of [ROUTES.logIn, ROUTES.openLink]) {
+      expect(answer(route, 302)?.description).not.toMatch(/^(Success|Done)/);
+      expect(headers(route, 302)).toContain('Location');
+    }
+    expect(answer(ROUTES.openLink, 401)).toBeUndefined();
   });
 
-  test('has no broken link to a code', () => {
-    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    expect(targets.filter((id) => !page.includes(`id="${id}"`))).toEqual([]);
+  test.each(rows)('%s can be asked by another method, or with too many headers', (_, route) => {
+    expect(answer(route, 405)).toEqual({ $ref: '#/components/responses/MethodNotAllowed' });
+    expect(answer(route, 431)).toEqual({ $ref: '#/components/responses/HeadTooLong' });
+  });
+
+  test.each(rows)('%s has a tag of the list, and a scheme for each way to say who asks', (_, route) => {
+    const { tags = [], security = [] } = operation(route) ?? {};
+    expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining(tags));
+    expect(tags).toHaveLength(1);
+    const schemes = Object.keys(document.components.securitySchemes);
+    const named = security.flatMap((each) => Object.keys(each));
+    expect(schemes).toEqual(expect.arrayContaining(named));
+    if (route.identity === 'caller') expect(named).toEqual(expect.arrayContaining(['accessToken', 'sessionCookie']));
+  });
+
+  test.each([
+    ['Phone', true],
+    [' Phone ', true],
+    ['x'.repeat(32), true],
+    ['x'.repeat(33), false],
+    ['*', false],
+    [' * ', false],
+    ['', false],
+    ['Küche', false],
+  ])('the bounds of a device name are those of its rule: "%s"', (name, isOne) => {
+    const { pattern = '' } = document.components.schemas['DeviceNameInput'] ?? {};
+    expect([new RegExp(pattern, 'u').test(name), parseDeviceName(name) !== null]).toEqual([isOne, isOne]);
+  });
+
+  test.each([
+    ['photos/beach.jpg', true],
+    ['.profile', true],
+    ['..a/...', true],
+    ['a/../b', false],
+    ['./a', false],
+    ['/a', false],
+    ['a//b', false],
+    ['a\\b', false],
+    ['a\u202eb', false],
+    ['x'.repeat(255), true],
+    ['x'.repeat(256), false],
+  ])('the bounds of a file name are those of its rule: "%s"', (name, isOne) => {
+    const { pattern = '' } = document.components.schemas['FileName'] ?? {};
+    expect([new RegExp(pattern, 'u').test(name), findFileFlaws([{ name, size: 1 }]).length === 0]).toEqual([
+      isOne,
+      isOne,
+    ]);
   });
 });
 
@@ -99,14 +165,60 @@ describe('the route table', () => {
 });
 
 describe('served', () => {
-  test.each(['/', '/api/docs'])('%s is a page without script and without anything from elsewhere', async (path) => {
+  test('the home page is without script and without anything from elsewhere', async () => {
     const { text, headers } = await request(publicApp().app)
-      .get(path)
+      .get('/')
       .expect('Content-Type', 'text/html; charset=utf-8');
     expect(text).not.toMatch(/<script|\bsrc=|href="http|url\(|\son\w+=|style="/);
     const hash = /'(sha256-[^']+)'/.exec(String(headers['content-security-policy']))?.[1];
     expect(hash).toBe(`sha256-${await styleHash(text)}`);
   });
+
+  test('the readable page has its script and style in files of its own', async () => {
+    const { app } = publicApp();
+    const { text, headers } = await request(app).get('/api/docs').expect(200);
+    expect(text).not.toMatch(/<style|style="|\son\w+=|<script>|(src|href)="(http|\/\/)/);
+    expect(headers['content-security-policy']).not.toMatch(/unsafe|data:|nonce|http/);
+    const files = [...text.matchAll(/(?:src|href)="(\/reference\/[^"]+)"/g)].map(([, path]) => String(path));
+    expect(files.map((path) => path.replace(/-[0-9a-f]{12}/, ''))).toEqual(
+      ['swagger-ui.css', 'page.css', 'swagger-ui-bundle.js', 'start.js', 'license.txt'].map(
+        (name) => `/reference/${name}`,
+      ),
+    );
+    const style = await request(app).get(String(files[0])).expect('Content-Type', 'text/css; charset=utf-8');
+    expect(style.text).not.toContain('data:');
+    const pictures = [...style.text.matchAll(/url\(([^)]+)\)/g)].map(([, name]) => `/reference/${name}`);
+    expect(pictures.length).toBeGreaterThan(0);
+    for (const path of pictures)
+      await request(app)
+        .get(path)
+        .expect(200)
+        .expect('Content-Type', /^image\//);
+  });
+
+  test('a file of that page may be kept for ever, and comes compressed to whoever takes that', async () => {
+    const { app } = publicApp();
+    const { text } = await request(app).get('/api/docs');
+    const path = String(/src="([^"]+)"/.exec(text)?.[1]);
+    const zipped = await request(app).get(path).set('Accept-Encoding', 'gzip').expect(200);
+    const plain = await request(app).get(path).set('Accept-Encoding', 'identity').expect(200);
+    expect(zipped.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(Number(zipped.headers['content-length'])).toBeLessThan(Number(plain.headers['content-length']) / 3);
+    expect(zipped.text).toBe(plain.text);
+    await request(app).head(path).expect(200);
+  });
+
+  test.each(['manifest.json', 'none.js', '..%2f..%2freplica.js', '%2e%2e'])(
+    '%s is no file of that page',
+    async (name) => {
+      await request(publicApp().app).get(`/reference/${name}`).expect(404);
+    },
+  );
 
   test('the home page leads to both documents', async () => {
     const { app } = publicApp();

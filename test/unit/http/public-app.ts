@@ -4,12 +4,16 @@ import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
 import { makeReplicaLimits } from '../../../services/sync/http/replica-limit.ts';
 import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
+import { makeReferenceFiles } from '../../../services/sync/http/reference/files.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
 import { makeLogger } from '../../../services/sync/telemetry/logger.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
+
+/** Of the build, beside whose sources the tests run. */
+const BUILT_FILES = new URL('../../../dist/reference/', import.meta.url);
 
 export const PUBLIC_URL = 'https://baton.example';
 
@@ -37,7 +41,7 @@ function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
     name,
     () => ({ status: Number(Object.keys(route.answers)[0]) }),
   ]);
-  const documents = makeDocumentHandlers({ health: () => health });
+  const documents = makeDocumentHandlers({ health: () => health, files: makeReferenceFiles(BUILT_FILES) });
   return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
 }
 
