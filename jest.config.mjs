@@ -31,7 +31,7 @@ export default {
   // Of tests and hooks: generous, for only what fails waits so long.
   testTimeout: 90_000,
   // Files wait more than they compute: for leases, heartbeats and processes that start. Two are too few for two cores.
-  maxWorkers: 4,
+  maxWorkers: 6,
   // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
   workerIdleMemoryLimit: '1GB',
   watchman: false,

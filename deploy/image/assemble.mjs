@@ -35,6 +35,7 @@ for (const [name, entry] of Object.entries(SERVICES)) {
   writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './${entry}';\n`);
 }
 for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
+cpSync(join(ROOT, 'dist/reference'), join(folder, 'app/dist/reference'), { recursive: true });
 put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');
 put('LICENSE');
 for (const file of ['users.acl', 'sentinels.conf']) put(`deploy/redis/${file}`, `dist/${file}`);
