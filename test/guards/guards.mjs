@@ -163,14 +163,14 @@ export const GUARDS = [
   {
     name: 'addresses that a client makes up',
     file: 'services/sync/identity/client-address.ts',
-    from: 'isTrusted(client) ? hopsOf(req) : []',
+    from: 'client.isTrusted ? hopsOf(req) : []',
     to: 'hopsOf(req)',
     test: ['test/unit/identity', ''],
   },
   {
     name: 'made-up addresses on two replicas',
     file: 'services/sync/identity/client-address.ts',
-    from: 'isTrusted(client) ? hopsOf(req) : []',
+    from: 'client.isTrusted ? hopsOf(req) : []',
     to: 'hopsOf(req)',
     test: ['test/signin/limits.test.ts', 'whatever address it makes up'],
   },

@@ -11,6 +11,8 @@ interface Hop {
 
 /** Addresses that were read before; forgotten together. Reading one takes 20 microseconds and more. */
 const MOST_KNOWN = 10_000;
+/** What is longer is no address, and may be kilobytes of a client's. */
+const MOST_CHARS = 64;
 
 /** Strict: four decimal parts or IPv6, nothing that only some parsers take for an address. IPv4-mapped becomes IPv4. */
 function parse(text: string): Address | null {
@@ -45,6 +47,7 @@ export function makeClientAddress({ trustedProxies }: { trustedProxies: readonly
 
   /** Null: it is no address. */
   function hopOf(text: string): Hop | null {
+    if (text.length > MOST_CHARS) return null;
     const before = known.get(text);
     if (before !== undefined) return before;
     const hop = read(text);
