@@ -24,13 +24,15 @@ export interface Call<R extends Route> {
   readonly body: BodyOf<R>;
   readonly requestId: string;
   readonly operation: Operation;
+  /** From here on it waits for others than this replica and its store: the next request of its account may begin. */
+  readonly endTurn: () => void;
   readonly req: Request;
   readonly res: Response;
 }
 
 /**
- * Status and body, or its JSON where that lies ready: to read much and write it again takes long. Null when the handler wrote to `res` itself: a page, or an event stream, whose handler returns
- * once the stream has begun.
+ * Status and body, or its JSON where that lies ready: to read much and write it again takes long. Null when the handler wrote
+ * to `res` itself: a page, or an event stream, whose handler returns once the stream has begun.
  */
 export type Answer<R extends Route> = { status: keyof R['answers'] & number; body?: AnswerOf<R>; json?: string } | null;
 

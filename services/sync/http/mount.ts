@@ -186,7 +186,8 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
       const operation = operationOf(req, route, body.fingerprint);
       const read = { params: req.params, query, body: body.value };
       // What the validators let through has the types of the row.
-      const call = { caller, ...read, requestId: facts.requestId, operation, req, res } as unknown as Call<Route>;
+      const own = { requestId: facts.requestId, operation, endTurn: () => turn?.end() };
+      const call = { caller, ...read, ...own, req, res } as unknown as Call<Route>;
       send(res, await run(handler, call, deps.identity));
     } finally {
       turn?.end();

@@ -50,11 +50,14 @@ export function makeMessages({ store, isDeadChannel, owePushes, onAccepted }: Me
   };
 
   return {
-    /** Throws `empty_message`, `message_too_large` and what the store refuses. */
-    async send(caller: Caller, message: SendMessage, operation: Operation): Promise<Sent> {
+    /**
+     * Throws `empty_message`, `message_too_large` and what the store refuses. `onConfirming`: it is accepted, and waits for
+     * replicas of the store.
+     */
+    async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message.content);
       const { content } = message;
-      const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation };
+      const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation, onConfirming };
       const accepted = await owePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
       onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };

@@ -14,6 +14,8 @@ export interface NewMessage {
   messageId: string;
   content: string;
   operation: Operation;
+  /** It is accepted, and waits for replicas of the store. */
+  onConfirming: () => void;
 }
 
 export interface Accepted {
@@ -52,7 +54,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
      */
     async accept(
       caller: Caller,
-      { target, messageId, content, operation }: NewMessage,
+      { target, messageId, content, operation, onConfirming }: NewMessage,
       pushes: PushMode,
     ): Promise<Accepted | null> {
       const { account: u, deviceId } = caller;
@@ -82,6 +84,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
       );
       if (accepted.messageId === '') return null;
       // The message and its operation were written in one step: who has the one has the other.
+      if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
       return {
         messageId: accepted.messageId,
