@@ -20,7 +20,9 @@ async function scriptNames(scale: number): Promise<Map<string, string>> {
     ...{ REDELIVERY_MS: redelivery, IDLE_MS: String(redelivery) },
   };
   const names = new Map<string, string>();
-  for (const declared of (await declaredScripts()).values()) {
+  for (const [file, declared] of await declaredScripts()) {
+    // No broker runs here.
+    if (file.startsWith('broker/')) continue;
     const RATE_LIMIT = (declared.rate && scaledLimit(declared.rate, scale)) ?? 0;
     for (const publishes of [true, false]) {
       const { name, text } = bindScript(declared, publishes, [{ ...settings, RATE_LIMIT }]);
