@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** Requests that are begun in one turn of the event loop, some 2 ms of work. */
-const A_TURN = 8;
+/** Requests that are begun in one turn of the event loop, some 1 ms of work. */
+const A_TURN = 4;
 
 interface AddressQueueParts {
   app: RequestListener;
