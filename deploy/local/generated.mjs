@@ -11,7 +11,7 @@ function table(heads, rows) {
 }
 
 async function configTable({ built }) {
-  const { configTable: rows } = await built('services/sync/config-settings.js');
+  const { configTable: rows } = await built('services/sync/config/settings.js');
   return table(
     ['key', 'default', 'meaning'],
     rows().map(({ key, default: value, meaning }) => [code(key), value, meaning]),
@@ -113,7 +113,7 @@ async function chartTable() {
 /**
  * What is made from code, so that no document can tell another story: a whole file, or, with `section`, the part of a
  * Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`.
- * `make({built})` gives the text without the markers, also as a promise; `built('services/sync/config.js')` imports a
+ * `make({built})` gives the text without the markers, also as a promise; `built('services/sync/config/config.js')` imports a
  * module of the build.
  */
 export const GENERATED = [

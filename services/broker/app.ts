@@ -4,7 +4,7 @@ import { BatonError } from '../../shared/contract/errors.ts';
 import { makeExpress } from '../sync/http/express-app.ts';
 import { hostChecks } from '../sync/http/host-check.ts';
 import { makeProblemHandler } from '../sync/http/problem.ts';
-import { requestId } from '../sync/http/request-facts.ts';
+import { requestId } from '../sync/http/request-context.ts';
 import { makeRequestLog } from '../sync/http/request-log.ts';
 import { addressText, startServer } from '../sync/http/server.ts';
 import { close, connectCommands, type Redis } from '../sync/redis/connections.ts';
@@ -12,7 +12,7 @@ import { Reachability } from '../sync/redis/reachability.ts';
 import { makeLogger } from '../sync/telemetry/logger.ts';
 import { makeMetrics } from '../sync/telemetry/metrics.ts';
 import { VERSION } from '../sync/version.ts';
-import type { BrokerConfig } from './config.ts';
+import type { BrokerConfig } from './config/config.ts';
 import { makeForwardAuth } from './edge/routes.ts';
 import { mountApi } from './http/api.ts';
 import { makeSecurityHeaders, noStore } from './http/headers.ts';
@@ -74,7 +74,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     keyMs: keySeconds * 1000,
     overlapMs: overlapSeconds * 1000,
     logger,
-    onLooked: (ok, error) => (ok ? reachability.commandWorked() : reachability.commandFailed(error)),
+    onChecked: (ok, error) => (ok ? reachability.commandWorked() : reachability.commandFailed(error)),
   });
 
   // The rooms.

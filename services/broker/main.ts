@@ -1,6 +1,6 @@
-import { ConfigError } from '../sync/config.ts';
+import { ConfigError } from '../sync/config/config.ts';
 import { startBroker } from './app.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig } from './config/config.ts';
 
 /** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */
 const EX_CONFIG = 78;

@@ -2,8 +2,8 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LIMITS } from '../../shared/contract/limits.ts';
 import type { RateGroup } from '../../shared/contract/rates.ts';
-import type { Config } from './config.ts';
-import { makeClipboardRoom } from './clipboard/room.ts';
+import type { Config } from './config/config.ts';
+import { makeClipboardModule } from './clipboard/module.ts';
 import { makeDevices } from './devices/devices.ts';
 import { makeDeviceHandlers } from './devices/routes.ts';
 import { makeDeviceStore } from './devices/store.ts';
@@ -17,15 +17,16 @@ import { makePublicApp } from './http/public-app.ts';
 import { makeReplicaLimits } from './http/replica-limit.ts';
 import { scaledLimit } from './http/rate-limit-headers.ts';
 import { makeHealth } from './http/health.ts';
-import { makeStreamHandlers } from './hub/events.ts';
-import { Hub } from './hub/hub.ts';
-import { makeLeaseStore } from './hub/lease-store.ts';
-import { Reaper } from './hub/reaper.ts';
-import { Replica } from './hub/replica.ts';
-import { makeIce } from './hub/ice.ts';
-import { makeSignals } from './hub/signal.ts';
-import { makeSignalHandlers } from './hub/signal-routes.ts';
-import { makeHubStore } from './hub/store.ts';
+import { makeStreamHandlers } from './streams/routes.ts';
+import { Hub } from './streams/hub.ts';
+import { makeLeaseStore } from './replicas/lease-store.ts';
+import { Reaper } from './replicas/reaper.ts';
+import { Replica } from './replicas/replica.ts';
+import { makeIce } from './signals/ice.ts';
+import { makeSignals } from './signals/signals.ts';
+import { makeSignalHandlers } from './signals/routes.ts';
+import { makePresenceStore } from './presence/store.ts';
+import { makeHubStore } from './streams/store.ts';
 import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
 import { makeKnownRows } from './identity/known-rows.ts';
@@ -34,17 +35,17 @@ import { makeSameOrigin } from './identity/same-origin.ts';
 import { makeMessages } from './messages/messages.ts';
 import { makeMessageHandlers } from './messages/routes.ts';
 import { makeMessageStore } from './messages/store.ts';
-import { makePushRoom } from './push/room.ts';
+import { makePushModule } from './push/module.ts';
 import { Bus } from './redis/bus.ts';
 import { Store } from './redis/store.ts';
-import { makeRelayRoom, type RelayRoom } from './relay/room.ts';
+import { makeRelayModule, type RelayModule } from './relay/module.ts';
 import { makeBrokerClient } from './sessions/broker-client.ts';
-import { makeSessionsRoom } from './sessions/room.ts';
+import { makeSessionsModule } from './sessions/module.ts';
 import { makeShutdown } from './shutdown.ts';
-import { makeSigninRoom } from './signin/room.ts';
+import { makeSigninModule } from './signin/module.ts';
 import { makeLogger } from './telemetry/logger.ts';
 import { makeMetrics } from './telemetry/metrics.ts';
-import { makeOwed } from './hub/owed.ts';
+import { makePending } from './streams/pending.ts';
 import { makeTransferHandlers } from './transfers/routes.ts';
 import { makeTransferStore } from './transfers/store.ts';
 import { makeTransfers } from './transfers/transfers.ts';
@@ -78,7 +79,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     metrics,
     isDeadChannel: (channel) => replica.isDeadChannel(channel),
-    onTopology: () => bus.doubt(),
+    onTopology: () => bus.recheck(),
     onPartLost: () => hub.attachAll('part lost'),
     onReconnect: () => {
       hub.attachAll('reconnect');
@@ -97,8 +98,8 @@ export async function startApp(config: Config): Promise<App> {
       unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
       presence: (u, v) => hub.presence(u, v),
       superseded: (u, s) => hub.superseded(u, s),
-      relay: (file) => relay.requests.rung(file),
-      revoked: (...told) => revocations.heard(...told),
+      relay: (file) => relay.requests.notified(file),
+      revoked: (...revocation) => revocations.heard(...revocation),
       login: (pollId, word) => signin.wake(pollId, word),
     },
     onGap: (cause) => hub.attachAll(cause),
@@ -125,7 +126,7 @@ export async function startApp(config: Config): Promise<App> {
       if (ok) reaper.run();
     },
     onClockSet: () => hub.attachAll('clock'),
-    onDeaf: () => {
+    onSilentSubscriber: () => {
       metrics.bus_rebuilds_total.inc();
       bus.rebuild();
     },
@@ -135,36 +136,36 @@ export async function startApp(config: Config): Promise<App> {
   // The rooms.
   const limitOf = (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale);
   const dueStore = makeDueStore({ redis, scripts, keys });
-  const push = makePushRoom({
+  const push = makePushModule({
     ...{ db: { redis, scripts, keys }, settings: config.push, limitOf, metrics, onFailure },
     transferSeconds: config.transfers.redeliverySeconds,
     deadChannels: replica.deadChannels,
-    noteDue: dueStore.note,
+    scheduleDue: dueStore.schedule,
   });
-  const { owePushes } = push;
+  const { enqueuePushes } = push;
   const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename') });
-  const devices = makeDevices({ store: deviceStore, owePushes });
+  const devices = makeDevices({ store: deviceStore, enqueuePushes });
   const messages = makeMessages({
     store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message') }),
-    ...{ owePushes, isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
+    ...{ enqueuePushes, isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
   });
-  const clipboard = makeClipboardRoom({
+  const clipboard = makeClipboardModule({
     ...{ db: { redis, scripts, keys }, ttlMs: config.clipboard.ttlSeconds * 1000, rateLimit: limitOf('clipboard') },
-    ...{ noteDue: dueStore.note, onWritten: () => metrics.clipboard_writes_total.inc() },
+    ...{ scheduleDue: dueStore.schedule, onWritten: () => metrics.clipboard_writes_total.inc() },
   });
   const transfers = makeTransfers({
     store: makeTransferStore({
       ...{ redis, scripts, keys, rateLimit: limitOf('transfer'), replica },
       redeliveryMs: config.transfers.redeliverySeconds * 1000,
     }),
-    ...{ owePushes, isDeadChannel: replica.isDeadChannel },
-    noteDue: (account) => dueStore.note(account, LIMITS.transferSeconds * 1000),
+    ...{ enqueuePushes, isDeadChannel: replica.isDeadChannel },
+    scheduleDue: (account) => dueStore.schedule(account, LIMITS.transferSeconds * 1000),
     onState: (state) => metrics.transfers_total.inc({ state }),
     dropRelayed: (account, id, generations) => relay.relay.drop(account, id, generations),
     relayOffsets: (id, generations) => relay.relay.offsets(id, generations),
     onFailure,
   });
-  const relay: RelayRoom = makeRelayRoom({
+  const relay: RelayModule = makeRelayModule({
     ...{ db: { scripts, keys }, settings: config.relay, transfers, logger, metrics, onFailure },
     reachability: store.reachability,
     idleMs: config.transfers.redeliverySeconds * 1000,
@@ -174,7 +175,7 @@ export async function startApp(config: Config): Promise<App> {
   const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const believesCallers = config.identity.mode === 'dev';
   const signinSettings = { ...config.signin, publicUrl: config.http.publicUrl, believesCallers };
-  const sessions = makeSessionsRoom({
+  const sessions = makeSessionsModule({
     db: { redis, scripts, keys },
     broker,
     devices,
@@ -188,20 +189,20 @@ export async function startApp(config: Config): Promise<App> {
     onRemoved: [transfers.cancelAllOf, push.dropDevice],
     ...{ eraseTransfers: transfers.eraseAll, onErased: [push.dropAccount] },
     onShown: (device) => signin.use(device),
-    noteDue: dueStore.note,
+    scheduleDue: dueStore.schedule,
     onFailure,
   });
   const { revocations } = sessions;
   const isRevoked = (account: string, deviceId: string) => revocations.isRevoked(account, deviceId);
   const clientAddress = makeClientAddress({ trustedProxies: config.http.trustedProxies });
-  const signin = makeSigninRoom({
+  const signin = makeSigninModule({
     db: { scripts, keys },
     broker,
     sessions,
     settings: signinSettings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
-    noteDue: dueStore.note,
+    scheduleDue: dueStore.schedule,
     clientAddress,
     metrics,
     onFailure,
@@ -231,18 +232,20 @@ export async function startApp(config: Config): Promise<App> {
 
   // The hub.
   const { offlineGraceMs: graceMs } = config.hub;
+  const presence = makePresenceStore({ scripts, keys, graceMs, replica });
   const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics });
   const hub = new Hub({
     store: hubStore,
+    reconcileAccount: presence.reconcile,
     leases,
     replica,
-    rooms: {
+    modules: {
       readPresence: devices.presence,
-      owed: makeOwed({ messages, transfers }),
+      pending: makePending({ messages, transfers }),
       restoreRow: identity.restoreRow,
       isRevoked,
       // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
-      noteDue: (account, inMs) =>
+      scheduleDue: (account, inMs) =>
         dueStore.remind(account, inMs).catch((error: unknown) => onFailure('note due', error)),
     },
     metrics,
@@ -257,7 +260,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const reaper = new Reaper({
-    ...{ replica, leases, store: hubStore },
+    ...{ replica, leases, reconcile: presence.reconcile },
     onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
     onTransitions: hub.countTransitions,
     onFailure: (error) => onFailure('reap', error),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 /** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */

@@ -20,7 +20,7 @@ export type Presence = Static<typeof Presence>;
 export const presenceRoutes = {
   getPresence: route({
     method: 'GET',
-    path: '/api/hub/presence',
+    path: '/api/presence/presence',
     summary: 'Who of the account is online',
     rate: 'read',
     answers: { 200: Presence },

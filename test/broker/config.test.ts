@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../services/broker/config.ts';
-import { ConfigError } from '../../services/sync/config.ts';
+import { loadConfig } from '../../services/broker/config/config.ts';
+import { ConfigError } from '../../services/sync/config/config.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { spawnBroker, stopBrokers } from './brokers.ts';
 

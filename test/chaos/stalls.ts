@@ -3,7 +3,7 @@ import type { Stall } from './history.ts';
 /** What is shorter is within the margins of the checker. */
 export const SHORTEST_STALL_MS = 300;
 
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 
 interface StallsParts {
   /** Where they are written down. */
@@ -18,6 +18,6 @@ export function watchStalls({ stalls, now }: StallsParts): () => void {
     const at = now();
     if (at - lastAt > SHORTEST_STALL_MS) stalls.push({ from: lastAt, to: at });
     lastAt = at;
-  }, LOOK_EVERY_MS);
+  }, CHECK_EVERY_MS);
   return () => clearInterval(looking);
 }

@@ -85,8 +85,8 @@ export async function configurationsOf(manifests) {
     for (const [name, module] of Object.entries({ replica: 'sync', broker: 'broker' })) {
       const part = containerOf(manifests, name);
       if (part === null) continue;
-      const { loadConfig } = await built(`services/${module}/config.js`);
-      const { SETTINGS: settings } = await built(`services/${module}/config-settings.js`);
+      const { loadConfig } = await built(`services/${module}/config/config.js`);
+      const { SETTINGS: settings } = await built(`services/${module}/config/settings.js`);
       found[name] = loadConfig(environmentOf(part, { settings, folder }));
       const unknown = found[name].warnings.filter((warning) => warning.includes('is not known'));
       if (unknown.length > 0) throw new Error(unknown.join('\n'));

@@ -165,8 +165,8 @@ function* programTests({ helm4 }) {
   yield {
     title: 'ports and paths of probes are those of the programs',
     body: async () => {
-      const { SETTINGS: replica } = await built('services/sync/config-settings.js');
-      const { SETTINGS: broker } = await built('services/broker/config-settings.js');
+      const { SETTINGS: replica } = await built('services/sync/config/settings.js');
+      const { SETTINGS: broker } = await built('services/broker/config/settings.js');
       const manifests = manifestsOf(await template(helm4, { values: [SCENARIOS.production] }));
       const portsOf = (name) => containerOf(manifests, name).container.ports.map(({ containerPort }) => containerPort);
       assert.deepEqual(portsOf('replica'), [replica.APP_PORT.default, replica.APP_ADMIN_PORT.default].map(Number));

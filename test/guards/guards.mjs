@@ -274,7 +274,7 @@ export const GUARDS = [
   },
   {
     name: 'pushes that were owed outlive their replica',
-    file: 'services/sync/push/room.ts',
+    file: 'services/sync/push/module.ts',
     from: 'deliverer.takeOver(account, fact);',
     to: '',
     test: ['test/push/surviving.test.ts', 'loses no push'],

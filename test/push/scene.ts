@@ -34,7 +34,7 @@ export interface PushSite {
   stop(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 
 const nativeEnv = (fcm: FakeFcm, { account, url }: FakeApns): Record<string, string> => ({
   APP_FCM_SERVICE_ACCOUNT: JSON.stringify(fcm.serviceAccount),
@@ -79,8 +79,8 @@ export async function startPushSite(
     },
     async settled({ user }) {
       const key = `${site.prefix}:{${user}}:due`;
-      const owes = async () => (await site.redis.zrange(key, '0', '-1')).some((fact) => fact.startsWith('push:'));
-      while (await owes()) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      const owes = async () => (await site.redis.zrange(key, '0', '-1')).some((job) => job.startsWith('push:'));
+      while (await owes()) await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
     },
     async stop() {
       await site.stop();

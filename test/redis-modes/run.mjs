@@ -17,21 +17,21 @@ import { ROOT } from '../../deploy/local/tree.mjs';
 const SUITES = {
   // Every script with its keys in one slot, every announcement, every command of the user.
   cluster: [
-    'test/(rooms|transfers|signin)/',
+    'test/(commands|transfers|signin)/',
     'test/sessions/(?!lost-answers)',
     'test/push/(subscriptions|surviving|waking)',
-    'test/streets/(main-job|leaving|resume|storm|endings|lost-tail|black-hole)',
+    'test/delivery/(main-job|leaving|resume|storm|endings|lost-tail|black-hole)',
     'test/relay/(rules|both-ways|replaced|slow|timers)',
     'test/wire/(both-sides|permissions|rate-limits)',
   ],
   // A server like the one of `npm test`, found in another way: the main path of each room, and every link there is.
   sentinel: [
-    'test/rooms/(messages|mailbox|streams|clipboard|presence|due-index)',
+    'test/commands/(messages|mailbox|streams|clipboard|presence|due-index)',
     'test/transfers/(transfers|signals)',
     'test/sessions/(device-session|revocation)',
     'test/signin/(qr|limits)\\.test',
     'test/push/(subscriptions|surviving|waking)',
-    'test/streets/(main-job|resume|lost-tail|black-hole)',
+    'test/delivery/(main-job|resume|lost-tail|black-hole)',
     'test/relay/(rules|both-ways)',
     'test/wire/(both-sides|permissions|rate-limits)',
   ],

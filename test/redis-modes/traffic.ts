@@ -106,8 +106,8 @@ export async function startTraffic(
     const ids = live.map(({ id }) => id);
     // Only what was sent after the one before had been accepted has an order: not the probes, and not what was refused
     // and may have been accepted all the same, later.
-    const inTurn = acknowledged.filter(({ content }) => /^\d+$/.test(content));
-    const accepted = new Map(inTurn.map(({ id }, index) => [id, index]));
+    const oneAtATime = acknowledged.filter(({ content }) => /^\d+$/.test(content));
+    const accepted = new Map(oneAtATime.map(({ id }, index) => [id, index]));
     const order = live.map(({ data }) => accepted.get((data as Shown).message_id)).filter((n) => n !== undefined);
     const contents = live.map(({ data }) => (data as Shown).content);
     const closed = onPhone.states.filter(({ state }) => state === 'waiting' || state === 'refused');

@@ -66,6 +66,6 @@ test('an account that was erased in the store leaves no transfers behind', async
   expect(answer.status).toBe(204);
   expect(await keysUnder(redis, site.prefix, `:{${laptop.user}}:transfer:*`)).toEqual([]);
   expect(await keysHolding(redis, site.prefix, 'private.txt')).toEqual([]);
-  const facts = await redis.zrange(`${site.prefix}:{${laptop.user}}:due`, '0', '-1');
-  expect(facts.filter((fact) => fact.startsWith('transfer:'))).toEqual([]);
+  const jobs = await redis.zrange(`${site.prefix}:{${laptop.user}}:due`, '0', '-1');
+  expect(jobs.filter((job) => job.startsWith('transfer:'))).toEqual([]);
 });

@@ -268,18 +268,18 @@ test('a session that nobody uses within two minutes ends; one that is used, or r
   const account = encodeURIComponent(laptop.user);
   const due = `${site.prefix}:{${account}}:due`;
   // Those of the others have gone with their first request, or go now.
-  const facts = await eventually('the claims of those that were used to be settled', async () => {
-    const claims = (await redis.zrange(due, '0', '-1')).filter((fact) => fact.startsWith('claim:'));
+  const jobs = await eventually('the claims of those that were used to be settled', async () => {
+    const claims = (await redis.zrange(due, '0', '-1')).filter((job) => job.startsWith('claim:'));
     return claims.length === 1 ? claims : null;
   });
   const stream = laptop.listen(site.one);
   await stream.next('ready');
-  for (const fact of facts) await redis.zadd(due, 1, fact);
+  for (const job of jobs) await redis.zadd(due, 1, job);
   for (let shard = 0; shard < 16; shard++) await redis.zadd(`${site.prefix}:due:{${shard}}`, 'XX', 1, account);
   const { data } = await stream.next('device:removed');
   redis.disconnect();
 
-  expect(facts).toEqual([`claim:${ids[0]}`]);
+  expect(jobs).toEqual([`claim:${ids[0]}`]);
   expect(data.device_id).toBe(ids[0]);
   const left = (await sessionsOf(laptop.user)).map(({ meta }) => meta);
   expect(left).toEqual(expect.arrayContaining([laptop.deviceId, ids[1], ids[2]]));

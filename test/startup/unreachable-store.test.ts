@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../deploy/local/certificate.mjs';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { type RedisAddress, redisAddress } from '../../services/sync/config-redis.ts';
-import { makeLeaseStore } from '../../services/sync/hub/lease-store.ts';
-import { Replica } from '../../services/sync/hub/replica.ts';
+import { type RedisAddress, redisAddress } from '../../services/sync/config/redis.ts';
+import { makeLeaseStore } from '../../services/sync/replicas/lease-store.ts';
+import { Replica } from '../../services/sync/replicas/replica.ts';
 import { Bus, type BusListener } from '../../services/sync/redis/bus.ts';
 import { close, connectCommands } from '../../services/sync/redis/connections.ts';
 import { Store } from '../../services/sync/redis/store.ts';
@@ -94,7 +94,7 @@ function openStore(url: string) {
   };
   const replica = new Replica({
     ...{ leases, bus, keys: store.keys, isUp: () => store.isUp, onBeat },
-    ...{ onNewId: nothing, onRevocations: nothing, onDeaf: nothing, onClockSet: nothing },
+    ...{ onNewId: nothing, onRevocations: nothing, onSilentSubscriber: nothing, onClockSet: nothing },
   });
   let stopped = false;
   store.connect();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 
 const CLIENTS = fileURLToPath(new URL('./clients.mjs', import.meta.url));
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 const PROBES = 200;
 
 /** Sent to streams that are away: they come back to something that they have missed. */
@@ -96,7 +96,7 @@ function watch(replica: ReplicaProcess) {
       const machinesMs = Math.max(...waited().map((ms, i) => ms - (waitedBefore[i] as number)));
       took.push(Math.max(0, performance.now() - startedAt - machinesMs));
       highest = Math.max(highest, rssMib(replica));
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
     }
   })();
   return async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 /** The same request so many times, on both replicas in turn. */
-async function inTurn(
+async function oneAtATime(
   times: number,
   send: (replica: { url: string }, index: number) => Promise<WireAnswer>,
 ): Promise<WireAnswer[]> {
@@ -55,7 +55,7 @@ const setClipboard = (device: TestDevice) => (replica: { url: string }) =>
 
 describe('messages', () => {
   test('of one device are counted on both replicas together', async () => {
-    const answers = await inTurn(8, sendMessage(makeDevice({ user: randomUser() })));
+    const answers = await oneAtATime(8, sendMessage(makeDevice({ user: randomUser() })));
     expect(statuses(answers)).toEqual([...many(6, 201), 429, 429]);
     expectRateLimited(answers[6], 'message', 6);
     expectRateLimited(answers[7], 'message', 6);
@@ -64,7 +64,7 @@ describe('messages', () => {
   test('of another device of the account are counted apart', async () => {
     const user = randomUser();
     const [busy, quiet] = [makeDevice({ user, name: 'Busy' }), makeDevice({ user, name: 'Quiet' })];
-    await inTurn(7, sendMessage(busy));
+    await oneAtATime(7, sendMessage(busy));
     expect((await sendMessage(quiet)(site.one)).status).toBe(201);
   });
 
@@ -79,7 +79,7 @@ describe('messages', () => {
         headers: { 'X-Dev-User': user },
         body: { to: 'Laptop', content: 'x' },
       });
-    const answers = await inTurn(7, send);
+    const answers = await oneAtATime(7, send);
     expect(statuses(answers)).toEqual([...many(6, 201), 429]);
     expect((await sendMessage(device)(site.one)).status).toBe(201);
   });
@@ -87,7 +87,7 @@ describe('messages', () => {
   test('that are refused by the limit leave nothing behind but the count', async () => {
     const user = randomUser();
     const device = makeDevice({ user });
-    await inTurn(6, sendMessage(device));
+    await oneAtATime(6, sendMessage(device));
     const withoutCount = (all: Record<string, string>) =>
       Object.fromEntries(Object.entries(all).filter(([key]) => !key.includes(':rate:')));
     const account = `${site.prefix}:{${user}}`;
@@ -100,7 +100,7 @@ describe('messages', () => {
     const device = makeDevice({ user: randomUser() });
     const keyed = sendMessage(device, { 'Idempotency-Key': 'once' });
     const first = await keyed(site.one);
-    await inTurn(6, sendMessage(device));
+    await oneAtATime(6, sendMessage(device));
     const again = await keyed(site.two);
     expect(again.status).toBe(201);
     expect((again.body as { message_id: string }).message_id).toBe((first.body as { message_id: string }).message_id);
@@ -109,7 +109,7 @@ describe('messages', () => {
   test('go on when the minute is over', async () => {
     const user = randomUser();
     const device = makeDevice({ user });
-    await inTurn(7, sendMessage(device));
+    await oneAtATime(7, sendMessage(device));
     const [count] = await keysUnder(site.redis, `${site.prefix}:{${user}}`, `:rate:message:${device.id}`);
     expect(await site.redis.pttl(count as string)).toBeLessThanOrEqual(60_000);
     expect(await site.redis.pttl(count as string)).toBeGreaterThan(0);
@@ -120,21 +120,21 @@ describe('messages', () => {
 
 describe('clipboard writes', () => {
   test('of one device are counted on both replicas together', async () => {
-    const answers = await inTurn(4, setClipboard(makeDevice({ user: randomUser() })));
+    const answers = await oneAtATime(4, setClipboard(makeDevice({ user: randomUser() })));
     expect(statuses(answers)).toEqual([...many(3, 200), 429]);
     expectRateLimited(answers[3], 'clipboard', 3);
   });
 
   test('that are refused keep the entry, which can still be read and cleared', async () => {
     const device = makeDevice({ user: randomUser() });
-    await inTurn(4, setClipboard(device));
+    await oneAtATime(4, setClipboard(device));
     expect((await device.on(site.one).call('getClipboard')).body.content).toBe('x');
     expect((await device.on(site.two).call('clearClipboard')).status).toBe(204);
   });
 
   test('and messages do not use up each other', async () => {
     const device = makeDevice({ user: randomUser() });
-    await inTurn(4, setClipboard(device));
+    await oneAtATime(4, setClipboard(device));
     expect((await sendMessage(device)(site.one)).status).toBe(201);
   });
 });
@@ -147,7 +147,7 @@ describe('everything on sign-in', () => {
 
   test('is counted for a client address on both replicas together, whatever the path', async () => {
     const paths = ['/api/auth', '/api/auth/', '/api/auth/nothing', '/api/auth/qr/nothing'];
-    const answers = await inTurn(
+    const answers = await oneAtATime(
       4,
       ask('192.0.2.1', (index) => paths[index] as string),
     );
@@ -156,19 +156,19 @@ describe('everything on sign-in', () => {
   });
 
   test('is counted apart for another address', async () => {
-    await inTurn(4, ask('192.0.2.2'));
+    await oneAtATime(4, ask('192.0.2.2'));
     expect((await ask('192.0.2.3')(site.one, 0)).status).toBe(404);
   });
 
   test('is counted together for a whole IPv6 customer of /56', async () => {
     const addresses = ['2001:db8:7:a00::1', '2001:db8:7:aff:1:2:3:4', '2001:db8:7:a42::', '2001:db8:7:a11::9'];
-    const answers = await inTurn(4, (replica, index) => ask(addresses[index] as string)(replica, index));
+    const answers = await oneAtATime(4, (replica, index) => ask(addresses[index] as string)(replica, index));
     expect(statuses(answers)).toEqual([404, 404, 404, 429]);
     expect((await ask('2001:db8:7:b00::1')(site.one, 0)).status).toBe(404);
   });
 
   test('believes of the forwarded hops only the last that no proxy of ours wrote', async () => {
-    const answers = await inTurn(4, (replica, index) =>
+    const answers = await oneAtATime(4, (replica, index) =>
       ask(`203.0.113.${index}, 192.0.2.4, 127.0.0.9`)(replica, index),
     );
     expect(statuses(answers)).toEqual([404, 404, 404, 429]);
@@ -176,7 +176,7 @@ describe('everything on sign-in', () => {
 
   test('is refused the same to whoever is signed in', async () => {
     const device = makeDevice({ user: randomUser() });
-    await inTurn(3, ask('192.0.2.5'));
+    await oneAtATime(3, ask('192.0.2.5'));
     const headers = { ...device.headers, 'X-Forwarded-For': '192.0.2.5' };
     expectRateLimited(await request(site.two, { path: '/api/auth/sessions', headers }), 'auth', 3);
     expect((await request(site.two, { path: '/api/me', headers })).status).toBe(200);

@@ -5,7 +5,7 @@ import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/
 import { makeBody, NO_BODY } from '../../sync/http/body.ts';
 import { methodNotAllowed } from '../../sync/http/methods.ts';
 import { operationOf } from '../../sync/http/operation.ts';
-import { factsOf } from '../../sync/http/request-facts.ts';
+import { contextOf } from '../../sync/http/request-context.ts';
 import { makeValidator } from '../../sync/http/validation.ts';
 
 /** What a handler gets: everything checked, and the app that calls. */
@@ -31,7 +31,7 @@ function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: Se
   const validator = makeValidator(route);
   const body = route.body === null ? null : makeBody(route);
   return async (req, res: Response) => {
-    factsOf(res).route = route;
+    contextOf(res).route = route;
     const app = serviceAuth(req);
     const query = validator.query(req.query);
     const { value, fingerprint } = body === null ? NO_BODY : body.parse(await body.read(req));

@@ -6,8 +6,8 @@ import { makeStoredKey, readStoredKey, type SigningKey } from './signing-key.ts'
 import type { KeyringStore } from './store.ts';
 
 /** An unknown key id reads the store at most this often, whoever sends it. */
-const LOOK_AGAIN_MS = 1_000;
-const LOOK_EVERY_MS = 30_000;
+const CHECK_AGAIN_MS = 1_000;
+const CHECK_EVERY_MS = 30_000;
 const START_AGAIN_MS = 500;
 
 interface KeyringParts {
@@ -19,7 +19,7 @@ interface KeyringParts {
   overlapMs: number;
   logger: Logger;
   /** After each look of its own accord: whether the store was there for it, and if not, why. */
-  onLooked?: (ok: boolean, error?: unknown) => void;
+  onChecked?: (ok: boolean, error?: unknown) => void;
 }
 
 /** A key that can sign, with everything of it. */
@@ -55,18 +55,18 @@ export class Keyring {
 
   /** Goes on trying until there are keys. */
   start(): void {
-    const look = (): void => {
+    const check = (): void => {
       this.refresh().then(
-        () => this.#parts.onLooked?.(true),
+        () => this.#parts.onChecked?.(true),
         (error: unknown) => {
           this.#parts.logger.debug({ err: error }, 'keys could not be read');
-          this.#parts.onLooked?.(false, error);
+          this.#parts.onChecked?.(false, error);
         },
       );
-      const everyMs = Math.min(LOOK_EVERY_MS, this.#parts.overlapMs / 4);
-      this.#timer = this.#stopped ? null : setTimeout(look, this.isReady ? everyMs : START_AGAIN_MS);
+      const everyMs = Math.min(CHECK_EVERY_MS, this.#parts.overlapMs / 4);
+      this.#timer = this.#stopped ? null : setTimeout(check, this.isReady ? everyMs : START_AGAIN_MS);
     };
-    look();
+    check();
   }
 
   async stop(): Promise<void> {
@@ -94,7 +94,7 @@ export class Keyring {
   async find(id: string): Promise<SigningKey | null> {
     const found = this.#find(id);
     if (found !== null) return found;
-    if (performance.now() - this.#readAt >= LOOK_AGAIN_MS) await this.refresh();
+    if (performance.now() - this.#readAt >= CHECK_AGAIN_MS) await this.refresh();
     return this.#find(id);
   }
 

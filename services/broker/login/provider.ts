@@ -15,7 +15,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
-import type { OidcConfig } from '../config.ts';
+import type { OidcConfig } from '../config/config.ts';
 import type { Attempt } from './attempt.ts';
 
 /** For each request to the provider. */

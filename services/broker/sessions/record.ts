@@ -20,13 +20,13 @@ export interface SessionRecord {
 }
 
 /** As scripts tell it. */
-interface Told extends Omit<SessionRecord, 'user'> {
+interface SessionReply extends Omit<SessionRecord, 'user'> {
   name: string;
   roles: string;
 }
 
 /** Who never logged in here is called by the user id. */
-export const recordOf = ({ name, roles, ...session }: Told): SessionRecord => ({
+export const recordOf = ({ name, roles, ...session }: SessionReply): SessionRecord => ({
   ...session,
   user: { name: name || session.subject, roles: roles === '' ? [] : roles.split(',') },
 });

@@ -13,7 +13,7 @@ import {
 } from '../../sync/redis/script-values.ts';
 
 /** What every answer begins with: whose session it is. */
-const told = {
+const sessionReply = {
   nowMs: number,
   sessionId: text,
   app: text,
@@ -40,7 +40,7 @@ export const sessionUse = defineScript({
     digest: text,
   },
   settings: ['GRACE_MS'],
-  reply: record(told),
+  reply: record(sessionReply),
 });
 
 export const sessionOpen = defineScript({
@@ -59,7 +59,7 @@ export const sessionOpen = defineScript({
     /** Roles, comma-separated. */
     roles: text,
   },
-  reply: record(told),
+  reply: record(sessionReply),
 });
 
 export const sessionRotate = defineScript({
@@ -75,7 +75,7 @@ export const sessionRotate = defineScript({
     candidates: restOfWords,
   },
   settings: ['GRACE_MS'],
-  reply: record({ ...told, chosen: number }),
+  reply: record({ ...sessionReply, chosen: number }),
 });
 
 export const sessionRevoke = defineScript({
@@ -100,7 +100,7 @@ export const sessionPage = defineScript({
     /** How many. */
     count: digits,
   },
-  reply: record({ nowMs: number, places: rest(rows({ sessionId: text, endsAtMs: number })) }),
+  reply: record({ nowMs: number, entries: rest(rows({ sessionId: text, endsAtMs: number })) }),
 });
 
 export const sessionMint = defineScript({
@@ -128,5 +128,5 @@ export const sessionMint = defineScript({
     keyId: text,
   },
   settings: ['REPLAY_SECONDS'],
-  reply: variants('outcome', { minted: { ...told, created: flag, keyId: text }, moved: { sessionId: text } }),
+  reply: variants('outcome', { minted: { ...sessionReply, created: flag, keyId: text }, moved: { sessionId: text } }),
 });

@@ -12,7 +12,7 @@ local s = known ~= '' and read_session(keys.session) or nil
 local live = s ~= nil and refusal(s, now) == nil
 
 local function answer(created, derived_from)
-  local reply = told(now, id, s, keys.user)
+  local reply = reply_of(now, id, s, keys.user)
   table.insert(reply, 2, 'minted')
   reply[#reply + 1], reply[#reply + 2] = created, derived_from
   return reply

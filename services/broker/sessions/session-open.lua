@@ -10,4 +10,4 @@ for field, value in pairs(s) do redis.call('HSET', keys.session, field, value) e
 redis.call('HSET', keys.session, 'sliding', '0', 'ttl', ttl_ms, 'secret', digest)
 redis.call('HSET', keys.user, 'name', name, 'roles', roles)
 keep(keys, id, s)
-return told(now, id, s, keys.user)
+return reply_of(now, id, s, keys.user)

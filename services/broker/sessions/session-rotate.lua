@@ -20,6 +20,6 @@ end
 if s.persist == 'persist' and s.sliding == '1' then s.ends = int(now + tonumber(s.ttl)) end
 s.active = int(now)
 keep(keys, id, s)
-local reply = told(now, id, s, keys.user)
+local reply = reply_of(now, id, s, keys.user)
 reply[#reply + 1] = tostring(chosen)
 return reply

@@ -16,4 +16,4 @@ if s.active == s.created or now - tonumber(s.active) >= 60000 then
   s.active = int(now)
   redis.call('HSET', keys.session, 'active', s.active)
 end
-return told(now, id, s, keys.user)
+return reply_of(now, id, s, keys.user)

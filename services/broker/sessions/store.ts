@@ -19,7 +19,7 @@ interface Minting {
 
 interface Page {
   nowMs: number;
-  places: { sessionId: string; endsAtMs: number }[];
+  entries: { sessionId: string; endsAtMs: number }[];
 }
 
 /** A meta that changes its session while it is being minted does so because of another mint: a few are enough. */
@@ -90,8 +90,8 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       for (let attempt = 0; attempt < MINT_ATTEMPTS; attempt++) {
         const minted = await tryMint(known, newId, minting);
         if (minted.outcome === 'minted') {
-          const { outcome: _, created, keyId, ...told } = minted;
-          return { record: recordOf(told), created, keyId };
+          const { outcome: _, created, keyId, ...shown } = minted;
+          return { record: recordOf(shown), created, keyId };
         }
         known = minted.sessionId;
       }
@@ -103,11 +103,11 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       const { app, subject, ttlMs, digest, name, roles } = session;
       const id = newSessionId(subject);
       const its = { session: keys.session(id), index: keys.index(subject, app), metas: keys.metas(subject, app) };
-      const told = await openScript(
+      const shown = await openScript(
         { ...its, user: keys.user(subject) },
         { id, app, subject, ttlMs, digest, name, roles },
       );
-      return recordOf(told);
+      return recordOf(shown);
     },
 
     /**
@@ -118,7 +118,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       app: string,
       { sessionId, digest, next, fallback }: { sessionId: string; digest: string; next: string[]; fallback: string },
     ): Promise<{ record: SessionRecord; place: number }> {
-      const { chosen, ...told } = await rotateScript(
+      const { chosen, ...shown } = await rotateScript(
         {
           session: keys.session(sessionId),
           index: keys.indexOfSession(sessionId, app),
@@ -128,16 +128,16 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
         { id: sessionId, app, digest, candidates: [fallback, ...next] },
       );
       // Lua counts from one, and the first one is the fallback.
-      return { record: recordOf(told), place: chosen - 2 };
+      return { record: recordOf(shown), place: chosen - 2 };
     },
 
     /** `digest` null: the id was proved by an access token. Throws as `rotate`. */
     async use(app: string, { sessionId, digest }: { sessionId: string; digest: string | null }) {
-      const told = await useScript(
+      const shown = await useScript(
         { session: keys.session(sessionId), user: keys.userOfSession(sessionId) },
         { id: sessionId, app, digest: digest ?? '' },
       );
-      return recordOf(told);
+      return recordOf(shown);
     },
 
     /** Whose session it is or was; null for one that is not of this app, or was forgotten since. */

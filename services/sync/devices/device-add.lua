@@ -1,7 +1,7 @@
 -- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit 32 characters.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
--- uses: clock routes log hub/presence push/push push/owing
+-- uses: clock routes log presence/presence push/push push/queue
 -- RETURNS OK, row, added ('1' | '0'), facts to be run at once | device_limit; OK, '': nothing was done, the account has
 --         subscriptions and has to be noted first
 local now = now_ms()
@@ -38,10 +38,10 @@ for _, route in ipairs(rows) do
 end
 local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
 if existing and name ~= old_name then
-  append_and_ring(keys, rows, now, random, 'device:renamed', '*', data)
+  append_and_notify(keys, rows, now, random, 'device:renamed', '*', data)
 elseif not existing and not is_back then
-  append_and_ring(keys, rows, now, random, 'device:added', '!' .. device, data)
-  for i = 1, pushes == 'noted' and #flat or 0, 2 do owe_push(keys, now, 0, 'device', flat[i], device, device) end
+  append_and_notify(keys, rows, now, random, 'device:added', '!' .. device, data)
+  for i = 1, pushes == 'noted' and #flat or 0, 2 do enqueue_push(keys, now, 0, 'device', flat[i], device, device) end
 end
 raise_version(keys, rows, now)
 return { 'OK', row, existing and '0' or '1', PUSH_NOW }

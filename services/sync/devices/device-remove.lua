@@ -1,6 +1,6 @@
 -- Removes a device with everything that waits for it: row, mailbox, lists, subscriptions. The others are told when there was a row.
 -- Keys and arguments: deviceRemove in scripts.ts.
--- uses: clock routes log hub/presence messages/mail push/push
+-- uses: clock routes log presence/presence messages/mail push/push
 -- RETURNS OK, removed ('1' | '0')
 local now, row = now_ms(), redis.call('HGET', keys.devices, device)
 if expected ~= '' and row ~= expected then return { 'OK', '0' } end
@@ -13,6 +13,6 @@ redis.call('HDEL', keys.devices, device)
 local was_announced = redis.call('HDEL', keys.presence, device) == 1
 if not row and not was_announced then return { 'OK', '0' } end
 local rows = read_routes(keys.routes, now)
-if row then append_and_ring(keys, rows, now, random, 'device:removed', '!' .. device, '{"device_id":"' .. device .. '"}') end
+if row then append_and_notify(keys, rows, now, random, 'device:removed', '!' .. device, '{"device_id":"' .. device .. '"}') end
 raise_version(keys, rows, now)
 return { 'OK', row and '1' or '0' }

@@ -1,6 +1,6 @@
 -- Renames a device and tells the account: an event in the log, and a new presence version because names are in it.
 -- Keys and arguments: deviceRename in scripts.ts.
--- uses: clock routes log operation hub/presence rate
+-- uses: clock routes log operation presence/presence rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
 --         | idempotency_key_reused
 local first, refusal = recall(keys.operation, fingerprint)
@@ -23,7 +23,7 @@ if old ~= name then
   local kind = string.match(rest, '^\n([^\n]*)')
   local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
   local rows = read_routes(keys.routes, now)
-  append_and_ring(keys, rows, now, random, 'device:renamed', '*', data)
+  append_and_notify(keys, rows, now, random, 'device:renamed', '*', data)
   raise_version(keys, rows, now)
 end
 local reply = { 'OK', row, redis.call('HGET', keys.presence, device) or '' }

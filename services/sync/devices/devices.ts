@@ -6,7 +6,7 @@ import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type DeviceState, presenceView, rowsOf, stateOf, stateReader } from './presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
-import type { OwePushes } from '../push/owing.ts';
+import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { DeviceStore } from './store.ts';
 
 function deviceOf(row: DeviceRow, { online, lastSeenAtMs }: DeviceState, caller: Caller): Device {
@@ -27,9 +27,9 @@ interface RowOfCaller {
 }
 
 /** The devices of an account: their names, and which of them are online. */
-export function makeDevices({ store, owePushes }: { store: DeviceStore; owePushes: OwePushes }) {
+export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqueuePushes: EnqueuePushes }) {
   const add = (account: string, device: NewDevice) =>
-    owePushes(account, (pushes) => store.add(account, device, pushes));
+    enqueuePushes(account, (pushes) => store.add(account, device, pushes));
 
   return {
     /** Oldest first. */

@@ -31,7 +31,7 @@ export const deviceAdd = defineScript({
     /** Pushes to the others: noted (in the index of due things) | ask | off. */
     pushes: oneOf('noted', 'ask', 'off'),
   },
-  reply: record({ row: text, added: flag, facts: textList }),
+  reply: record({ row: text, added: flag, jobs: textList }),
   announces: true,
 });
 

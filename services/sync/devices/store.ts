@@ -1,7 +1,7 @@
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
-import type { PushMode } from '../push/owing.ts';
+import type { PushMode } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -33,7 +33,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
 
     /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */
     async add(u: string, { deviceId, name, type, mode, session }: NewDevice, pushes: PushMode) {
-      const { row, facts } = await addScript(keys.inAccount(u), {
+      const { row, jobs } = await addScript(keys.inAccount(u), {
         device: deviceId,
         wanted: name,
         wantedKind: type,
@@ -42,7 +42,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
         session: session?.id ?? '',
         sessionEnd: session?.endsAtMs ?? 0,
       });
-      return row === '' ? null : { row, facts };
+      return row === '' ? null : { row, jobs };
     },
 
     /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */

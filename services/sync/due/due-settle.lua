@@ -7,14 +7,14 @@
 -- uses: clock
 -- RETURNS OK
 local now, stamp = now_ms(), redis.call('HGET', keys.stamps, account) or ''
-local noted = tonumber(string.match(stamp, '^%d+') or '0')
+local scheduled = tonumber(string.match(stamp, '^%d+') or '0')
 local at = next_in_ms and now + next_in_ms or math.huge
 if stamp ~= claimed_stamp then
   at = now
-elseif now - noted <= USUAL_REQUEST_MS then
-  at = math.min(at, noted + USUAL_REQUEST_MS + 1)
-elseif now - noted <= LONGEST_REQUEST_MS then
-  at = math.min(at, noted + LONGEST_REQUEST_MS + 1)
+elseif now - scheduled <= USUAL_REQUEST_MS then
+  at = math.min(at, scheduled + USUAL_REQUEST_MS + 1)
+elseif now - scheduled <= LONGEST_REQUEST_MS then
+  at = math.min(at, scheduled + LONGEST_REQUEST_MS + 1)
 end
 if at < math.huge then
   redis.call('ZADD', keys.index, math.max(at, now + 1000), account)

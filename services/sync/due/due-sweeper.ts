@@ -12,7 +12,7 @@ const WAITING_MS = 10_000;
  * Runs one fact of an account. It removes the fact itself, in the step that takes effect. `waiting`: it was taken over by
  * somebody here who runs it when there is room.
  */
-export type DueHandler = (account: string, fact: string) => Promise<unknown>;
+export type DueHandler = (account: string, job: string) => Promise<unknown>;
 
 interface DueSweeperParts {
   store: DueStore;
@@ -120,30 +120,30 @@ export class DueSweeper {
     const [tried, waiting, staying] = [new Set<string>(), new Set<string>(), new Set<string>()];
     for (;;) {
       const passed = staying.size;
-      const { due, nextInMs } = await store.facts(claimed.account, passed);
-      for (const fact of due) if (tried.has(fact)) staying.add(fact);
-      const untried = due.filter((fact) => !tried.has(fact));
+      const { due, nextInMs } = await store.jobs(claimed.account, passed);
+      for (const job of due) if (tried.has(job)) staying.add(job);
+      const untried = due.filter((job) => !tried.has(job));
       if (untried.length === 0 && staying.size === passed) {
         const isLeft = staying.size > waiting.size;
-        const lookInMs = isLeft ? 0 : Math.min(WAITING_MS, nextInMs ?? WAITING_MS);
-        return store.settle(claimed, staying.size > 0 ? lookInMs : nextInMs);
+        const checkInMs = isLeft ? 0 : Math.min(WAITING_MS, nextInMs ?? WAITING_MS);
+        return store.settle(claimed, staying.size > 0 ? checkInMs : nextInMs);
       }
-      for (const fact of untried) {
-        tried.add(fact);
-        if (!(await this.#runFact(claimed.account, fact))) continue;
-        waiting.add(fact);
-        staying.add(fact);
+      for (const job of untried) {
+        tried.add(job);
+        if (!(await this.#runFact(claimed.account, job))) continue;
+        waiting.add(job);
+        staying.add(job);
       }
     }
   }
 
   /** Resolves to whether it waits. */
-  async #runFact(account: string, fact: string): Promise<boolean> {
+  async #runFact(account: string, job: string): Promise<boolean> {
     const { handlers, onRun, onFailure } = this.#parts;
-    const kind = fact.split(':', 1)[0] as string;
+    const kind = job.split(':', 1)[0] as string;
     try {
       // A kind of a newer version stays for a replica that knows it.
-      const done = await handlers[kind]?.(account, fact);
+      const done = await handlers[kind]?.(account, job);
       if (done && done !== 'waiting') onRun(kind, 'ok');
       return done === 'waiting';
     } catch (error) {

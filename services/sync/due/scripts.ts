@@ -4,8 +4,8 @@ import { digits, maybeNumber, nothing, number, record, rest, rows, text, textLis
 /** How long a claimed account is left alone by the others. */
 export const LEASE_MS = 30_000;
 
-export const dueNote = defineScript({
-  file: new URL('./due-note.lua', import.meta.url),
+export const dueSchedule = defineScript({
+  file: new URL('./due-schedule.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
     account: text,
@@ -31,14 +31,14 @@ export const dueClaim = defineScript({
   reply: record({ claimed: rest(rows({ account: text, stamp: text })) }),
 });
 
-export const dueFacts = defineScript({
-  file: new URL('./due-facts.lua', import.meta.url),
+export const dueJobs = defineScript({
+  file: new URL('./due-jobs.lua', import.meta.url),
   keys: ['due'],
   args: {
     /** How many to pass over. */
     passed: digits,
   },
-  constants: { FACTS_AT_ONCE: 100 },
+  constants: { JOBS_AT_ONCE: 100 },
   reply: record({ nextInMs: maybeNumber, due: rest(textList) }),
 });
 

@@ -4,7 +4,7 @@ import { orFault } from '../redis/faults.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-import { dueClaim, dueFacts, dueNote, dueSettle, LEASE_MS } from './scripts.ts';
+import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.ts';
 
 /** How much later than its first fact an account may stand in the index: while it is claimed, and then some. */
 const LATE_MS = 2 * LEASE_MS;
@@ -23,9 +23,9 @@ interface DueStoreParts {
 
 /** The index of accounts with something due, and the facts of each account. */
 export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
-  const noteScript = scripts.define(dueNote);
+  const scheduleScript = scripts.define(dueSchedule);
   const claimScript = scripts.define(dueClaim);
-  const factsScript = scripts.define(dueFacts);
+  const jobsScript = scripts.define(dueJobs);
   const settleScript = scripts.define(dueSettle);
   const indexOf = (shard: number) => ({ index: keys.dueIndex(shard), stamps: keys.dueStamps(shard) });
 
@@ -48,14 +48,14 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
     shards: DUE_SHARDS,
 
     /** Called before the account's script writes the fact. */
-    async note(account: string, delayMs: number): Promise<void> {
+    async schedule(account: string, delayMs: number): Promise<void> {
       const nonce = randomBytes(6).toString('base64url');
-      await noteScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
+      await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
     },
 
     /** For a fact that is there, of which the index may not know any more: sooner than it would come otherwise, if at all. */
     async remind(account: string, delayMs: number): Promise<void> {
-      await noteScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce: '' });
+      await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce: '' });
     },
 
     /** At most `count` whose time has come; nobody else gets them for a while. */
@@ -65,8 +65,8 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
     },
 
     /** What is due now, some of it, after the `passed` oldest, and the ms until the next thing is; null when there is none. */
-    facts: (account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> =>
-      factsScript(keys.inAccount(account), { passed }),
+    jobs: (account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> =>
+      jobsScript(keys.inAccount(account), { passed }),
 
     /**
      * Accounts with facts that are not in the index, or too late in it, some at a time. In a cluster the two fail over

@@ -10,11 +10,11 @@ const MOST_WAITING_BYTES = 32 * 1024 * 1024;
 
 interface Waiting {
   bytes: number;
-  start: (turn: Turn) => void;
+  start: (slot: Slot) => void;
 }
 
 /** A request's right to be worked on. Has to be ended; may be ended again. */
-export interface Turn {
+export interface Slot {
   end(): void;
 }
 
@@ -22,7 +22,7 @@ export interface Turn {
 interface Line {
   readonly account: string;
   /** A few. */
-  readonly working: Turn[];
+  readonly working: Slot[];
   readonly waiting: Waiting[];
   waitingBytes: number;
   timer: NodeJS.Timeout | null;
@@ -45,17 +45,17 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
   const { mostWaiting = MOST_WAITING, mostWaitingBytes = MOST_WAITING_BYTES } = parts;
   const lines = new Map<string, Line>();
 
-  function begin(line: Line): Turn {
-    const turn: Turn = {
+  function begin(line: Line): Slot {
+    const slot: Slot = {
       end() {
-        const place = line.working.indexOf(turn);
+        const place = line.working.indexOf(slot);
         if (place === -1) return;
         line.working.splice(place, 1);
         goOn(line);
       },
     };
-    line.working.push(turn);
-    return turn;
+    line.working.push(slot);
+    return slot;
   }
 
   function goOn(line: Line): void {
@@ -65,10 +65,10 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
       return;
     }
     line.waitingBytes -= next.bytes;
-    const turn = begin(line);
+    const slot = begin(line);
     watch(line);
     // What has come for others meanwhile goes first.
-    setImmediate(next.start, turn);
+    setImmediate(next.start, slot);
   }
 
   /** While anybody waits: those at work keep their turns for so long, then the next ones begin. */
@@ -77,14 +77,14 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
     const seen = [...line.working];
     line.timer = setTimeout(() => {
       line.timer = null;
-      for (const turn of seen) turn.end();
+      for (const slot of seen) slot.end();
       watch(line);
     }, heldMs).unref();
   }
 
   return {
     /** The turn of a request that holds so many bytes while it waits; null: no more may wait. */
-    enter(account: string, bytes = 0): Turn | Promise<Turn> | null {
+    enter(account: string, bytes = 0): Slot | Promise<Slot> | null {
       const line = lines.get(account);
       if (line === undefined) {
         const first: Line = { account, working: [], waiting: [], waitingBytes: 0, timer: null };

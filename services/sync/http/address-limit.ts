@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { RedisStore } from 'rate-limit-redis';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
-import { factsOf } from './request-facts.ts';
+import { contextOf } from './request-context.ts';
 import { scaledLimit } from './rate-limit-headers.ts';
 
 /** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
@@ -89,7 +89,7 @@ function makeLimit(deps: AddressLimitDeps, group: AddressGroup): RequestHandler 
     store: storeOf(deps, group),
     keyGenerator: (req) => ipKeyGenerator(deps.clientAddress(req), IPV6_SUBNET_BITS),
     handler(_req, res, next) {
-      factsOf(res).rateGroup = group;
+      contextOf(res).rateGroup = group;
       next(new BatonError('rate_limited'));
     },
     // Its checks are about `req.ip` and Express' trust in proxies, neither of which is used here.

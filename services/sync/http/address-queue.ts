@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /** Requests that are begun in one turn of the event loop, some 1 ms of work. */
-const A_TURN = 4;
+const BATCH_SIZE = 4;
 
 interface AddressQueueParts {
   app: RequestListener;
   /** Of the client, as far as it is known before anything of the request was looked at. */
   addressOf: (req: IncomingMessage) => string;
-  aTurn?: number;
+  batchSize?: number;
 }
 
 type Begin = [req: IncomingMessage, res: ServerResponse];
@@ -17,9 +17,9 @@ type Begin = [req: IncomingMessage, res: ServerResponse];
  * address has a line of its own, and the lines take turns. Some hundred requests that one client sends at the same
  * moment else stood before the next one of another, and before every event, for as long as they take in all.
  */
-export function makeAddressQueue({ app, addressOf, aTurn = A_TURN }: AddressQueueParts): RequestListener {
+export function makeAddressQueue({ app, addressOf, batchSize = BATCH_SIZE }: AddressQueueParts): RequestListener {
   const lines = new Map<string, Begin[]>();
-  let left = aTurn;
+  let left = batchSize;
   let isOpen = false;
 
   /** The first of the line that comes next; the line goes behind the others. */
@@ -41,7 +41,7 @@ export function makeAddressQueue({ app, addressOf, aTurn = A_TURN }: AddressQueu
 
   function next(): void {
     isOpen = false;
-    left = aTurn;
+    left = batchSize;
     while (left > 0) {
       const begin = take();
       if (begin === undefined) return;

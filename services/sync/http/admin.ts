@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from './express-app.ts';
 import { hostChecks } from './host-check.ts';
-import { requestId } from './request-facts.ts';
+import { requestId } from './request-context.ts';
 import { apiHeaders } from './response-headers.ts';
 
 export interface Readiness {

@@ -25,7 +25,7 @@ export interface Call<R extends Route> {
   readonly requestId: string;
   readonly operation: Operation;
   /** From here on it waits for others than this replica and its store: the next request of its account may begin. */
-  readonly endTurn: () => void;
+  readonly releaseSlot: () => void;
   readonly req: Request;
   readonly res: Response;
 }

@@ -1,8 +1,8 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { Hub } from '../hub/hub.ts';
-import type { Replica } from '../hub/replica.ts';
+import type { Config } from '../config/config.ts';
+import type { Hub } from '../streams/hub.ts';
+import type { Replica } from '../replicas/replica.ts';
 import type { Bus } from '../redis/bus.ts';
 import { bindGauges } from '../telemetry/gauges.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

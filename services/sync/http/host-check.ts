@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { isLoopbackName } from '../config-rules.ts';
+import { isLoopbackName } from '../config/rules.ts';
 
 /** `host` or `host:port` (RFC 9110, section 7.2); the port may be that of a tunnel. */
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d*)?$/i;

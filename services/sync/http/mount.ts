@@ -15,7 +15,7 @@ import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from '
 import { operationOf } from './operation.ts';
 import type { ReplicaLimits } from './replica-limit.ts';
 import { tooManyWaiting } from './rate-limit-headers.ts';
-import { factsOf, isEventStream, refusesHead } from './request-facts.ts';
+import { contextOf, isEventStream, refusesHead } from './request-context.ts';
 import { noteStreamOpen } from './request-log.ts';
 import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
@@ -128,11 +128,11 @@ async function run(handler: AnyHandler, call: Call<Route>, identity: Identity): 
 }
 
 /** A request's turn among those of its account. Relays take turns of their own, by the bytes that they move. */
-function turnOf({ accountQueue }: RouterDeps, route: Route, caller: Caller | null, bytes: number) {
+function slotOf({ accountQueue }: RouterDeps, route: Route, caller: Caller | null, bytes: number) {
   if (caller === null || route.bytes) return null;
-  const turn = accountQueue.enter(caller.account, bytes);
-  if (turn === null) throw tooManyWaiting(route);
-  return turn;
+  const slot = accountQueue.enter(caller.account, bytes);
+  if (slot === null) throw tooManyWaiting(route);
+  return slot;
 }
 
 function send(res: Response, answer: Answer<Route>): void {
@@ -162,8 +162,8 @@ function closeAfterRefusal(req: Request, res: Response): void {
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
   const reader = route.body === null ? null : makeBody(route);
   return async (req, res) => {
-    const facts = factsOf(res);
-    facts.route = route;
+    const context = contextOf(res);
+    context.route = route;
     // Express lets HEAD in wherever GET is served.
     if (req.method === 'HEAD' && refusesHead(route)) throw methodNotAllowed(['GET']);
     if (route.bytes) closeAfterRefusal(req, res);
@@ -179,18 +179,18 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     validator.params(req.params);
     const query = validator.query(req.query);
     const bytes = reader === null ? null : await reader.read(req);
-    const turn = await turnOf(deps, route, caller, bytes?.length ?? 0);
+    const slot = await slotOf(deps, route, caller, bytes?.length ?? 0);
     try {
       const body = reader === null || bytes === null ? NO_BODY : reader.parse(bytes);
       validator.body(body.value);
       const operation = operationOf(req, route, body.fingerprint);
       const read = { params: req.params, query, body: body.value };
       // What the validators let through has the types of the row.
-      const own = { requestId: facts.requestId, operation, endTurn: () => turn?.end() };
+      const own = { requestId: context.requestId, operation, releaseSlot: () => slot?.end() };
       const call = { caller, ...read, ...own, req, res } as unknown as Call<Route>;
       send(res, await run(handler, call, deps.identity));
     } finally {
-      turn?.end();
+      slot?.end();
     }
     if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
   };
@@ -200,7 +200,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
 const refuseDisabled =
   (route: Route): RequestHandler =>
   (_req, res) => {
-    factsOf(res).route = route;
+    contextOf(res).route = route;
     throw new BatonError('feature_disabled');
   };
 

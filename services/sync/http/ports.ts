@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../version.ts';

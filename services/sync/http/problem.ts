@@ -4,7 +4,7 @@ import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/err
 import type { Problem } from '../../../shared/contract/problem.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { factsOf, type RequestFacts } from './request-facts.ts';
+import { contextOf, type RequestContext } from './request-context.ts';
 
 /** What the body parser calls its errors, but for the one with a number in its text: it reads a form of the reference broker. */
 const BODY_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -48,7 +48,7 @@ function detailOf({ code, message }: BatonError, route: Route | undefined): stri
 }
 
 /** RFC 9457. The type is where the code is explained; a further member `type` replaces it. */
-function problemOf(error: BatonError, { requestId, route }: RequestFacts): Problem & Record<string, unknown> {
+function problemOf(error: BatonError, { requestId, route }: RequestContext): Problem & Record<string, unknown> {
   const { code, status, extras } = error;
   const { title } = ERRORS[code];
   return {
@@ -79,7 +79,7 @@ function answer(req: Request, res: Response, error: BatonError): void {
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(Math.max(0, Math.ceil(retryAfterSeconds))));
   else if (waits(error.status) && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '1');
   res.status(error.status).type('application/problem+json');
-  res.send(Buffer.from(JSON.stringify(problemOf(error, factsOf(res)))));
+  res.send(Buffer.from(JSON.stringify(problemOf(error, contextOf(res)))));
 }
 
 /** 503 is how a replica says that something it needs is away: expected, and told once by whoever noticed. */
@@ -97,12 +97,12 @@ export const makeProblemHandler =
   ({ logger, metrics }: { logger: Logger; metrics: Metrics }): ErrorRequestHandler =>
   (thrown, req, res, _next) => {
     const error = asBatonError(thrown);
-    const facts = factsOf(res);
-    facts.problemCode = error.code;
+    const context = contextOf(res);
+    context.problemCode = error.code;
     metrics.problems_total.inc({ code: error.code });
     if (error.code === 'rate_limited') {
       metrics.rate_limited_total.inc({
-        group: error.extras.rateGroup ?? facts.rateGroup ?? facts.route?.rate ?? 'other',
+        group: error.extras.rateGroup ?? context.rateGroup ?? context.route?.rate ?? 'other',
       });
     }
     log(logger, req, error);

@@ -4,7 +4,7 @@ import { makeExpress } from './express-app.ts';
 import { hostChecks } from './host-check.ts';
 import { makeRouter, type RouterDeps } from './mount.ts';
 import { makeProblemHandler } from './problem.ts';
-import { requestId } from './request-facts.ts';
+import { requestId } from './request-context.ts';
 import { makeRequestLog, makeRequestMetrics } from './request-log.ts';
 import { apiHeaders, securityHeaders } from './response-headers.ts';
 import { boundUnreadBody } from './unread-body.ts';

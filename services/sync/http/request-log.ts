@@ -2,10 +2,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { factsOf, isEventStream } from './request-facts.ts';
+import { contextOf, isEventStream } from './request-context.ts';
 
 const isOpenStream = (res: Response): boolean => {
-  const { route } = factsOf(res);
+  const { route } = contextOf(res);
   return route !== undefined && isEventStream(route) && res.statusCode === 200;
 };
 
@@ -13,28 +13,28 @@ const isOpenStream = (res: Response): boolean => {
 function levelOf(res: Response): 'silent' | 'warn' | 'info' | 'debug' {
   if (isOpenStream(res)) return 'silent';
   if (res.statusCode >= 500) return 'warn';
-  return factsOf(res).route?.path === '/healthz' ? 'debug' : 'info';
+  return contextOf(res).route?.path === '/healthz' ? 'debug' : 'info';
 }
 
 /** One line for each answer: id, method, path without query, status, milliseconds, code. A stream is told when it opens. */
 export const makeRequestLog = ({ logger }: { logger: Logger }): RequestHandler =>
   pinoHttp<Request, Response>({
     logger,
-    genReqId: (_req, res) => factsOf(res).requestId,
+    genReqId: (_req, res) => contextOf(res).requestId,
     // The logger's own serializers: method and path, status, and what names an error.
     wrapSerializers: false,
     customLogLevel: (_req, res) => levelOf(res),
-    customSuccessObject: (_req, res, line: object) => ({ ...line, code: factsOf(res).problemCode }),
+    customSuccessObject: (_req, res, line: object) => ({ ...line, code: contextOf(res).problemCode }),
     customErrorObject: (_req, res, _error, line: object) => ({
       ...line,
       err: undefined,
-      code: factsOf(res).problemCode,
+      code: contextOf(res).problemCode,
     }),
     customErrorMessage: () => 'request completed',
   });
 
 const labelsOf = (res: Response) => {
-  const { route } = factsOf(res);
+  const { route } = contextOf(res);
   return { route: route?.path ?? 'none', method: route?.method ?? 'other' };
 };
 
@@ -49,7 +49,7 @@ export const makeRequestMetrics =
     res.once('close', () => {
       if (isOpenStream(res)) return;
       countAnswer(metrics, res);
-      if (factsOf(res).route?.bytes) return;
+      if (contextOf(res).route?.bytes) return;
       metrics.http_request_duration_seconds.observe(labelsOf(res), (performance.now() - startedAtMs) / 1000);
     });
     next();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { makeAssertionIdentity } from './assertion.ts';
 import { type BrokerIdentity, makeBrokerIdentity } from './broker.ts';
 import type { Caller } from './caller.ts';

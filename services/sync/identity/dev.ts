@@ -19,7 +19,7 @@ const USER = new RegExp(`^.{1,${USER_CHARS}}$`, 'su');
 const SEEN_DEVICES = 10_000;
 
 /** What a development request says about its device beyond the id. */
-interface DeviceFacts {
+interface DeviceInfo {
   readonly name: string;
   readonly type: DeviceType;
 }
@@ -103,9 +103,9 @@ interface DevIdentityDeps {
 export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Identity {
   const seen = makeSeen(SEEN_DEVICES);
   /** What the request behind a caller said about its device. */
-  const facts = new WeakMap<Caller, DeviceFacts>();
+  const deviceInfo = new WeakMap<Caller, DeviceInfo>();
 
-  const writeRow = async (caller: Caller, { name, type }: DeviceFacts, isNew: boolean): Promise<void> => {
+  const writeRow = async (caller: Caller, { name, type }: DeviceInfo, isNew: boolean): Promise<void> => {
     await ensureRow({ caller, name, type, isNew });
     seen.add(`${caller.account} ${caller.deviceId}`);
   };
@@ -118,11 +118,11 @@ export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Iden
     const scope = scopeOf(headerOf(req, 'x-dev-scope'));
     const caller = { userId, account: accountOf(userId), scope, name: userId, roles: [], deviceId };
     const type = typeOf(field('type'));
-    if (deviceId !== null) facts.set(caller, { name: deviceNameOf(field('name'), deviceId), type });
+    if (deviceId !== null) deviceInfo.set(caller, { name: deviceNameOf(field('name'), deviceId), type });
     return caller;
   };
 
-  const writeFirstRow = async (caller: Caller, device: DeviceFacts, route: Route): Promise<void> => {
+  const writeFirstRow = async (caller: Caller, device: DeviceInfo, route: Route): Promise<void> => {
     const { account, deviceId } = caller;
     // One that was removed is refused with the next step, and must not come back before that.
     if (seen.has(`${account} ${deviceId}`) || (deviceId !== null && isRevoked(account, deviceId))) return;
@@ -137,12 +137,12 @@ export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Iden
   return {
     async identify(req, route) {
       const caller = readCaller(req, route);
-      const device = facts.get(caller);
+      const device = deviceInfo.get(caller);
       if (device) await writeFirstRow(caller, device, route);
       return caller;
     },
     async restoreRow(caller) {
-      const device = facts.get(caller);
+      const device = deviceInfo.get(caller);
       const { account, deviceId } = caller;
       if (device === undefined || (deviceId !== null && isRevoked(account, deviceId))) return false;
       await writeRow(caller, device, false);

@@ -1,6 +1,6 @@
 -- Accepts a message: operation id, sender and targets, rate, caps, mailbox, log, announcement: one step, one trip.
 -- Keys and arguments: messageAccept in scripts.ts.
--- uses: clock routes log operation rate messages/mail messages/targets push/push push/owing
+-- uses: clock routes log operation rate messages/mail messages/targets push/push push/queue
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes,
 --         facts to be run at once; OK, '': nothing was done, the account has subscriptions and has to be noted first
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
@@ -46,8 +46,8 @@ for _, target in ipairs(targets) do
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id
-    local owed = pushes == 'noted' and owe_push(keys, now, live and LIMITS.pushSilenceMs or 0, 'message', id, sender, message_id)
-    target[4] = owed and not live
+    local enqueued = pushes == 'noted' and enqueue_push(keys, now, live and LIMITS.pushSilenceMs or 0, 'message', id, sender, message_id)
+    target[4] = enqueued and not live
   end
 end
 if #addressees == 0 and wanted ~= '*' then return { 'mailbox_full' } end
@@ -61,7 +61,7 @@ if #addressees > 0 then
     redis.call('EXPIRE', keys.mail, LIMITS.mailboxSeconds)
     redis.call('EXPIRE', keys.inbox, LIMITS.mailboxSeconds)
   end
-  ring_all(rows, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, data))
+  notify_all(rows, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, data))
 end
 remember(keys.operation, fingerprint, remember_seconds,
   { 'OK', message_id, int(now), unpack(brief_targets(keys.targets, now, flat, targets)) })

@@ -28,7 +28,7 @@ local rows = #senders > 0 and read_routes(keys.routes, now) or {}
 for _, sender in ipairs(senders) do
   local data = '{"message_ids":' .. cjson.encode(of_sender[sender]) .. ',"by_device_id":"' .. device .. '","by_name":'
     .. cjson.encode(string.match(row, '^[^\n]*')) .. ',"at":' .. int(now) .. '}'
-  append_and_ring(keys, rows, now, random, 'message:delivered', sender, data)
+  append_and_notify(keys, rows, now, random, 'message:delivered', sender, data)
 end
 local reply = { 'OK', int(acked) }
 remember(keys.operation, fingerprint, remember_seconds, reply)

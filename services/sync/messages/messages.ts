@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { OwePushes } from '../push/owing.ts';
+import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
@@ -17,7 +17,7 @@ interface MessagesParts {
   store: MessageStore;
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
-  owePushes: OwePushes;
+  enqueuePushes: EnqueuePushes;
   onAccepted: () => void;
 }
 
@@ -33,7 +33,7 @@ const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
   to === undefined ? `=${id}` : to === '*' ? '*' : `~${to}`;
 
 /** Short texts between the devices of an account, kept until they are acknowledged. */
-export function makeMessages({ store, isDeadChannel, owePushes, onAccepted }: MessagesParts) {
+export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }: MessagesParts) {
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
     const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
     return {
@@ -58,7 +58,7 @@ export function makeMessages({ store, isDeadChannel, owePushes, onAccepted }: Me
       checkContent(message.content);
       const { content } = message;
       const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation, onConfirming };
-      const accepted = await owePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
+      const accepted = await enqueuePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
       onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },

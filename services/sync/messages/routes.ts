@@ -3,8 +3,8 @@ import type { HandlersOf } from '../http/handler.ts';
 import type { Messages } from './messages.ts';
 
 export const makeMessageHandlers = (messages: Messages): HandlersOf<typeof messageRoutes> => ({
-  sendMessage: async ({ caller, body, operation, endTurn }) => {
-    const { answer, isConfirmed } = await messages.send(caller, body, operation, endTurn);
+  sendMessage: async ({ caller, body, operation, releaseSlot }) => {
+    const { answer, isConfirmed } = await messages.send(caller, body, operation, releaseSlot);
     return { status: isConfirmed ? 201 : 202, body: answer };
   },
 

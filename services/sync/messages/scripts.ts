@@ -44,7 +44,7 @@ export const messageAccept = defineScript({
     createdAtMs: number,
     targets: json<[string, string, string, boolean][]>(),
     routes: rows({ channel: text, device: text }),
-    facts: textList,
+    jobs: textList,
   }),
   announces: true,
   rate: 'message',

@@ -1,7 +1,7 @@
 import type { Operation } from '../http/handler.ts';
-import type { RouteFacts } from '../hub/replica.ts';
+import type { Liveness } from '../replicas/replica.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { PushMode } from '../push/owing.ts';
+import type { PushMode } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
@@ -27,13 +27,13 @@ export interface Accepted {
   /** Open routes of the account: which replica's channel holds which device. */
   routes: { channel: string; device: string }[];
   /** What is to be pushed at once. */
-  facts: string[];
+  jobs: string[];
 }
 
 interface MessageStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
-  replica: RouteFacts;
+  replica: Liveness;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
   /** Null: what the primary accepted is accepted. */
@@ -97,7 +97,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
           pushed,
         })),
         routes: accepted.routes,
-        facts: accepted.facts,
+        jobs: accepted.jobs,
       };
     },
 

@@ -1,5 +1,5 @@
 import type { Metrics } from '../telemetry/metrics.ts';
-import { parseFact, type PushFact } from './facts.ts';
+import { parseJob, type PushJob } from './jobs.ts';
 import { type Lanes, makeLanes } from './lanes.ts';
 import type { Notices } from './notice.ts';
 import type { PushOutcome, PushSender } from './sender.ts';
@@ -19,7 +19,7 @@ const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
 
 /** From one push to the next: sealing and sending one takes some 1.4 ms of this process. */
-const TURN_MS = 2;
+const PACE_MS = 2;
 
 /** Too big for the push service, even without its preview: this push is over, and its registration is not to blame. */
 const TOO_BIG = 'status 413';
@@ -50,7 +50,7 @@ interface DelivererParts {
   outbox: () => Promise<{ sender: PushSender; notices: Notices }>;
   /** Pushes at once at one provider. */
   concurrency: number;
-  noteDue: (account: string, delayMs: number) => Promise<void>;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
   metrics: Metrics;
   onFailure: (task: string, error: unknown) => void;
 }
@@ -65,7 +65,7 @@ export class Deliverer {
   readonly #providers: Lanes;
   /** What waits or is under way here, by account and fact: none waits twice. */
   readonly #here = new Map<string, Promise<void>>();
-  #turns = Promise.resolve();
+  #pacing = Promise.resolve();
   #isStopped = false;
 
   constructor(parts: DelivererParts) {
@@ -91,7 +91,7 @@ export class Deliverer {
     const name = `${account} ${text}`;
     // Look-ups wait for our own store alone, and so all in one row.
     if (this.#isStopped || this.#here.has(name) || this.#lookups.waiting('') >= MANY_WAITING) return;
-    const work = this.#work(account, parseFact(text), most)
+    const work = this.#work(account, parseJob(text), most)
       // Its lease lapses, and then it is due again.
       .catch((error: unknown) => this.#parts.onFailure('push', error))
       .finally(() => this.#here.delete(name));
@@ -104,80 +104,80 @@ export class Deliverer {
     await Promise.all(this.#here.values());
   }
 
-  async #work(account: string, fact: PushFact, most: number): Promise<void> {
+  async #work(account: string, job: PushJob, most: number): Promise<void> {
     const provider = await this.#lookups.run('', async () => {
-      const target = this.#isStopped ? null : await this.#parts.store.target(account, fact);
+      const target = this.#isStopped ? null : await this.#parts.store.target(account, job);
       if (this.#here.size > LOOKUPS) await pause(LOOKUP_PAUSE_MS);
       return target === null ? '' : (await this.#parts.outbox()).sender.providerOf(target);
     });
     const known = this.#here.size - this.#lookups.waiting('');
-    const room = known < MANY_WAITING ? most : 1;
-    if (this.#providers.waiting(provider) >= room * this.#parts.concurrency) return;
+    const share = known < MANY_WAITING ? most : 1;
+    if (this.#providers.waiting(provider) >= share * this.#parts.concurrency) return;
     await this.#providers.run(provider, async () => {
-      if (!this.#isStopped) await this.#deliver(account, fact);
+      if (!this.#isStopped) await this.#deliver(account, job);
     });
   }
 
-  async #deliver(account: string, fact: PushFact): Promise<void> {
+  async #deliver(account: string, job: PushJob): Promise<void> {
     const { store, outbox, metrics } = this.#parts;
     const { sender, notices } = await outbox();
-    const taken = await store.take(account, fact);
+    const taken = await store.take(account, job);
     const takenAt = performance.now();
     if (typeof taken === 'string') {
       if (taken !== 'later') metrics.push_dropped_total.inc({ reason: taken });
       return;
     }
     const { registration } = taken;
-    if (!(await store.owns(registration, account, fact.deviceId))) {
+    if (!(await store.owns(registration, account, job.deviceId))) {
       // It went to another account, whose replica died before it could tell this one.
-      await store.drop(account, fact.deviceId, { ...registration, platform: fact.platform });
+      await store.drop(account, job.deviceId, { ...registration, platform: job.platform });
       metrics.push_dropped_total.inc({ reason: 'moved' });
       return;
     }
-    const leftMs = notices.leftMs(fact, taken);
-    if (leftMs <= 0) return this.#bury(account, fact, taken, EXPIRED);
-    const notice = notices.noticeOf(account, fact, taken, leftMs);
+    const leftMs = notices.leftMs(job, taken);
+    if (leftMs <= 0) return this.#bury(account, job, taken, EXPIRED);
+    const notice = notices.noticeOf(account, job, taken, leftMs);
     await this.#turn();
     const answer = judged(await sender.send(registration.target, notice), registration);
-    metrics.push_sent_total.inc({ platform: fact.platform, outcome: answer.outcome });
-    if (answer.outcome === 'delivered' && fact.kind === 'message') metrics.messages_unacked_pushed_total.inc();
+    metrics.push_sent_total.inc({ platform: job.platform, outcome: answer.outcome });
+    if (answer.outcome === 'delivered' && job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
       metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
     }
-    await this.#settle(account, fact, { taken, leftMs }, answer);
+    await this.#settle(account, job, { taken, leftMs }, answer);
   }
 
   /** Pushes that were answered together do not go on together: each has a turn of its own, and events come in between. */
   #turn(): Promise<void> {
-    this.#turns = this.#turns.then(() => pause(TURN_MS));
-    return this.#turns;
+    this.#pacing = this.#pacing.then(() => pause(PACE_MS));
+    return this.#pacing;
   }
 
   async #settle(
     account: string,
-    fact: PushFact,
+    job: PushJob,
     { taken, leftMs }: { taken: Taken; leftMs: number },
     answer: PushOutcome,
   ): Promise<void> {
-    const { store, noteDue, metrics } = this.#parts;
+    const { store, scheduleDue, metrics } = this.#parts;
     if (answer.outcome === 'retry') {
-      metrics.push_retries_total.inc({ platform: fact.platform, reason: answer.reason });
+      metrics.push_retries_total.inc({ platform: job.platform, reason: answer.reason });
       const inMs = pauseMs(taken.attempts, answer.afterMs);
-      if (inMs >= leftMs) return this.#bury(account, fact, taken, EXPIRED);
-      await noteDue(account, inMs);
-      await store.finish(account, fact, taken, { outcome: 'retry', inMs });
+      if (inMs >= leftMs) return this.#bury(account, job, taken, EXPIRED);
+      await scheduleDue(account, inMs);
+      await store.finish(account, job, taken, { outcome: 'retry', inMs });
     } else if (answer.outcome === 'failed') {
-      await this.#bury(account, fact, taken, answer.reason);
+      await this.#bury(account, job, taken, answer.reason);
     } else {
-      const deleted = await store.finish(account, fact, taken, { outcome: answer.outcome });
+      const deleted = await store.finish(account, job, taken, { outcome: answer.outcome });
       if (deleted !== null) await store.release(deleted);
     }
   }
 
   /** Ends a push that nobody got. A registration that is refused stays, and is left alone for a while. */
-  async #bury(account: string, fact: PushFact, taken: Taken, reason: string): Promise<void> {
+  async #bury(account: string, job: PushJob, taken: Taken, reason: string): Promise<void> {
     const end: Finish = { outcome: reason === EXPIRED || reason === TOO_BIG ? 'dropped' : 'suspend' };
-    await this.#parts.store.finish(account, fact, taken, end);
-    this.#parts.metrics.push_dead_letters_total.inc({ platform: fact.platform, reason });
+    await this.#parts.store.finish(account, job, taken, end);
+    this.#parts.metrics.push_dead_letters_total.inc({ platform: job.platform, reason });
   }
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { PushKind } from '../../../shared/contract/push.ts';
-import type { PushFact } from './facts.ts';
+import type { PushJob } from './jobs.ts';
 import type { PushNotice } from './sender.ts';
 import type { Taken } from './store.ts';
 
@@ -30,7 +30,7 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
   };
 
   /** The same for what collapses: 24 bytes are the 32 characters that RFC 8030, section 5.4, allows. */
-  const topicOf = (account: string, { kind, deviceId, peer }: PushFact): string =>
+  const topicOf = (account: string, { kind, deviceId, peer }: PushJob): string =>
     createHmac('sha256', topicSecret)
       .update([account, deviceId, kind, peer].join('\n'))
       .digest()
@@ -47,14 +47,14 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
 
   return {
     /** Ms for which the push is still worth sending; 0 or less: it is over. */
-    leftMs: ({ kind }: PushFact, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
+    leftMs: ({ kind }: PushJob, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
 
-    noticeOf: (account: string, fact: PushFact, taken: Taken, leftMs: number): PushNotice => ({
-      ...{ type: fact.kind, count: taken.count, id: taken.id, preview: previewOf(taken) },
+    noticeOf: (account: string, job: PushJob, taken: Taken, leftMs: number): PushNotice => ({
+      ...{ type: job.kind, count: taken.count, id: taken.id, preview: previewOf(taken) },
       ...{
         ttlSeconds: Math.max(1, Math.floor(leftMs / 1_000)),
-        urgency: urgencyOf[fact.kind],
-        topic: topicOf(account, fact),
+        urgency: urgencyOf[job.kind],
+        topic: topicOf(account, job),
       },
     }),
   };

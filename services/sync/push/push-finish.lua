@@ -14,18 +14,18 @@ if same and (outcome == 'delivered' or outcome == 'suspend') then
   if outcome == 'delivered' then r.ok, r.suspended = int(now), '0' else r.suspended = int(now) end
   write_registration(keys, platform, device, r)
 end
-local newest, since, attempts = read_job(keys, fact)
+local newest, since, attempts = read_job(keys, job)
 if not newest then return { 'OK', '', '0' } end
 -- For the same target, sent again, what its push service said of when still holds.
 local is_anew = r and not same and (r.hash ~= hash or outcome == 'gone' or outcome == 'suspend')
 if is_anew and outcome ~= 'delivered' then
-  begin_anew(keys, now, fact, newest, since)
+  begin_anew(keys, now, job, newest, since)
 elseif outcome == 'retry' then
   local next_at = now + retry_ms
-  redis.call('HSET', keys.push, 'j:' .. fact, table.concat({ newest, since, int(attempts + 1), int(next_at) }, '\n'))
+  redis.call('HSET', keys.push, 'j:' .. job, table.concat({ newest, since, int(attempts + 1), int(next_at) }, '\n'))
   -- Another push of the same peer may have brought it forward meanwhile.
-  redis.call('ZADD', keys.due, next_at, fact)
+  redis.call('ZADD', keys.due, next_at, job)
 elseif newest == taken_newest then
-  drop_job(keys, fact)
+  drop_job(keys, job)
 end
 return { 'OK', '', '0' }

@@ -13,12 +13,12 @@ write_registration(keys, platform, device, {
   ok = same and old.ok or '0', suspended = '0', preview = preview, target = target,
 })
 if same or not old then return { 'OK', same and old.id or id, '', '0', {} } end
-local facts = {}
-for _, fact in ipairs(jobs_of(keys, platform, device)) do
-  local newest, since, _, not_before = read_job(keys, fact)
+local jobs = {}
+for _, job in ipairs(jobs_of(keys, platform, device)) do
+  local newest, since, _, not_before = read_job(keys, job)
   if newest and tonumber(not_before) > now then
-    begin_anew(keys, now, fact, newest, since)
-    facts[#facts + 1] = fact
+    begin_anew(keys, now, job, newest, since)
+    jobs[#jobs + 1] = job
   end
 end
-return { 'OK', id, old.hash, old.fence, facts }
+return { 'OK', id, old.hash, old.fence, jobs }

@@ -2,14 +2,14 @@
 -- accepted or removed meanwhile is dropped; a message that a live stream may yet acknowledge is put off. So is an offer,
 -- which a live stream was told of; it is dropped when by then the stream's replica would be known to be dead, and is not.
 -- Keys and arguments: pushTake in scripts.ts.
--- uses: clock routes push/push push/owing push/pushable
+-- uses: clock routes push/push push/queue push/pushable
 -- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
 --         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who
 --         offers or has joined, as JSON without its end; or '']
 local now = now_ms()
-local at = redis.call('ZSCORE', keys.due, fact)
+local at = redis.call('ZSCORE', keys.due, job)
 if not at or tonumber(at) > now then return { 'OK', 'later' } end
-local newest, since, attempts = read_job(keys, fact)
+local newest, since, attempts = read_job(keys, job)
 local r, why = read_registration(keys, platform, device), nil
 if not newest then why = 'lost' end
 if not r or redis.call('HEXISTS', keys.devices, device) == 0 then why = 'unsubscribed' end
@@ -26,12 +26,12 @@ if kind == 'transfer' then oldest = tonumber(since or '0') end
 local waits = live and oldest + LIMITS.pushSilenceMs > now
 if live and kind == 'transfer' and not waits then why = why or 'online' end
 if why then
-  drop_job(keys, fact)
+  drop_job(keys, job)
   return { 'OK', why }
 end
 if waits then
-  redis.call('ZADD', keys.due, oldest + LIMITS.pushSilenceMs, fact)
+  redis.call('ZADD', keys.due, oldest + LIMITS.pushSilenceMs, job)
   return { 'OK', 'later' }
 end
-redis.call('ZADD', keys.due, now + LEASE_MS, fact)
+redis.call('ZADD', keys.due, now + LEASE_MS, job)
 return { 'OK', 'taken', r.stored, newest, since, attempts, int(now), int(at), int(count), id, r.preview ~= 'none' and text or '' }

@@ -3,11 +3,11 @@ import type { NativePlatform, pushRoutes } from '../../../shared/contract/push.t
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import type { VapidRing } from './vapid-ring.ts';
+import type { VapidKeyStore } from './vapid-key-store.ts';
 
 interface PushHandlerParts {
   subscriptions: Subscriptions;
-  vapid: VapidRing;
+  vapid: VapidKeyStore;
   native: readonly NativePlatform[];
   /** Sends the caller's device a test notification. */
   sendTest: (caller: Caller, id: string) => Promise<void>;

@@ -45,7 +45,7 @@ export const pushRegister = defineScript({
     /** Target as JSON. */
     target: text,
   },
-  reply: record({ id: text, ...claim, facts: textList }),
+  reply: record({ id: text, ...claim, jobs: textList }),
 });
 
 export const pushDrop = defineScript({
@@ -101,7 +101,7 @@ export const pushTest = defineScript({
   },
   constants: { WINDOW_SECONDS: RATES.push_test.windowSeconds },
   settings: ['RATE_LIMIT'],
-  reply: record({ facts: textList }),
+  reply: record({ jobs: textList }),
   rate: 'push_test',
 });
 
@@ -109,7 +109,7 @@ export const pushTake = defineScript({
   file: new URL('./push-take.lua', import.meta.url),
   keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail'],
   args: {
-    fact: text,
+    job: text,
     platform: text,
     kind: text,
     device: text,
@@ -138,7 +138,7 @@ export const pushFinish = defineScript({
   file: new URL('./push-finish.lua', import.meta.url),
   keys: ['due', 'push'],
   args: {
-    fact: text,
+    job: text,
     platform: text,
     device: text,
     /** Fence of the registration. */

@@ -4,7 +4,7 @@ import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-import type { PushFact } from './facts.ts';
+import type { PushJob } from './jobs.ts';
 import {
   pushAdmit,
   pushDrop,
@@ -133,10 +133,10 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       u: string,
       deviceId: string,
       { id, claim, preview, target }: { id: string; claim: Claim; preview: Preview; target: PushTarget },
-    ): Promise<{ id: string; replaced: Claim[]; facts: string[] }> {
+    ): Promise<{ id: string; replaced: Claim[]; jobs: string[] }> {
       const {
         id: kept,
-        facts,
+        jobs,
         ...replaced
       } = await register(keys.inAccount(u), {
         device: deviceId,
@@ -146,7 +146,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         preview,
         target: JSON.stringify(target),
       });
-      return { id: kept, replaced: replaced.hash === '' ? [] : [replaced], facts };
+      return { id: kept, replaced: replaced.hash === '' ? [] : [replaced], jobs };
     },
 
     /** Drops a device's registrations: all, or that of a target which was claimed no later. */
@@ -171,20 +171,20 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
     /** Owes the device a test notification. Throws `not_found`, `rate_limited`. */
     async test(u: string, deviceId: string, id: string): Promise<string[]> {
       const its = keys.inAccount(u, { rate: keys.rate(u, 'push_test', deviceId) });
-      const { facts } = await test(its, { device: deviceId, id });
-      return facts;
+      const { jobs } = await test(its, { device: deviceId, id });
+      return jobs;
     },
 
     /** Where a push would go now; null when it would go nowhere. */
-    async target(u: string, { platform, deviceId }: PushFact): Promise<PushTarget | null> {
+    async target(u: string, { platform, deviceId }: PushJob): Promise<PushTarget | null> {
       const stored = await orFault(redis.hget(keys.push(u), `r:${platform}:${deviceId}`));
       return stored === null ? null : registrationOf(stored).target;
     },
 
     /** Takes what is due; a word says why it was not: `later`, or why it was dropped. */
-    async take(u: string, { fact, platform, kind, deviceId, peer }: PushFact): Promise<Taken | string> {
+    async take(u: string, { job, platform, kind, deviceId, peer }: PushJob): Promise<Taken | string> {
       const { word, registration, ...taken } = await take(keys.inAccount(u), {
-        fact,
+        job,
         platform,
         kind,
         device: deviceId,
@@ -195,9 +195,9 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
     },
 
     /** What became of it. Resolves to the registration that was deleted, as it was the one that was sent to. */
-    async finish(u: string, { fact, platform, deviceId }: PushFact, { registration, newest }: Taken, end: Finish) {
+    async finish(u: string, { job, platform, deviceId }: PushJob, { registration, newest }: Taken, end: Finish) {
       const deleted = await finish(keys.inAccount(u), {
-        fact,
+        job,
         platform,
         device: deviceId,
         fence: registration.fence,

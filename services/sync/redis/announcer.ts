@@ -14,7 +14,7 @@ const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
 const UNLOGGED = `${BUS.unlogged}\n`;
 
 /** A ring that could not be done is tried again so long after; then the sweep of each replica makes up for it. */
-const RING_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+const NOTIFY_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
  * A command whose answer nobody waited for any longer may still take effect: the client goes on sending it for as long
@@ -33,13 +33,13 @@ export interface Announcement {
 }
 
 /** Why an account has to be rung: see the metric. */
-type RingCause = 'repeated' | 'unknown' | 'cut';
+type NotifyCause = 'repeated' | 'unknown' | 'cut';
 
 interface AnnouncerParts {
   /** Resolves to the number of subscribers that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
   /** Rings every replica of an account to compare positions. */
-  ring: (account: string) => Promise<unknown>;
+  notify: (account: string) => Promise<unknown>;
   /** True for the channel of a replica that is known to be dead. */
   isDeadChannel: (channel: string) => boolean;
   metrics: Metrics;
@@ -91,7 +91,7 @@ export class Announcer {
   }
 
   /** Has the account of this key compared, until that has been done: what was announced to it may have been lost. */
-  ringAccount(key: string, cause: RingCause): void {
+  notifyAccount(key: string, cause: NotifyCause): void {
     const account = hashTag(key);
     const { metrics } = this.#parts;
     const underWay = this.#ringing.get(account);
@@ -114,7 +114,7 @@ export class Announcer {
   }
 
   #ring(account: string, attempt: number): void {
-    this.#parts.ring(account).then(
+    this.#parts.notify(account).then(
       () => {
         const underWay = this.#ringing.get(account);
         if (underWay?.again) {
@@ -123,7 +123,7 @@ export class Announcer {
         } else this.#ringing.delete(account);
       },
       () => {
-        const delayMs = RING_AGAIN_AFTER_MS[attempt];
+        const delayMs = NOTIFY_AGAIN_AFTER_MS[attempt];
         if (delayMs !== undefined) return this.#later(delayMs, async () => this.#ring(account, attempt + 1));
         this.#ringing.delete(account);
         this.#parts.metrics.accounts_unrung_total.inc({ cause: 'failed' });

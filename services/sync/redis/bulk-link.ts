@@ -1,6 +1,6 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { RedisAddress, RedisNode } from '../config/redis.ts';
 import { type BulkReply, RangeReader, type RangeSink } from './range-reader.ts';
 
 /** What is read at once: of ranges, and of small replies. */

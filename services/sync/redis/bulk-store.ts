@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster, type Redis as Server } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { RedisAddress, RedisNode } from '../config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type BoundScript, bindScript, type Settings } from './bound-script.ts';
 import { BulkLink } from './bulk-link.ts';

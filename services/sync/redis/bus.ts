@@ -142,7 +142,7 @@ export class Bus {
   }
 
   /** The cluster has changed, as others have noticed: whether this subscription followed is not known. */
-  doubt(): void {
+  recheck(): void {
     this.#prove('topology');
   }
 

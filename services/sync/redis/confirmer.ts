@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { RedisAddress, RedisNode } from '../config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { close, connectWaiting } from './connections.ts';
 import { isAnswer, storeFault } from './faults.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
-import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { RedisAddress, RedisNode } from '../config/redis.ts';
 
 /** No command waits longer for its answer; a client gets its 503 within 3 s. */
 export const COMMAND_TIMEOUT_MS = 2_000;

@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../config-redis.ts';
+import type { RedisAddress } from '../config/redis.ts';
 
 /** What an operator can do about it, by what the system, the client library or Redis says. The first that fits. */
 const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] = [

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { RedisAddress } from '../config-redis.ts';
+import type { RedisAddress } from '../config/redis.ts';
 import { reasonOf } from './fault-reasons.ts';
 
 /** How often a reason that lasts is logged. */

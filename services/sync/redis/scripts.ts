@@ -42,23 +42,24 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
   const publishInScript = announcing?.publishInScript ?? false;
 
   /** Resolves to the reply; what is to be announced, or may have been lost, goes to the announcer. */
-  async function run(send: Send, words: Word[], told: Announcing | null): Promise<Raw[]> {
+  async function run(send: Send, words: Word[], announced: Announcing | null): Promise<Raw[]> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
-    const lossesBefore = told?.losses();
+    const lossesBefore = announced?.losses();
     try {
       const reply = await send.call(connection, ...words);
       leave?.(true);
       // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
       // finds nothing to announce the second time.
-      if (told) takeAnnouncements(told, reply, key, told.losses() !== lossesBefore);
+      if (announced) takeAnnouncements(announced, reply, key, announced.losses() !== lossesBefore);
       return reply;
     } catch (error) {
       leave?.(isAnswer(error));
       // Whether it took effect nobody knows, and so whoever should have heard of it is rung, once it can be done. Where
       // scripts publish themselves, what took effect was announced in the same step.
-      const wasCut = told?.losses() !== lossesBefore;
-      if (told && !publishInScript && (wasCut || mayHaveRun(error))) told.announcer().ringAccount(key, 'unknown');
+      const wasCut = announced?.losses() !== lossesBefore;
+      if (announced && !publishInScript && (wasCut || mayHaveRun(error)))
+        announced.announcer().notifyAccount(key, 'unknown');
       throw storeFault(error);
     }
   }
@@ -82,22 +83,22 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       else announcer().announce(announcement);
     }
     if (publishInScript) return;
-    if (wasRepeated) announcer().ringAccount(key, 'repeated');
-    else if (wasCut) announcer().ringAccount(key, 'cut');
+    if (wasRepeated) announcer().notifyAccount(key, 'repeated');
+    else if (wasCut) announcer().notifyAccount(key, 'cut');
   }
 
   return {
     define(declaration, ...settings) {
       const { name, text, keyCount, words, read } = bindScript(declaration, publishInScript, settings);
-      const told = declaration.announces ? announcing : null;
-      if (declaration.announces && told === null) throw new Error(`nobody announces here what ${name} leaves`);
+      const announced = declaration.announces ? announcing : null;
+      if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
       const command = `${family}_${name.replaceAll('-', '_')}`;
       connection.defineCommand(command, { lua: text, numberOfKeys: keyCount });
       const send = Reflect.get(connection, command) as Send;
 
       return async (keys, args) => {
         const stop = metrics?.redis_command_duration_seconds.startTimer({ script: name });
-        const reply = await run(send, words(keys, args), told);
+        const reply = await run(send, words(keys, args), announced);
         stop?.();
         return read(reply);
       };

@@ -1,9 +1,9 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../config-redis.ts';
+import type { RedisAddress, RedisNode } from '../config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { accountRing } from './account-ring.ts';
+import { accountNotify } from './account-notify.ts';
 import { Announcer } from './announcer.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
 import { close, type Connection, connectCommands } from './connections.ts';
@@ -78,10 +78,10 @@ export class Store {
     };
     this.scripts = makeScriptLoader({ ...shared, gate });
     this.probes = makeScriptLoader({ ...shared, gate: makeGate({ partOf, isUp: () => true }) });
-    const ring = this.scripts.define(accountRing);
+    const notify = this.scripts.define(accountNotify);
     this.#announcer = new Announcer({
       publish: this.publish,
-      ring: (account) => ring(this.keys.inAccount(account), {}),
+      notify: (account) => notify(this.keys.inAccount(account), {}),
       isDeadChannel,
       metrics,
     });

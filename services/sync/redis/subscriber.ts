@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../config-redis.ts';
+import type { RedisAddress } from '../config/redis.ts';
 import { close, COMMAND_TIMEOUT_MS, connectShardedSubscriber, connectSubscriber } from './connections.ts';
 
 /**

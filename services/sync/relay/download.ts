@@ -2,11 +2,11 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
 import type { RangeSink } from '../redis/range-reader.ts';
-import { Bell } from './bell.ts';
+import { Wakeup } from './wakeup.ts';
 import { Pace } from './pace.ts';
 import type { DownloadParts, Start } from './reading.ts';
 import type { Taken, Taking } from './store.ts';
-import { LOOK_AGAIN_MS, LOOK_RARELY_MS, Waiting } from './waiting.ts';
+import { CHECK_AGAIN_MS, CHECK_RARELY_MS, Waiting } from './waiting.ts';
 
 /** What waits behind something else keeps the memory that it was read into, unless it is so small a part of it. */
 const SMALL_BYTES = 32 * 1024;
@@ -28,14 +28,14 @@ export class ReceiverGone extends Error {}
  */
 export class Download {
   readonly #parts: DownloadParts;
-  readonly #bell = new Bell();
+  readonly #bell = new Wakeup();
   readonly #pace: Pace;
   #link: BulkLink | null = null;
   #generation = 0;
   #position: number;
   #flushed: number;
   /** What the store was told of it. */
-  #told: number;
+  #reported: number;
   #hasGap = false;
   #hasSenderBegun = false;
   readonly #waiting: Waiting;
@@ -54,7 +54,7 @@ export class Download {
     this.#parts = parts;
     this.#position = parts.start;
     this.#flushed = parts.start;
-    this.#told = parts.start;
+    this.#reported = parts.start;
     this.#pace = new Pace(parts.stallMs);
     this.#waiting = new Waiting(parts.store.idleMs);
   }
@@ -86,14 +86,14 @@ export class Download {
   }
 
   /** There may be more to read, or another request in its place. */
-  ring(): void {
-    this.#bell.ring();
+  notify(): void {
+    this.#bell.notify();
     if (this.#isPaused) void this.#endIfReplaced();
   }
 
   stop(error: Error = new ReceiverGone()): void {
     this.#failure ??= error;
-    this.#bell.ring();
+    this.#bell.notify();
     if (this.#isPaused) this.#link?.close();
   }
 
@@ -136,7 +136,7 @@ export class Download {
       if (start) return start;
       this.begin();
       this.#waiting.begin();
-      await this.#bell.wait(this.#waiting.nextLookMs(LOOK_RARELY_MS, false));
+      await this.#bell.wait(this.#waiting.nextCheckMs(CHECK_RARELY_MS, false));
     }
   }
 
@@ -146,7 +146,7 @@ export class Download {
       this.#link ??= await this.#parts.store.link(this.#parts.file);
     } catch (error) {
       if (!this.#hasBegun || !(error instanceof BatonError) || error.code !== 'relay_busy') throw error;
-      await this.#bell.wait(LOOK_AGAIN_MS);
+      await this.#bell.wait(CHECK_AGAIN_MS);
     }
   }
 
@@ -167,7 +167,7 @@ export class Download {
       this.#note();
       const chunks = this.#link === null ? 0 : await this.#read(this.#link);
       this.#checkGoesOn();
-      if (this.#hasGap || this.#isDoubtful) await this.#look();
+      if (this.#hasGap || this.#isDoubtful) await this.#check();
       else if (chunks === 0) await this.#wait(deadline);
       if (chunks > 0) this.#waiting.end();
     }
@@ -178,7 +178,7 @@ export class Download {
   #read(link: BulkLink): Promise<number> {
     const { store, file, res } = this.#parts;
     if (res.writableLength === 0) link.release();
-    const taking = this.#flushed > this.#told ? this.#taking() : null;
+    const taking = this.#flushed > this.#reported ? this.#taking() : null;
     const reading = { position: this.#position, sink: this.#sink, taking, hear: this.#hear };
     return store.range(link, file, this.#generation, reading);
   }
@@ -203,7 +203,7 @@ export class Download {
 
   /** True: the part's memory is still needed. */
   #write(part: Buffer): boolean {
-    const { res, turns } = this.#parts;
+    const { res, scheduler } = this.#parts;
     this.begin();
     if (res.writableLength === 0) this.#link?.release();
     this.#position += part.length;
@@ -213,7 +213,7 @@ export class Download {
     res.socket?.uncork();
     const waits = res.writableLength > 0;
     this.#isPaused ||= waits && res.writableNeedDrain;
-    this.#isHeld ||= !turns.allows(part.length, this.#goOn);
+    this.#isHeld ||= !scheduler.allows(part.length, this.#goOn);
     if (this.#isPaused || this.#isHeld) this.#link?.pause();
     return waits && !isCopied;
   }
@@ -242,18 +242,18 @@ export class Download {
   #taking(ms?: number): Taking {
     const { size, windowBytes, holder } = this.#parts;
     const keepFrom = size <= windowBytes ? 0 : Math.max(0, this.#flushed - LIMITS.relayTailBytes);
-    this.#told = this.#flushed;
+    this.#reported = this.#flushed;
     return { token: holder.token, position: this.#flushed, keepFrom, ms };
   }
 
-  readonly #hear = ({ held, ring: channel, got }: Taken): void => {
-    const { file, size, ring } = this.#parts;
+  readonly #hear = ({ held, notify: channel, got }: Taken): void => {
+    const { file, size, notify } = this.#parts;
     this.#isComplete = got === size;
     if (!held) {
       this.#isDoubtful = true;
-      this.#bell.ring();
+      this.#bell.notify();
     }
-    if (channel !== '') ring(channel, file);
+    if (channel !== '') notify(channel, file);
   };
 
   /** Tells what was taken, where nothing is read that it could go with. */
@@ -270,7 +270,7 @@ export class Download {
   async #wait(deadline: number): Promise<void> {
     this.#note();
     // What was written since is news for the sender, who may be waiting for it.
-    if (this.#link !== null || this.#flushed > this.#told) await this.#take();
+    if (this.#link !== null || this.#flushed > this.#reported) await this.#take();
     const word = await this.#find();
     if (word === 'go') await this.#connect();
     if (word !== 'wait') return;
@@ -279,15 +279,15 @@ export class Download {
     const tells = this.#hasSenderBegun;
     if (tells && waiting.isTimeToTell()) this.#parts.tellSender(this.#generation, this.#position);
     // What its receiver has not taken yet is told as soon as it has.
-    const isSettled = this.#told === this.#position;
+    const isSettled = this.#reported === this.#position;
     // One that has waited before has no use for a connection until there is something to read.
     if (isSettled && waiting.isLong) this.#disconnect();
-    const most = this.#hasBegun ? LOOK_RARELY_MS : deadline - performance.now();
-    await this.#bell.wait(waiting.nextLookMs(isSettled ? most : Math.min(most, LOOK_AGAIN_MS), tells));
+    const most = this.#hasBegun ? CHECK_RARELY_MS : deadline - performance.now();
+    await this.#bell.wait(waiting.nextCheckMs(isSettled ? most : Math.min(most, CHECK_AGAIN_MS), tells));
   }
 
   /** Something is missing, or another request reads: nobody is sent back for a reader that was replaced. */
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { rewind } = this.#parts;
     const found = await this.#find();
     if (this.#hasGap && (found === 'go' || found === 'wait')) {

@@ -9,7 +9,7 @@ import type { Places, PlacesParts } from './places.ts';
 import type { Start } from './reading.ts';
 import type { Requests } from './requests.ts';
 import type { FileRef, Holder } from './store.ts';
-import type { Turns } from './turns.ts';
+import type { FairScheduler } from './fair-scheduler.ts';
 import { watch } from './watch.ts';
 
 /** A receiver waits so long for a sender that was asked to go back. */
@@ -33,12 +33,12 @@ interface Wanted {
   range: ByteRange;
 }
 
-export interface DownloadsParts extends Omit<PlacesParts, 'rung'> {
+export interface DownloadsParts extends Omit<PlacesParts, 'notified'> {
   stallMs: number;
   onFailure: (task: string, error: unknown) => void;
   places: Places;
   requests: Requests;
-  turns: Turns;
+  scheduler: FairScheduler;
 }
 
 /** The requests that read. One that waits for an upload to begin is known to its account alone, and costs a socket. */
@@ -60,7 +60,7 @@ export class Downloads {
     const download = this.#make(asker, wanted, sink, { holder, moved });
     const { res } = sink;
     const running = {
-      ...{ asker, file, bufferedBytes: () => res.writableLength, ring: () => download.ring() },
+      ...{ asker, file, bufferedBytes: () => res.writableLength, notify: () => download.notify() },
       waitsSinceMs: () => download.waitsSinceMs,
       end: (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error)),
     };
@@ -111,12 +111,12 @@ export class Downloads {
     { res, begin }: Sink,
     { holder, moved }: { holder: Holder; moved: { bytes: number } },
   ): Download {
-    const { store, metrics, windowBytes, stallMs, places, turns } = this.#parts;
+    const { store, metrics, windowBytes, stallMs, places, scheduler } = this.#parts;
     const { file, known, range } = wanted;
     const { account } = asker;
     return new Download({
-      ...{ res, store, file, size: known.size, ...range, holder, windowBytes, stallMs, begin, turns },
-      ring: places.ring,
+      ...{ res, store, file, size: known.size, ...range, holder, windowBytes, stallMs, begin, scheduler },
+      notify: places.notify,
       onBytes(bytes) {
         moved.bytes += bytes;
         metrics.relay_bytes_total.inc({ direction: 'down' }, bytes);
@@ -140,7 +140,7 @@ export class Downloads {
     return async (): Promise<Start | null> => {
       const replaced = await store.read(asker.account, file, holder, begins);
       if (replaced === null) throw new ReceiverGone();
-      if (replaced !== '') places.ring(replaced, file);
+      if (replaced !== '') places.notify(replaced, file);
       // In this order: a sender that begins after the look finds who is to be rung.
       if (!begins || known.generation === null) known = await places.known(asker, file, 'receiver');
       begins = false;

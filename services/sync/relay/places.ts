@@ -39,7 +39,7 @@ export interface PlacesParts {
   channel: () => string;
   publish: (channel: string, payload: string) => Promise<unknown>;
   /** Rings the requests of this replica for a file. */
-  rung: (name: string) => void;
+  notified: (name: string) => void;
 }
 
 /** How a request begins. */
@@ -120,7 +120,7 @@ export class Places {
         const offset = entry.side === 'r' ? entry.from : base;
         generation = await this.rewind(account, file, generation, offset, 'lost');
       } else {
-        if (opened.replaced !== '') this.ring(opened.replaced, file);
+        if (opened.replaced !== '') this.notify(opened.replaced, file);
         await this.#settle(account, file, known, opened.extent);
         return opened.extent;
       }
@@ -136,7 +136,7 @@ export class Places {
     const { store, metrics } = this.#parts;
     const next = from + 1;
     if (next > LIMITS.relayRewinds) throw new BatonError('range_not_available', 'Rewound too often');
-    this.ringAll(await store.create(file, next, offset), file);
+    this.notifyAll(await store.create(file, next, offset), file);
     const now = await this.#record(account, file, from, next, offset);
     if (now === next) metrics.relay_rewinds_total.inc({ cause });
     // Until its sender comes back. One that is lost leaves keys until they expire.
@@ -151,7 +151,7 @@ export class Places {
       return await transfers.setGeneration(account, file, from, to, offset);
     } catch (error) {
       const isOver = error instanceof BatonError && error.status < 500;
-      if (isOver) this.ringAll(await store.drop(file, to), file);
+      if (isOver) this.notifyAll(await store.drop(file, to), file);
       throw error;
     }
   }
@@ -194,17 +194,17 @@ export class Places {
     return found.found === 'here' && this.isFarBehind(found.extent, offset);
   }
 
-  ringAll(channels: readonly string[], file: FileRef): void {
+  notifyAll(channels: readonly string[], file: FileRef): void {
     for (const channel of channels) this.#tell(channel, file);
   }
 
   #tell(channel: string, file: FileRef): void {
-    if (channel !== '') this.ring(channel, file);
+    if (channel !== '') this.notify(channel, file);
   }
 
-  ring = (channel: string, file: FileRef): void => {
-    const { rung, publish } = this.#parts;
-    if (channel === this.#parts.channel()) return rung(nameOf(file));
+  notify = (channel: string, file: FileRef): void => {
+    const { notified, publish } = this.#parts;
+    if (channel === this.#parts.channel()) return notified(nameOf(file));
     // A lost bell costs a second.
     publish(channel, payloadOf('relay', nameOf(file))).catch(() => undefined);
   };

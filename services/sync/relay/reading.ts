@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FileRef, Holder, RelayStore } from './store.ts';
-import type { Turns } from './turns.ts';
+import type { FairScheduler } from './fair-scheduler.ts';
 
 /** Where a request reads from. */
 export interface Start {
@@ -22,8 +22,8 @@ export interface DownloadParts {
   holder: Holder;
   windowBytes: number;
   stallMs: number;
-  turns: Turns;
-  ring: (channel: string, file: FileRef) => void;
+  scheduler: FairScheduler;
+  notify: (channel: string, file: FileRef) => void;
   onBytes: (bytes: number) => void;
   /** Where it reads; null: the upload has not begun. Throws what keeps it from reading. */
   enter: () => Promise<Start | null>;

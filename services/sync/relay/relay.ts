@@ -8,11 +8,11 @@ import { type ByteRange, readAppendHeaders } from './headers.ts';
 import { Places, type PlacesParts } from './places.ts';
 import { Requests } from './requests.ts';
 import type { Extent, FileRef, Holder } from './store.ts';
-import { Turns } from './turns.ts';
+import { FairScheduler } from './fair-scheduler.ts';
 import { Upload } from './upload.ts';
 import { watch } from './watch.ts';
 
-interface RelayParts extends Omit<PlacesParts, 'rung'> {
+interface RelayParts extends Omit<PlacesParts, 'notified'> {
   stallMs: number;
   onFailure: (task: string, error: unknown) => void;
 }
@@ -54,14 +54,14 @@ export class Relay {
   readonly #parts: RelayParts;
   readonly #places: Places;
   readonly #downloads: Downloads;
-  readonly #turns = new Turns();
+  readonly #turns = new FairScheduler();
   readonly requests: Requests;
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
     this.requests = new Requests(parts.metrics);
-    this.#places = new Places({ ...parts, rung: (name) => this.requests.rung(name) });
-    const shared = { places: this.#places, requests: this.requests, turns: this.#turns };
+    this.#places = new Places({ ...parts, notified: (name) => this.requests.notified(name) });
+    const shared = { places: this.#places, requests: this.requests, scheduler: this.#turns };
     this.#downloads = new Downloads({ ...parts, ...shared });
   }
 
@@ -141,8 +141,8 @@ export class Relay {
     let moved = 0;
     const upload = new Upload({
       ...{ req, store, file, ...sent, holder, windowBytes, stallMs },
-      turns: this.#turns,
-      ring: this.#places.ring,
+      scheduler: this.#turns,
+      notify: this.#places.notify,
       onBytes(bytes) {
         moved += bytes;
         metrics.relay_bytes_total.inc({ direction: 'up' }, bytes);
@@ -150,7 +150,7 @@ export class Relay {
     });
     const running = {
       ...{ asker, file, bufferedBytes: () => upload.bufferedBytes, waitsSinceMs: () => null },
-      ...{ ring: () => upload.ring(), end: (error: BatonError) => upload.stop(error) },
+      ...{ notify: () => upload.notify(), end: (error: BatonError) => upload.stop(error) },
     };
     const keepPlace = offset < size ? () => store.reserve(asker.account, file) : null;
     const everyMs = Math.min(stallMs, store.idleMs / 4);
@@ -198,7 +198,7 @@ export class Relay {
     if (known.generation === null) return;
     const position = Math.min(received, known.size);
     const taking = { token: '', position, keepFrom: position };
-    this.#places.ringAll([(await this.#parts.store.take(file, known.generation, taking)).ring], file);
+    this.#places.notifyAll([(await this.#parts.store.take(file, known.generation, taking)).notify], file);
     await this.#parts.transfers.acknowledged(asker, file, position);
     if (position === known.size) await this.#downloads.delivered(asker.account, file, known.generation, known.size);
   }
@@ -225,10 +225,10 @@ export class Relay {
     );
     // Also those who wait for a file that has not begun.
     const told = store.readers(account, transferId).then((readers) => {
-      for (const { file, channel } of readers) this.#places.ring(channel, file);
+      for (const { file, channel } of readers) this.#places.notify(channel, file);
     });
     const drops = files.map(async ({ file, generation }) =>
-      this.#places.ringAll(await store.drop(file, generation), file),
+      this.#places.notifyAll(await store.drop(file, generation), file),
     );
     // What fails keeps nothing else from being done.
     const failed = (await Promise.allSettled([places, told, ...drops])).find((done) => done.status === 'rejected');

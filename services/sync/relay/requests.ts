@@ -16,7 +16,7 @@ export interface Running {
   /** Since when it waits for a sender of whom nothing comes; null: it does not. */
   waitsSinceMs: () => number | null;
   /** What it waits for may have happened. */
-  ring: () => void;
+  notify: () => void;
   /** Ends it, at an offset from which it can go on; says why, where that can still be told. */
   end: (why: BatonError) => void;
 }
@@ -120,8 +120,8 @@ export class Requests {
     }
   }
 
-  rung(name: string): void {
-    for (const running of this.#running) if (nameOf(running.file) === name) running.ring();
+  notified(name: string): void {
+    for (const running of this.#running) if (nameOf(running.file) === name) running.notify();
   }
 
   /** A device was signed out: its requests end here. */

@@ -98,7 +98,7 @@ export const relayTake = defineScript({
     /** Ms to live; an acknowledgement leaves that as it is. */
     liveMs: digits,
   },
-  reply: record({ held: flag, ring: text, got: number }),
+  reply: record({ held: flag, notify: text, got: number }),
 });
 
 export const relayWaitRead = defineScript({
@@ -129,7 +129,7 @@ export const relayWaitWrite = defineScript({
     channel: text,
   },
   settings: ['IDLE_MS'],
-  reply: record({ taken: maybeNumber, ring: text }),
+  reply: record({ taken: maybeNumber, notify: text }),
 });
 
 export const relayNote = defineScript({
@@ -146,7 +146,7 @@ export const relayNote = defineScript({
     urgent: flag,
   },
   settings: ['IDLE_MS'],
-  reply: record({ taken: maybeNumber, ring: text, waiting: text }),
+  reply: record({ taken: maybeNumber, notify: text, waiting: text }),
 });
 
 export const relayReserve = defineScript({

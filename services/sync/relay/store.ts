@@ -64,7 +64,7 @@ export interface Told {
 export interface Noted {
   /** Null: it was refused, because another request sends now, or because the one before it is not there. */
   readonly taken: number | null;
-  readonly ring: string;
+  readonly notify: string;
   /** The channel of a reader that waits for more than there is, or ''. */
   readonly waiting: string;
 }
@@ -84,7 +84,7 @@ export interface Taken {
   /** False: another request reads now. */
   readonly held: boolean;
   /** A sender that waits for room, or ''. */
-  readonly ring: string;
+  readonly notify: string;
   /** Up to where everything was taken, by this reader and those before. */
   readonly got: number;
 }
@@ -222,7 +222,7 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       const replies = await link.transaction(add, parts, scriptWords(link, note, words));
       const [added, noted] = replies as BulkReply[];
       if (added instanceof Error) throw added;
-      if (added === null) return { taken: null, ring: '', waiting: '' };
+      if (added === null) return { taken: null, notify: '', waiting: '' };
       let reply = noted;
       if (noted instanceof Error) {
         if (!noted.message.startsWith('NOSCRIPT')) throw noted;

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk-link.ts';
-import { Bell } from './bell.ts';
+import { Wakeup } from './wakeup.ts';
 import { meaningOf, replaced } from './chunk-faults.ts';
 import { freeMemory } from './memory.ts';
 import { Pace } from './pace.ts';
 import type { FileRef, Holder, RelayStore } from './store.ts';
-import type { Turns } from './turns.ts';
+import type { FairScheduler } from './fair-scheduler.ts';
 
 /**
  * What has come goes to the store when it is so much, in the parts that it came in (of 64 KiB at most), so that a chunk
@@ -27,7 +27,7 @@ const IN_FLIGHT = 2;
 const LINGER_MS = 20;
 
 /** A lost bell costs no more. */
-const LOOK_AGAIN_MS = 1_000;
+const CHECK_AGAIN_MS = 1_000;
 
 /** What ended an upload that nobody is there to be told of. */
 export class SenderGone extends Error {}
@@ -44,8 +44,8 @@ export interface UploadParts {
   holder: Holder;
   windowBytes: number;
   stallMs: number;
-  turns: Turns;
-  ring: (channel: string, file: FileRef) => void;
+  scheduler: FairScheduler;
+  notify: (channel: string, file: FileRef) => void;
   onBytes: (bytes: number) => void;
 }
 
@@ -55,7 +55,7 @@ export interface UploadParts {
  */
 export class Upload {
   readonly #parts: UploadParts;
-  readonly #bell = new Bell();
+  readonly #bell = new Wakeup();
   readonly #pace: Pace;
   readonly #chunkBytes: number;
   #link: BulkLink | null = null;
@@ -130,8 +130,8 @@ export class Upload {
   }
 
   /** There may be room, or another request in its place. */
-  ring(): void {
-    this.#bell.ring();
+  notify(): void {
+    this.#bell.notify();
     if (this.#roomSinceMs === null && this.#failure === null) void this.#askIfReplaced();
   }
 
@@ -141,23 +141,23 @@ export class Upload {
       this.#failure = error;
       if (error instanceof BatonError && error.code === 'upload_gone') this.#forgetPending();
       this.#parts.req.pause();
-      this.#bell.ring();
+      this.#bell.notify();
     }
     this.#pump();
   }
 
   #take(part: Buffer): void {
-    const { size, turns } = this.#parts;
+    const { size, scheduler } = this.#parts;
     this.#pace.moved(part.length);
     this.#lastMs = performance.now();
-    const room = size - this.#sent - this.#pending;
-    if (part.length > room) {
-      this.#keep(part.subarray(0, room));
+    const space = size - this.#sent - this.#pending;
+    if (part.length > space) {
+      this.#keep(part.subarray(0, space));
       return this.stop(new BatonError('upload_length_mismatch', `The file was declared with ${size} bytes`));
     }
     this.#keep(part);
     // A part costs something however small it is.
-    this.#isHeld ||= !turns.allows(Math.max(part.length, PART_BYTES), this.#goOn);
+    this.#isHeld ||= !scheduler.allows(Math.max(part.length, PART_BYTES), this.#goOn);
     this.#pump();
   }
 
@@ -257,7 +257,7 @@ export class Upload {
   }
 
   #send(parts: readonly Buffer[], bytes: number): void {
-    const { store, file, generation, holder, size, ring, onBytes } = this.#parts;
+    const { store, file, generation, holder, size, notify, onBytes } = this.#parts;
     const start = this.#sent;
     const end = start + bytes;
     const urgent = this.#isFlushing || this.#isEnded || end === size;
@@ -271,7 +271,7 @@ export class Upload {
         urgent,
       })
       .then(
-        ({ taken, ring: channel, waiting }) => {
+        ({ taken, notify: channel, waiting }) => {
           this.#inFlight -= 1;
           for (const part of parts) freeMemory(part);
           if (taken === null) return this.stop(replaced());
@@ -279,7 +279,7 @@ export class Upload {
           this.#end = Math.max(this.#end, end);
           this.#taken = Math.max(this.#taken, taken);
           this.#waiting = waiting;
-          if (channel !== '') ring(channel, file);
+          if (channel !== '') notify(channel, file);
           this.#pump();
         },
         (error: unknown) => {
@@ -292,11 +292,11 @@ export class Upload {
 
   /** A sender of whom nothing comes would not notice. */
   async #askIfReplaced(): Promise<void> {
-    const { store, file, generation, holder, ring } = this.#parts;
+    const { store, file, generation, holder, notify } = this.#parts;
     try {
-      const { taken, ring: reader } = await store.waitWrite(file, generation, holder, 0);
+      const { taken, notify: reader } = await store.waitWrite(file, generation, holder, 0);
       if (taken === null) this.stop(replaced());
-      if (reader !== '') ring(reader, file);
+      if (reader !== '') notify(reader, file);
     } catch {
       // Without a store its next chunk fails too.
     }
@@ -304,14 +304,14 @@ export class Upload {
 
   async #waitForRoom(): Promise<void> {
     if (this.#roomSinceMs !== null) return;
-    const { store, file, generation, holder, windowBytes, stallMs, ring } = this.#parts;
+    const { store, file, generation, holder, windowBytes, stallMs, notify } = this.#parts;
     this.#roomSinceMs = performance.now();
     const wanted = this.#sent - (windowBytes >> 1);
     try {
       while (this.#failure === null) {
-        const { taken, ring: reader } = await store.waitWrite(file, generation, holder, wanted);
+        const { taken, notify: reader } = await store.waitWrite(file, generation, holder, wanted);
         if (taken === null) return this.stop(replaced());
-        if (reader !== '') ring(reader, file);
+        if (reader !== '') notify(reader, file);
         if (taken > this.#taken) this.#roomSinceMs = performance.now();
         this.#taken = taken;
         if (taken >= wanted) break;
@@ -319,7 +319,7 @@ export class Upload {
           this.#forgetPending();
           return this.stop(new BatonError('window_full', undefined, { retryAfterSeconds: 5 }));
         }
-        await this.#bell.wait(LOOK_AGAIN_MS);
+        await this.#bell.wait(CHECK_AGAIN_MS);
       }
     } catch (error) {
       this.stop(error as Error);
@@ -330,7 +330,7 @@ export class Upload {
   }
 
   #ringWaiting(): void {
-    if (this.#waiting !== '') this.#parts.ring(this.#waiting, this.#parts.file);
+    if (this.#waiting !== '') this.#parts.notify(this.#waiting, this.#parts.file);
     this.#waiting = '';
   }
 

@@ -2,7 +2,7 @@
  * A lost bell costs a second at first. Whoever has waited for long looks less and less often, so that it costs next to
  * nothing, and always well before what it waits for is forgotten.
  */
-export const [LOOK_AGAIN_MS, LOOK_RARELY_MS] = [1_000, 15_000];
+export const [CHECK_AGAIN_MS, CHECK_RARELY_MS] = [1_000, 15_000];
 
 /**
  * A sender that has begun, and of whom nothing comes for so long, is told where its reader is, and again after twice the
@@ -15,17 +15,17 @@ export class Waiting {
   /** Null: it does not wait. */
   sinceMs: number | null = null;
   readonly #rarelyMs: number;
-  #looksAfterMs = LOOK_AGAIN_MS;
+  #looksAfterMs = CHECK_AGAIN_MS;
   #tellsAfterMs = TELL_SENDER_MS;
 
   /** `idleMs`: after which what nobody looks at is forgotten. */
   constructor(idleMs: number) {
-    this.#rarelyMs = Math.max(LOOK_AGAIN_MS, Math.min(LOOK_RARELY_MS, idleMs / 4));
+    this.#rarelyMs = Math.max(CHECK_AGAIN_MS, Math.min(CHECK_RARELY_MS, idleMs / 4));
   }
 
   /** It has looked in vain more than once. */
   get isLong(): boolean {
-    return this.#looksAfterMs > LOOK_AGAIN_MS;
+    return this.#looksAfterMs > CHECK_AGAIN_MS;
   }
 
   begin(): void {
@@ -35,7 +35,7 @@ export class Waiting {
   /** Something has come. */
   end(): void {
     this.sinceMs = null;
-    this.#looksAfterMs = LOOK_AGAIN_MS;
+    this.#looksAfterMs = CHECK_AGAIN_MS;
   }
 
   /** Whether its sender is to be told now; not again before twice the time. */
@@ -46,7 +46,7 @@ export class Waiting {
   }
 
   /** How long until it looks again, at most `mostMs`; `tells`: also when its sender is to be told. */
-  nextLookMs(mostMs: number, tells: boolean): number {
+  nextCheckMs(mostMs: number, tells: boolean): number {
     const ms = Math.min(this.#looksAfterMs, mostMs, tells ? this.#untilToldMs : mostMs);
     this.#looksAfterMs = Math.min(2 * this.#looksAfterMs, this.#rarelyMs);
     return Math.max(1, ms);

@@ -1,24 +1,24 @@
 -- Removes what is kept of an account but its open routes and the records of transfers: each open stream is told that its
 -- position is gone, and so fetches its state again.
 -- Keys and arguments: accountErase in scripts.ts.
--- uses: clock routes log hub/presence
+-- uses: clock routes log presence/presence
 -- RETURNS OK, how many transfers are left
 local now, kept, transfers = now_ms(), {}, 0
 local rows = read_routes(keys.routes, now)
 -- Sessions that end, or of which nobody has heard yet, are no data of the account: the auth broker is to be told of them
 -- all the same. A transfer's fact is all that leads to its record, which lies in a key of its own.
 local KEPT = { revoke = true, claim = true, transfer = true }
-local facts = redis.call('ZRANGE', keys.due, 0, -1, 'WITHSCORES')
-for i = 1, #facts, 2 do
-  local kind = string.match(facts[i], '^[^:]*')
-  if KEPT[kind] then kept[#kept + 1] = { facts[i + 1], facts[i] } end
+local jobs = redis.call('ZRANGE', keys.due, 0, -1, 'WITHSCORES')
+for i = 1, #jobs, 2 do
+  local kind = string.match(jobs[i], '^[^:]*')
+  if KEPT[kind] then kept[#kept + 1] = { jobs[i + 1], jobs[i] } end
   if kind == 'transfer' then transfers = transfers + 1 end
 end
 local version = redis.call('HGET', keys.presence, 'v')
 redis.call('DEL', unpack(KEYS, 2))
-for _, fact in ipairs(kept) do redis.call('ZADD', keys.due, fact[1], fact[2]) end
+for _, job in ipairs(kept) do redis.call('ZADD', keys.due, job[1], job[2]) end
 local top = append(keys.log, now, random, '', '', '')
-ring_all(rows, 'erased', table.concat({ BUS.top, account_of(keys.log), top }, '\n'))
+notify_all(rows, 'erased', table.concat({ BUS.top, account_of(keys.log), top }, '\n'))
 if version then redis.call('HSET', keys.presence, 'v', version) end
 raise_version(keys, rows, now)
 return { 'OK', tostring(transfers) }

@@ -22,7 +22,7 @@ interface RemovalParts {
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
   /** With what waits for the device; with `onlyIf` only while that is its row. */
   removeRow: (account: string, deviceId: string, onlyIf?: DeviceRow) => Promise<unknown>;
-  noteDue: (account: string, delayMs: number) => Promise<void>;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
 interface Removal {
@@ -33,10 +33,10 @@ interface Removal {
   reason: RevokedReason;
 }
 
-const factOf = ({ deviceId, sessionId, reason }: Removal): string => `revoke:${deviceId}:${sessionId ?? ''}:${reason}`;
+const jobOf = ({ deviceId, sessionId, reason }: Removal): string => `revoke:${deviceId}:${sessionId ?? ''}:${reason}`;
 
-function removalOf(account: string, fact: string): Removal {
-  const [, deviceId = '', sessionId = '', reason = 'revoked'] = fact.split(':');
+function removalOf(account: string, job: string): Removal {
+  const [, deviceId = '', sessionId = '', reason = 'revoked'] = job.split(':');
   return { account, deviceId, sessionId: sessionId || null, reason: reason as RevokedReason };
 }
 
@@ -45,7 +45,7 @@ function removalOf(account: string, fact: string): Removal {
  * then the device is refused everywhere, then all that is kept of it goes, then the auth broker is told. What is left is
  * done by the due mechanism, on whatever replica.
  */
-export function makeRemoval({ store, revocations, broker, onRemoved, removeRow, noteDue }: RemovalParts) {
+export function makeRemoval({ store, revocations, broker, onRemoved, removeRow, scheduleDue }: RemovalParts) {
   const reminded = new Map<string, number>();
 
   /** Resolves to whether the auth broker knows of it now. */
@@ -71,22 +71,22 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow, 
   async function finish(removal: Removal): Promise<boolean> {
     await drop(removal.account, removal.deviceId);
     if (!(await tellBroker(removal))) return false;
-    await store.settle(removal.account, factOf(removal));
+    await store.settle(removal.account, jobOf(removal));
     return true;
   }
 
   const putOff = async (removal: Removal, ms: number): Promise<void> =>
-    store.owe(removal.account, factOf(removal), (await store.nowMs()) + ms);
+    store.schedule(removal.account, jobOf(removal), (await store.nowMs()) + ms);
 
   return {
     /** Resolves to whether the auth broker has been told; if not it will be. Throws `store_unavailable`. */
     async remove(removal: Removal): Promise<boolean> {
-      await noteDue(removal.account, REQUEST_MS);
+      await scheduleDue(removal.account, REQUEST_MS);
       await putOff(removal, REQUEST_MS);
       await revocations.revoke(removal.account, removal.deviceId, removal.reason);
       const done = await finish(removal);
       if (!done) {
-        await noteDue(removal.account, AGAIN_MS);
+        await scheduleDue(removal.account, AGAIN_MS);
         await putOff(removal, AGAIN_MS);
       }
       return done;
@@ -107,13 +107,13 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow, 
       if ((reminded.get(key) ?? 0) > performance.now()) return;
       if (reminded.size >= MOST_REMINDED) reminded.clear();
       reminded.set(key, performance.now() + REMIND_AGAIN_MS);
-      await noteDue(account, 0);
+      await scheduleDue(account, 0);
       await putOff({ account, deviceId, sessionId, reason: 'revoked' }, 0);
     },
 
     /** What the due mechanism runs. False: not yet. */
-    async resume(account: string, fact: string): Promise<boolean> {
-      const removal = removalOf(account, fact);
+    async resume(account: string, job: string): Promise<boolean> {
+      const removal = removalOf(account, job);
       // The replica that began may have died before the tombstone.
       await revocations.revoke(account, removal.deviceId, removal.reason);
       const done = await finish(removal);

@@ -48,8 +48,8 @@ export class Revocations {
   }
 
   /** Also of one that no announcement has reached this replica about yet. */
-  async isBuried(account: string, deviceId: string): Promise<boolean> {
-    return this.isRevoked(account, deviceId) || (await this.#parts.store.isBuried(account, deviceId, this.#overMs));
+  async isTombstoned(account: string, deviceId: string): Promise<boolean> {
+    return this.isRevoked(account, deviceId) || (await this.#parts.store.isTombstoned(account, deviceId, this.#overMs));
   }
 
   /** Signs a device out everywhere: tombstone, then the streams of every replica. Throws `store_unavailable`. */
@@ -85,8 +85,8 @@ export class Revocations {
   /** What another replica announced, at a time of the store. An expired session leaves no tombstone: it may be renewed. */
   heard(account: string, deviceId: string, word: string, atMs: number, sessionId = ''): void {
     const reason = REVOKED_REASONS.find((known) => known === word) ?? 'revoked';
-    const isBuried = deviceId !== '' && reason !== 'expired';
-    if (isBuried) this.#learn({ account, deviceId, atMs }, reason);
+    const isTombstoned = deviceId !== '' && reason !== 'expired';
+    if (isTombstoned) this.#learn({ account, deviceId, atMs }, reason);
     else this.#parts.onRevoked(account, deviceId || null, reason, sessionId || null);
   }
 

@@ -6,7 +6,7 @@ import type { DeviceRows } from './rows.ts';
 
 interface RowSessionsParts {
   devices: Pick<DeviceRows, 'admit' | 'remove'>;
-  revocations: Pick<Revocations, 'isBuried'>;
+  revocations: Pick<Revocations, 'isTombstoned'>;
   nowMs: () => Promise<number>;
 }
 
@@ -22,7 +22,7 @@ export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsPart
   return async function start({ account, userId, name }: Caller, wanted: MintSession) {
     const { meta: deviceId, label, scope, persist, ttl_seconds: seconds, device_type: type } = wanted;
     const device = await devices.admit(account, { deviceId, name: label, type, mode: 'minted', session: null });
-    if (await revocations.isBuried(account, deviceId)) {
+    if (await revocations.isTombstoned(account, deviceId)) {
       await devices.remove(account, deviceId);
       throw new BatonError('session_revoked');
     }

@@ -30,7 +30,7 @@ interface RowsParts {
   broker: Pick<BrokerClient, 'list'> | null;
   /** Unix ms of the store. */
   nowMs: () => Promise<number>;
-  noteDue: (account: string, delayMs: number) => Promise<void>;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
 /** A label that is no device name (of another service's making) becomes one. */
@@ -40,9 +40,9 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
  * Device rows as what they are: a cache of the auth broker's sessions. They are written with each session, put back when
  * they were lost, and removed when the broker has no such session any more.
  */
-export function makeSessionRows({ devices, revocations, removal, broker, nowMs, noteDue }: RowsParts) {
+export function makeSessionRows({ devices, revocations, removal, broker, nowMs, scheduleDue }: RowsParts) {
   const refused = new Map<string, number>();
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   /** All that come back after a loss share one listing. */
   const restoring = new Map<string, Promise<Set<string>>>();
 
@@ -54,18 +54,18 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     type: DeviceType = 'browser',
   ): Promise<DeviceRef> {
     const { session_id: id, meta: deviceId, label, expires_at: endsAtMs } = session;
-    await noteDue(account, Math.max(0, endsAtMs - (await nowMs())));
+    await scheduleDue(account, Math.max(0, endsAtMs - (await nowMs())));
     const name = nameOf(label, deviceId);
     const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
     // Signed out in the meantime: its row may have been written after it was removed.
-    if (!(await revocations.isBuried(account, deviceId))) return device;
+    if (!(await revocations.isTombstoned(account, deviceId))) return device;
     await devices.remove(account, deviceId);
     throw new BatonError('session_revoked');
   }
 
   /** False where the device may have no row: it was signed out, or there are too many. */
   async function putBack(account: string, session: BrokerSession, type?: DeviceType): Promise<boolean> {
-    if (await revocations.isBuried(account, session.meta)) {
+    if (await revocations.isTombstoned(account, session.meta)) {
       await removal.remind(account, session.meta, session.session_id);
       return false;
     }
@@ -161,17 +161,17 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
       const account = encodeURIComponent(subject);
       if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
-      if ((told.get(id) ?? 0) > performance.now()) return;
-      if (told.size >= MOST_REFUSED) told.clear();
-      told.set(id, performance.now() + TELL_AGAIN_MS);
+      if ((reported.get(id) ?? 0) > performance.now()) return;
+      if (reported.size >= MOST_REFUSED) reported.clear();
+      reported.set(id, performance.now() + TELL_AGAIN_MS);
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
       // Not signed out: it may sign in again under the same id, and finds what waits for it.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
     },
 
     /** Run by the due mechanism when a row's session should be over. False: it lives on. */
-    async expire(account: string, fact: string): Promise<boolean> {
-      const deviceId = fact.slice('session:'.length);
+    async expire(account: string, job: string): Promise<boolean> {
+      const deviceId = job.slice('session:'.length);
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
       const listed = broker === null ? [] : await broker.list(decodeURIComponent(account));
       const session = listed.find(({ meta }) => meta === deviceId);

@@ -75,14 +75,14 @@ export function makeSessions(parts: SessionsParts) {
     return { scope: own.scope, persist: 'once', ttl_seconds: leftSeconds, sliding: false };
   }
 
-  async function checkRoom(account: string, deviceId: string): Promise<void> {
+  async function checkSpace(account: string, deviceId: string): Promise<void> {
     const there = await devices.rows(account);
     if (there.length < LIMITS.devicesPerAccount || there.some((row) => row.deviceId === deviceId)) return;
     throw new BatonError('device_limit');
   }
 
   async function mint(caller: Caller, body: MintSession, idempotencyKey: string): Promise<Issued> {
-    await checkRoom(caller.account, body.meta);
+    await checkSpace(caller.account, body.meta);
     const issued = await broker().mint(body, idempotencyKey);
     try {
       return { issued, device: await rows.write(caller.account, issued, 'minted', body.device_type) };
@@ -183,8 +183,8 @@ export function makeSessions(parts: SessionsParts) {
       }
       // A guest would make itself a session that outlives its own.
       if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
-      const isBuried = await revocations.isBuried(caller.account, wanted.device_id);
-      const meta = isBuried ? newDeviceId() : wanted.device_id;
+      const isTombstoned = await revocations.isTombstoned(caller.account, wanted.device_id);
+      const meta = isTombstoned ? newDeviceId() : wanted.device_id;
       const scope = wanted.scope ?? caller.scope;
       const body = { ...asked, ...origin, meta, scope, ...lifetimeOf(wanted.persist ?? 'persist') };
       return parts.startByRow ? parts.startByRow(caller, body) : mint(caller, body, idempotencyKey);
@@ -195,7 +195,7 @@ export function makeSessions(parts: SessionsParts) {
       const issued = await broker().rotate(credential);
       const account = encodeURIComponent(issued.subject);
       if (issued.meta === '') return { issued, device: null };
-      if (await revocations.isBuried(account, issued.meta)) {
+      if (await revocations.isTombstoned(account, issued.meta)) {
         await removal.remind(account, issued.meta, issued.session_id);
         throw new BatonError('session_revoked');
       }

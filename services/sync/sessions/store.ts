@@ -36,7 +36,7 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       ),
 
     /** Whether it was buried since `overMs`: the list itself is shortened only when somebody is signed out. */
-    async isBuried(account: string, deviceId: string, overMs: number): Promise<boolean> {
+    async isTombstoned(account: string, deviceId: string, overMs: number): Promise<boolean> {
       const atMs = await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })));
       return atMs !== null && Number(atMs) >= overMs;
     },
@@ -49,12 +49,12 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
     },
 
     /** Writes, or puts off, what has to be done. The account must have been noted as having something due. */
-    async owe(account: string, fact: string, atMs: number): Promise<void> {
-      await orFault(redis.zadd(keys.due(account), atMs, fact));
+    async schedule(account: string, job: string, atMs: number): Promise<void> {
+      await orFault(redis.zadd(keys.due(account), atMs, job));
     },
 
-    async settle(account: string, fact: string): Promise<void> {
-      await orFault(redis.zrem(keys.due(account), fact));
+    async settle(account: string, job: string): Promise<void> {
+      await orFault(redis.zrem(keys.due(account), job));
     },
 
     /** Channels of the replicas that hold a stream of the account, also of one that has only just started. */

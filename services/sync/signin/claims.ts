@@ -7,9 +7,9 @@ const NOTED_DEVICES = 10_000;
 
 interface ClaimsParts {
   /** Writes a fact that becomes due, `atMs` by the store's clock. */
-  owe: (account: string, fact: string, atMs: number) => Promise<void>;
-  settle: (account: string, fact: string) => Promise<void>;
-  noteDue: (account: string, delayMs: number) => Promise<void>;
+  schedule: (account: string, job: string, atMs: number) => Promise<void>;
+  settle: (account: string, job: string) => Promise<void>;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
   storeNowMs: () => Promise<number>;
   /** Whether the device has an open stream. */
   hasStream: (account: string, deviceId: string) => Promise<boolean>;
@@ -19,19 +19,19 @@ interface ClaimsParts {
 }
 
 const PREFIX = 'claim:';
-const factOf = (deviceId: string): string => PREFIX + deviceId;
+const jobOf = (deviceId: string): string => PREFIX + deviceId;
 
 /**
  * A session that was handed to a poll whose answer got lost belongs to nobody: a device that makes no request within two
  * minutes is signed out again. Written down before the session is made, so that none escapes.
  */
-export function makeClaims({ owe, settle, noteDue, storeNowMs, hasStream, remove, onFailure }: ClaimsParts) {
+export function makeClaims({ schedule, settle, scheduleDue, storeNowMs, hasStream, remove, onFailure }: ClaimsParts) {
   const delayMs = LIMITS.claimSeconds * 1000;
   const noted = makeSeen(NOTED_DEVICES);
   return {
     async expect(account: string, deviceId: string): Promise<void> {
-      await noteDue(account, delayMs);
-      await owe(account, factOf(deviceId), (await storeNowMs()) + delayMs);
+      await scheduleDue(account, delayMs);
+      await schedule(account, jobOf(deviceId), (await storeNowMs()) + delayMs);
     },
 
     /** A device made a request, or renewed its session: it has reached it. */
@@ -39,18 +39,18 @@ export function makeClaims({ owe, settle, noteDue, storeNowMs, hasStream, remove
       const key = `${account} ${deviceId}`;
       if (deviceId === null || noted.has(key)) return;
       noted.add(key);
-      settle(account, factOf(deviceId)).catch((error: unknown) => {
+      settle(account, jobOf(deviceId)).catch((error: unknown) => {
         noted.delete(key);
         onFailure('note claim', error);
       });
     },
 
     /** What the due mechanism runs. A fact is also there when the store lost that it was settled. */
-    async check(account: string, fact: string): Promise<boolean> {
-      const deviceId = fact.slice(PREFIX.length);
+    async check(account: string, job: string): Promise<boolean> {
+      const deviceId = job.slice(PREFIX.length);
       const isUsed = noted.has(`${account} ${deviceId}`) || (await hasStream(account, deviceId));
       if (!isUsed) await remove({ account, deviceId, sessionId: null, reason: 'revoked' });
-      await settle(account, fact);
+      await settle(account, job);
       return true;
     },
   };

@@ -3,7 +3,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { IPV6_SUBNET_BITS } from '../http/address-limit.ts';
 
 /** A bell that was lost costs so much, and the end of a request is told so much later at most. */
-const LOOK_AGAIN_MS = 2_000;
+const CHECK_AGAIN_MS = 2_000;
 
 /** How long a poll is held that comes while the replica stops: clients ask again at once, and their balancer may be slow. */
 const LEAVING_MS = 1_000;
@@ -57,7 +57,7 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
      */
     wait(pollId: string, leftMs: number, signal: AbortSignal): Promise<Wake> {
       if (signal.aborted) return Promise.resolve('end');
-      const [ms, after] = draining ? ([LEAVING_MS, 'end'] as const) : ([LOOK_AGAIN_MS, 'look'] as const);
+      const [ms, after] = draining ? ([LEAVING_MS, 'end'] as const) : ([CHECK_AGAIN_MS, 'look'] as const);
       return new Promise((resolve) => {
         const settle = (wake: Wake) => {
           clearTimeout(timer);

@@ -58,7 +58,7 @@ interface SigninParts {
 export function makeSignin(parts: SigninParts) {
   const { store, polls, consume, grants, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
 
-  const ring = (waiter: string, word: 'look' | 'end'): void => {
+  const notify = (waiter: string, word: 'look' | 'end'): void => {
     const [to, pollId] = waiter.split('\n');
     if (!to || !pollId) return;
     if (to === channel()) return polls.wake(pollId, word);
@@ -77,7 +77,7 @@ export function makeSignin(parts: SigninParts) {
       countsTries: scope === 'full',
     });
     onOutcome(state);
-    ring(waiter, 'look');
+    notify(waiter, 'look');
   }
 
   return {
@@ -104,23 +104,23 @@ export function makeSignin(parts: SigninParts) {
       let leave: (() => void) | null = null;
       try {
         for (let isFirst = true; ; isFirst = false) {
-          const look = await store.look(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
-          if (look.state === 'leased') {
+          const poll = await store.poll(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
+          if (poll.state === 'leased') {
             if (consume === null) {
-              await store.finish(id, look.fence, 'approved');
+              await store.finish(id, poll.fence, 'approved');
               throw new BatonError('broker_unavailable', 'There is no auth broker here');
             }
-            const issued = await consume(id, look.fence, look.login);
+            const issued = await consume(id, poll.fence, poll.login);
             if (issued !== null) onOutcome('consumed');
-            return issued === null ? { pending: look } : { issued };
+            return issued === null ? { pending: poll } : { issued };
           }
-          if (look.replaced !== '') ring(look.replaced, 'end');
-          if (look.state === 'superseded') return { pending: look };
+          if (poll.replaced !== '') notify(poll.replaced, 'end');
+          if (poll.state === 'superseded') return { pending: poll };
           const leftMs = deadline - performance.now();
-          if (leftMs <= 0) return { pending: look };
+          if (leftMs <= 0) return { pending: poll };
           leave ??= polls.enter(address);
-          if (leave === null) return { pending: look, isBusy: true };
-          if ((await polls.wait(pollId, leftMs, signal)) === 'end') return { pending: look };
+          if (leave === null) return { pending: poll, isBusy: true };
+          if ((await polls.wait(pollId, leftMs, signal)) === 'end') return { pending: poll };
         }
       } finally {
         leave?.();

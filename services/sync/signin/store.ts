@@ -7,7 +7,7 @@ import { loginDecide, loginFinish, loginPoll, loginRead, loginStart } from './sc
 /** A login request as its script returned it. */
 export type LoginFields = Readonly<Record<string, string>>;
 
-export type Look =
+export type PollState =
   | { state: 'pending' | 'superseded' | 'minting'; expiresAtMs: number; replaced: string }
   | { state: 'leased'; expiresAtMs: number; fence: string; login: LoginFields };
 
@@ -50,7 +50,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
     },
 
     /** Throws `not_found`, `access_denied`, `login_expired`, `login_consumed`. */
-    look: (requestId: string, pollDigest: string, waiter: string, isFirst: boolean): Promise<Look> =>
+    poll: (requestId: string, pollDigest: string, waiter: string, isFirst: boolean): Promise<PollState> =>
       poll({ login: keys.login(requestId) }, { pollDigest, waiter, isFirst }),
 
     /** Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */

@@ -17,7 +17,7 @@ interface Wanted {
 const idOf = (entry: string): string => entry.slice(entry.indexOf('-') + 1);
 
 /** Many transfers at a time, none with a long list of files. */
-export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'owed'>) {
+export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pending'>) {
   /** Null when it is in another state, or expired between the list and the read. */
   async function find({ account, deviceId }: DeviceCaller, id: string, state?: TransferState) {
     try {
@@ -56,8 +56,8 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'owed
     },
 
     /** What a stream of this device that starts at `position` is owed beside the log, as JSON, page by page. */
-    async *owed(actor: DeviceCaller, position: string): AsyncGenerator<string[]> {
-      const ids = await store.owed(actor.account, actor.deviceId, position);
+    async *pending(actor: DeviceCaller, position: string): AsyncGenerator<string[]> {
+      const ids = await store.pending(actor.account, actor.deviceId, position);
       for (let at = 0; at < ids.length; at += AT_ONCE) {
         const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => find(actor, id, 'PENDING')));
         yield found.flatMap((transfer) => (transfer ? [`{"transfer":${transfer},"redelivered":true}`] : []));

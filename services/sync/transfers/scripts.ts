@@ -77,7 +77,7 @@ export const transferInit = defineScript({
     openJson: text,
     receiver: text,
     routes: rows({ channel: text, device: text }),
-    facts: textList,
+    jobs: textList,
     evict: textList,
   }),
   announces: true,
@@ -177,8 +177,8 @@ export const transferList = defineScript({
   reply: record({ transfers: rest(textList) }),
 });
 
-export const transferOwed = defineScript({
-  file: new URL('./transfer-owed.lua', import.meta.url),
+export const transferPending = defineScript({
+  file: new URL('./transfer-pending.lua', import.meta.url),
   keys: ['inbox', 'log'],
   args: {
     device: text,

@@ -1,9 +1,9 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Operation } from '../http/handler.ts';
-import type { PushMode } from '../push/owing.ts';
+import type { PushMode } from '../push/push-queue.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
-import type { RouteFacts } from '../hub/replica.ts';
+import type { Liveness } from '../replicas/replica.ts';
 import type { FileList } from './file-list.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
@@ -17,7 +17,7 @@ import {
   transferGlance,
   transferInit,
   transferList,
-  transferOwed,
+  transferPending,
   transferPhase,
   transferRead,
 } from './scripts.ts';
@@ -28,7 +28,7 @@ export interface Generation {
 }
 
 /** What becomes due of a transfer: its expiry. */
-const FACT = 'transfer:';
+const JOB_PREFIX = 'transfer:';
 
 /** A transfer as its scripts return it. */
 export interface StoredTransfer {
@@ -105,14 +105,14 @@ interface TransferStoreParts {
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;
   redeliveryMs: number;
-  replica: RouteFacts;
+  replica: Liveness;
 }
 
 /** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
   const { redis, scripts, keys, rateLimit, redeliveryMs, replica } = parts;
   const init = scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 });
-  const owed = scripts.define(transferOwed, { REDELIVERY_MS: redeliveryMs });
+  const pending = scripts.define(transferPending, { REDELIVERY_MS: redeliveryMs });
   const [act, tell, generation] = [
     ...[scripts.define(transferAct), scripts.define(transferPhase), scripts.define(transferGeneration)],
   ] as const;
@@ -132,10 +132,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       const { files } = transfer;
       const shown = files.long === '' ? files.inRecord : null;
       for (let tries = 0; tries < EVICTIONS; tries++) {
-        const { openJson, evict: surplus, receiver, routes, facts } = await offer(u, deviceId, transfer, pushes);
+        const { openJson, evict: surplus, receiver, routes, jobs } = await offer(u, deviceId, transfer, pushes);
         if (openJson !== '') {
           const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
-          return { stored, receiver, routes, facts };
+          return { stored, receiver, routes, jobs };
         }
         if (surplus.length === 0) return null;
         // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
@@ -217,8 +217,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /** Ids of what the device has not accepted and its stream does not get from the log. */
-    async owed(u: string, deviceId: string, position: string): Promise<string[]> {
-      return (await owed(keys.inAccount(u), { device: deviceId, position })).transfers;
+    async pending(u: string, deviceId: string, position: string): Promise<string[]> {
+      return (await pending(keys.inAccount(u), { device: deviceId, position })).transfers;
     },
 
     /**
@@ -234,15 +234,15 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /** Ids of everything that the account has a record of, ended or not: each expires one day. */
     async all(u: string): Promise<string[]> {
-      const facts = await orFault(redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
-      return facts.filter((fact) => fact.startsWith(FACT)).map((fact) => fact.slice(FACT.length));
+      const jobs = await orFault(redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
+      return jobs.filter((job) => job.startsWith(JOB_PREFIX)).map((job) => job.slice(JOB_PREFIX.length));
     },
 
     /** The record first: what leads to it goes last, so that this can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
       await orFault(redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId)));
       await orFault(redis.zrem(keys.transfers(u), transferId));
-      await orFault(redis.zrem(keys.due(u), FACT + transferId));
+      await orFault(redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
 
     /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */

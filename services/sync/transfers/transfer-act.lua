@@ -9,7 +9,7 @@
 --                                       +---complete---> DONE
 --
 -- Keys and arguments: transferAct in scripts.ts.
--- uses: clock routes log transfers/transfer transfers/transfer-told transfers/transfer-end
+-- uses: clock routes log transfers/transfer transfers/transfer-view transfers/transfer-end
 -- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay (of an ended one all), '' or
 --         the state that refuses
 --         | not_found | not_a_party
@@ -42,11 +42,11 @@ local happened = {
   fail = state == 'FAILED',
   cancel = state == 'CANCELLED' or (final and device == ''),
 }
-local function told()
+local function outcome()
   local files, words = brief_parts(t)
   return { 'OK', open_json(t), files, is_over(t) and relay_words(t) or words, '' }
 end
-if happened[action] then return told() end
+if happened[action] then return outcome() end
 if not target[action] then return { 'OK', '', '', '', state } end
 
 t.state = target[action]
@@ -59,5 +59,5 @@ save_transfer(keys, t, now)
 if t.state ~= 'PENDING' then redis.call('ZREM', keys.inbox, t.receiver .. '+' .. t.log .. ':' .. t.id) end
 if is_over(t) then settle_transfer(keys, t, now) end
 local data = '{"transfer":' .. event_json(t) .. '}'
-append_and_ring(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
-return told()
+append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
+return outcome()

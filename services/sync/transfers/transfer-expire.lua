@@ -1,18 +1,18 @@
 -- Ends a transfer whose time is over: a live one is announced as failed, then everything of it goes.
 -- Keys and arguments: transferExpire in scripts.ts.
--- uses: clock routes log transfers/transfer transfers/transfer-told transfers/transfer-end
+-- uses: clock routes log transfers/transfer transfers/transfer-view transfers/transfer-end
 -- RETURNS OK, expired ('1' | '0'), words on the relay
 local now, t = now_ms(), read_transfer(keys.record)
-local fact = 'transfer:' .. transfer_id
-local expires = redis.call('ZSCORE', keys.due, fact)
+local job = 'transfer:' .. transfer_id
+local expires = redis.call('ZSCORE', keys.due, job)
 if not expires or tonumber(expires) > now then return { 'OK', '0', '' } end
-redis.call('ZREM', keys.due, fact)
+redis.call('ZREM', keys.due, job)
 if t then
   unlist_transfer(keys, t)
   if not is_over(t) then
     t.state, t.error = 'FAILED', '{"code":"expired","detail":null}'
     local data = '{"transfer":' .. event_json(t) .. '}'
-    append_and_ring(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
+    append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
 else
   -- Nobody came by for an hour after its time, and the record, which knows where it is listed, has expired.

@@ -12,12 +12,12 @@ if not t.id then return { 'not_found' } end
 if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) and t.state or '' } end
 if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '' } end
 if known_generation ~= generation or not tells then redis.call('HSET', keys.record, 'r' .. file, place) end
-local told, at = string.match(found[5] or '', '^(.*) (%d+)$')
+local sent, at = string.match(found[5] or '', '^(.*) (%d+)$')
 -- Whoever asks again and again for what its sender has not begun to send must not push other events out of the log.
-if tells and not (told == place and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
+if tells and not (sent == place and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
   redis.call('HSET', keys.record, 'w' .. file, place .. ' ' .. int(now))
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. file .. ',"upload_url":"' .. relay_url(t.id, file, generation)
     .. '","offset":' .. offset .. '}'
-  append_and_ring(keys, read_routes(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
+  append_and_notify(keys, read_routes(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
 end
 return { 'OK', generation, '' }

@@ -1,7 +1,7 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
 -- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
 -- Keys and arguments: transferInit in scripts.ts.
--- uses: clock routes log operation rate transfers/transfer transfers/transfer-told transfers/quota push/push push/owing
+-- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes, facts to be run at once;
 --         OK, '', ids: nothing was done, these have to be evicted first;
 --         OK, '': nothing was done, the account has subscriptions and has to be noted first
@@ -49,7 +49,7 @@ redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 
   'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
 save_transfer(keys, t, now)
 local data = '{"transfer":' .. event_json(t) .. ',"redelivered":false}'
-t.log = append_and_ring(keys, rows, now, random, 'transfer:incoming', to, data)
+t.log = append_and_notify(keys, rows, now, random, 'transfer:incoming', to, data)
 redis.call('HSET', keys.record, 'log', t.log)
 redis.call('ZADD', keys.inbox, 0, to .. '+' .. t.log .. ':' .. t.id, 0, '!live:' .. t.id,
   0, sender .. '=' .. t.created .. '-' .. t.id, 0, to .. '=' .. t.created .. '-' .. t.id)
@@ -60,7 +60,7 @@ t.sealed = 'null'
 remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
 reply[4] = open_routes(rows)
 if pushes == 'noted' then
-  owe_push(keys, now, has_live_stream(rows, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
+  enqueue_push(keys, now, has_live_stream(rows, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
 end
 reply[5] = PUSH_NOW
 return reply

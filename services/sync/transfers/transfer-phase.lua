@@ -2,7 +2,7 @@
 -- winning, without a place in the log. What came too early is forwarded by a later call without phase and file. What
 -- the receiver has acknowledged of each file counts together as received, which it never takes back.
 -- Keys and arguments: transferPhase in scripts.ts.
--- uses: clock routes transfers/transfer transfers/transfer-told
+-- uses: clock routes transfers/transfer transfers/transfer-view
 -- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay, '' or the state that refuses,
 --         ms to wait before forwarding ('0': done) | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
@@ -31,7 +31,7 @@ save_transfer(keys, t, now)
 if forwards then
   local to, data = t.sender .. '\t' .. t.receiver, '{"transfer":' .. event_json(t) .. '}'
   local payload = table.concat({ BUS.unlogged, account_of(keys.routes), 'transfer:updated', to, data }, '\n')
-  ring_all(read_routes(keys.routes, now), 'transfer:updated', payload)
+  notify_all(read_routes(keys.routes, now), 'transfer:updated', payload)
 end
 local files, words = brief_parts(t)
 return { 'OK', open_json(t), files, words, '', t.dirty == '1' and int(wait) or '0' }

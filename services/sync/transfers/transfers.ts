@@ -4,7 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
-import type { OwePushes } from '../push/owing.ts';
+import type { EnqueuePushes } from '../push/push-queue.ts';
 import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
 import { makeListing } from './listing.ts';
@@ -33,8 +33,8 @@ interface TransfersParts {
   store: TransferStore;
   isDeadChannel: (channel: string) => boolean;
   /** Notes, before the write, that the account has something due when the transfer expires. */
-  noteDue: (account: string) => Promise<void>;
-  owePushes: OwePushes;
+  scheduleDue: (account: string) => Promise<void>;
+  enqueuePushes: EnqueuePushes;
   onState: (state: string) => void;
   /** It has ended, and with it what the relay keeps of it. May be repeated. */
   dropRelayed: (account: string, transferId: string, generations: Generations) => Promise<void>;
@@ -72,7 +72,7 @@ function namingTarget({ to }: InitTransfer, error: unknown): unknown {
  * are given as JSON, as the store has them.
  */
 export function makeTransfers(parts: TransfersParts) {
-  const { store, isDeadChannel, noteDue, owePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
+  const { store, isDeadChannel, scheduleDue, enqueuePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
 
   /** What is left of it in the relay is dropped when its time is over. */
@@ -115,7 +115,7 @@ export function makeTransfers(parts: TransfersParts) {
       { operation, isGuest }: { operation: Operation; isGuest: boolean },
     ) {
       checkInit(wanted);
-      await noteDue(account);
+      await scheduleDue(account);
       const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
         transferId: uuidv7(),
@@ -123,7 +123,7 @@ export function makeTransfers(parts: TransfersParts) {
         sealed: wanted.sealed ?? null,
         ...{ isGuest, operation },
       };
-      const { stored, receiver, routes } = await owePushes(account, (pushes) =>
+      const { stored, receiver, routes } = await enqueuePushes(account, (pushes) =>
         store.init(account, deviceId, offer, pushes),
       ).catch((error: unknown) => {
         throw namingTarget(wanted, error);
@@ -211,8 +211,8 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /** What the due mechanism runs when a transfer's time is over. */
-    async expire(account: string, fact: string): Promise<void> {
-      const transferId = fact.slice('transfer:'.length);
+    async expire(account: string, job: string): Promise<void> {
+      const transferId = job.slice('transfer:'.length);
       const generations = await store.expire(account, transferId);
       if (generations) onEnded(account, transferId, { generations });
     },

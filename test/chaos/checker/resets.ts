@@ -95,14 +95,14 @@ function outlived({ position, frame }: Reset, seen: Seen): boolean {
 function resetsOf({ frames, connections }: DeviceHistory, account: Account): Reset[] {
   const resets: Reset[] = [];
   const byNumber = new Map<number, Connection>(connections.map((one) => [one.number, one]));
-  const greeted = new Set<number>();
+  const readySent = new Set<number>();
   const sentAts = new Map(account.operations.map(({ number, sentAt }) => [number, sentAt]));
   let held: string | null = null;
   const passes: Pass[] = [];
   for (const frame of frames) {
     if (frame.name === 'ready') {
-      const isFirst = !greeted.has(frame.connection);
-      greeted.add(frame.connection);
+      const isFirst = !readySent.has(frame.connection);
+      readySent.add(frame.connection);
       if (!frame.resumed) {
         const position: string | null = isFirst ? (byNumber.get(frame.connection)?.lastEventId ?? null) : held;
         const reset: Reset = { frame, position, isAnew: !isFirst, passes, isJustified: false, fault: null };

@@ -4,7 +4,7 @@ import { LAG_MS } from './primaries.ts';
 import type { Replicated } from './store.ts';
 import { wait } from '../wait.ts';
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 /** A takeover is seen a little after it happened; what was planned may be over by then. */
 const SEEN_WITHIN_MS = 1_000;
@@ -91,7 +91,7 @@ export class Takeovers {
 
   async #keepLooking(look: Redis): Promise<void> {
     while (!this.#isOver) {
-      await wait(LOOK_EVERY_MS);
+      await wait(CHECK_EVERY_MS);
       await this.#look(look);
     }
   }
@@ -112,7 +112,7 @@ export class Takeovers {
     const { faults, now, say, replicated } = this.#parts;
     const seenAt = now();
     const startedAt = seenAt - (replicated?.deadAfterMs ?? 0) - LAG_MS;
-    do await wait(LOOK_EVERY_MS * 2);
+    do await wait(CHECK_EVERY_MS * 2);
     while (!this.#isOver && !this.#isWhole() && now() < seenAt + SETTLED_WITHIN_MS);
     const endedAt = now();
     const target = `to ${look.options.port}`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { configTable } from '../../../services/sync/config-settings.ts';
+import { configTable } from '../../../services/sync/config/settings.ts';
 import { scaledLimit } from '../../../services/sync/http/rate-limit-headers.ts';
 import { bindScript } from '../../../services/sync/redis/bound-script.ts';
 import { declaredScripts } from '../../support/declared-scripts.ts';

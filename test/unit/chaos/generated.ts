@@ -184,7 +184,7 @@ class Recorder {
     if (id !== null) this.held = id;
   }
 
-  greet(at: number, reason: string | null, id: string | null): void {
+  sendReady(at: number, reason: string | null, id: string | null): void {
     const snapshot = { version: at, online: this.#names, offline: [] };
     this.take(at, { name: 'ready', resumed: reason === null, reason, server: 's', snapshot }, id);
   }
@@ -209,16 +209,16 @@ function deviceOf(parts: DeviceParts): DeviceHistory {
     return own.filter(({ at }) => at >= from && at < until);
   };
   recorder.connect(1);
-  recorder.greet(1, 'new', idAt(1));
+  recorder.sendReady(1, 'new', idAt(1));
   for (const { from, to, ends, trouble } of outages) {
     for (const { at, content, id } of eventsUntil(from)) recorder.take(at + 2, content, id);
     const heldUp = eventsUntil(to);
     if (ends === 'reconnect') {
       Object.assign(recorder.history.connections.at(-1) ?? {}, { closedAt: from, cause: 'network' });
       recorder.connect(to);
-      recorder.greet(to, null, null);
+      recorder.sendReady(to, null, null);
     }
-    if (ends === 'reset') recorder.greet(to, 'gap', idAt(to));
+    if (ends === 'reset') recorder.sendReady(to, 'gap', idAt(to));
     for (const { at, content, id } of heldUp) {
       if (ends !== 'reset') recorder.take(to + 1, content, id);
       // What was given up and not lost waits in the mailbox, if it is a message.

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError, loadConfig } from '../../../services/sync/config.ts';
-import { vapidKeyId } from '../../../services/sync/config-push.ts';
+import { ConfigError, loadConfig } from '../../../services/sync/config/config.ts';
+import { vapidKeyId } from '../../../services/sync/config/push.ts';
 import { makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
 
 type Env = Record<string, string>;

@@ -12,14 +12,14 @@ function makeIndex(accounts: string[], left: Record<string, string[]> = {}) {
   const waiters = new Map<string, () => void>();
   const store: DueStore = {
     shards: 2,
-    note: () => Promise.resolve(),
+    schedule: () => Promise.resolve(),
     remind: () => Promise.resolve(),
     async *unindexed() {},
     claim(shard, count) {
       claims.push(count);
       return Promise.resolve(shard === 0 ? accounts.splice(0, count).map((account) => ({ account, stamp: '' })) : []);
     },
-    facts: (account) => Promise.resolve({ due: left[account] ?? [`kind:${account}`], nextInMs: null }),
+    jobs: (account) => Promise.resolve({ due: left[account] ?? [`kind:${account}`], nextInMs: null }),
     settle({ account }: ClaimedAccount, nextInMs) {
       settled.push({ account, nextInMs });
       waiters.get(account)?.();
@@ -89,7 +89,7 @@ test('what waits for its turn in this replica is looked at again later, the rest
 });
 
 /** Facts of one account as the store has them: the oldest first, a hundred at a time, until they are removed. */
-function makeFacts(facts: string[]) {
+function makeFacts(jobs: string[]) {
   const settled: (number | null)[] = [];
   const { store } = makeIndex(['account']);
   let end = (): void => undefined;
@@ -99,10 +99,10 @@ function makeFacts(facts: string[]) {
   return {
     settled,
     isSettled,
-    remove: (fact: string) => void facts.splice(facts.indexOf(fact), 1),
+    remove: (job: string) => void jobs.splice(jobs.indexOf(job), 1),
     store: {
       ...store,
-      facts: (_: string, passed = 0) => Promise.resolve({ due: facts.slice(passed, passed + 100), nextInMs: null }),
+      jobs: (_: string, passed = 0) => Promise.resolve({ due: jobs.slice(passed, passed + 100), nextInMs: null }),
       settle(_: ClaimedAccount, nextInMs: number | null) {
         settled.push(nextInMs);
         end();
@@ -116,10 +116,10 @@ test('what waits for its turn, however much, does not hide what can be done', as
   const waiting = Array.from({ length: 250 }, (_, i) => `kind:${i}`);
   const { store, settled, isSettled, remove } = makeFacts([...waiting, 'kind:revoke']);
   const ran: string[] = [];
-  const sweeper = makeSweeper(store, (_, fact) => {
-    ran.push(fact);
-    if (fact !== 'kind:revoke') return Promise.resolve('waiting');
-    remove(fact);
+  const sweeper = makeSweeper(store, (_, job) => {
+    ran.push(job);
+    if (job !== 'kind:revoke') return Promise.resolve('waiting');
+    remove(job);
     return Promise.resolve(true);
   });
   sweeper.run();
@@ -133,9 +133,9 @@ test('what cannot be done now, however much, is tried once a sweep and does not 
   const stuck = Array.from({ length: 150 }, (_, i) => `kind:${i}`);
   const { store, settled, isSettled, remove } = makeFacts([...stuck, 'kind:revoke']);
   const ran: string[] = [];
-  const sweeper = makeSweeper(store, (_, fact) => {
-    ran.push(fact);
-    if (fact === 'kind:revoke') remove(fact);
+  const sweeper = makeSweeper(store, (_, job) => {
+    ran.push(job);
+    if (job === 'kind:revoke') remove(job);
     return Promise.resolve(false);
   });
   sweeper.run();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import request from 'supertest';
-import { makeAccountQueue, type Turn } from '../../../services/sync/http/account-queue.ts';
+import { makeAccountQueue, type Slot } from '../../../services/sync/http/account-queue.ts';
 import { ALICE, publicApp } from './public-app.ts';
 
 const BOB = { 'X-Dev-User': 'bob', 'X-Dev-Device': 'phone-001' };
@@ -8,21 +8,21 @@ const BOB = { 'X-Dev-User': 'bob', 'X-Dev-Device': 'phone-001' };
 /** Requests by their order, and which of them have begun. */
 function line(queue: ReturnType<typeof makeAccountQueue>, account = 'alice') {
   const begun: number[] = [];
-  const turns: Turn[] = [];
+  const turns: Slot[] = [];
   let count = 0;
   const come = (bytes = 0): 'begins' | 'waits' | 'refused' => {
     const number = count++;
-    const turn = queue.enter(account, bytes);
-    if (turn === null) return 'refused';
-    const begin = (given: Turn): void => {
+    const slot = queue.enter(account, bytes);
+    if (slot === null) return 'refused';
+    const begin = (given: Slot): void => {
       begun.push(number);
       turns.push(given);
     };
-    if (turn instanceof Promise) {
-      void turn.then(begin);
+    if (slot instanceof Promise) {
+      void slot.then(begin);
       return 'waits';
     }
-    begin(turn);
+    begin(slot);
     return 'begins';
   };
   return { come, begun, turns };
@@ -98,7 +98,7 @@ test('a request of anybody pays microseconds for its turn', () => {
   const times = 20_000;
   const round = (): number => {
     const startedAt = performance.now();
-    for (let i = 0; i < times; i++) (queue.enter(`account-${i % 100}`) as Turn).end();
+    for (let i = 0; i < times; i++) (queue.enter(`account-${i % 100}`) as Slot).end();
     return ((performance.now() - startedAt) * 1_000) / times;
   };
   expect(Math.min(...Array.from({ length: 7 }, round))).toBeLessThan(10);

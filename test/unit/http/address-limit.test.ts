@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import request from 'supertest';
 import { makeAddressLimits } from '../../../services/sync/http/address-limit.ts';
 import { makeProblemHandler } from '../../../services/sync/http/problem.ts';
-import { requestId } from '../../../services/sync/http/request-facts.ts';
+import { requestId } from '../../../services/sync/http/request-context.ts';
 import { makeClientAddress } from '../../../services/sync/identity/client-address.ts';
 import { makeLogger } from '../../../services/sync/telemetry/logger.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';

@@ -8,12 +8,12 @@ interface Asked {
   destroyed: boolean;
 }
 
-function queue(aTurn: number) {
+function queue(batchSize: number) {
   const begun: string[] = [];
   const listener = makeAddressQueue({
     app: (req) => void begun.push(`${(req as unknown as Asked).address} ${(req as unknown as Asked).number}`),
     addressOf: (req) => (req as unknown as Asked).address,
-    aTurn,
+    batchSize,
   });
   const come = (address: string, number: number): Asked => {
     const asked = { address, number, destroyed: false };

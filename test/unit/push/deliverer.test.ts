@@ -45,7 +45,7 @@ function makeScene() {
   };
   const metrics = makeMetrics({ version: 'test' });
   const deliverer = new Deliverer({
-    ...{ store: store as PushStore, concurrency: 2, noteDue: () => Promise.resolve(), metrics },
+    ...{ store: store as PushStore, concurrency: 2, scheduleDue: () => Promise.resolve(), metrics },
     outbox: () => Promise.resolve({ sender, notices: makeNotices({ topicSecret: 'secret', transferSeconds: 60 }) }),
     onFailure: (task, error) => {
       throw new Error(task, { cause: error });
@@ -62,13 +62,13 @@ function makeScene() {
   };
 }
 
-const factOf = (deviceId: string) => `push:web:message:${deviceId}:peer`;
+const jobOf = (deviceId: string) => `push:web:message:${deviceId}:peer`;
 
 describe('a push service that hangs', () => {
   test('holds up no push for another one, and little waits for it here', async () => {
     const { deliverer, release, answered, waiting } = makeScene();
-    for (let i = 0; i < 10_000; i++) deliverer.push('ann', factOf(`hanging-${i}`));
-    deliverer.push('ann', factOf('quick-1'));
+    for (let i = 0; i < 10_000; i++) deliverer.push('ann', jobOf(`hanging-${i}`));
+    deliverer.push('ann', jobOf('quick-1'));
     await answered();
     expect(await waiting()).toBeLessThan(1_000);
     release();
@@ -77,8 +77,8 @@ describe('a push service that hangs', () => {
 
   test('keeps nobody from taking over what others accepted for another one', async () => {
     const { deliverer, release, answered, sent } = makeScene();
-    for (let i = 0; i < 1_000; i++) deliverer.takeOver('ann', factOf(`hanging-${i}`));
-    deliverer.takeOver('ann', factOf('quick-1'));
+    for (let i = 0; i < 1_000; i++) deliverer.takeOver('ann', jobOf(`hanging-${i}`));
+    deliverer.takeOver('ann', jobOf('quick-1'));
     await answered();
     expect(sent.filter((host) => host === 'hanging.example')).toHaveLength(2);
     release();
@@ -88,9 +88,9 @@ describe('a push service that hangs', () => {
 
 test('what was delivered because of a message is counted as such, other pushes are not', async () => {
   const { deliverer, metrics, answered } = makeScene();
-  for (const fact of [factOf('quick-1'), factOf('quick-2').replace('message', 'transfer')]) {
+  for (const job of [jobOf('quick-1'), jobOf('quick-2').replace('message', 'transfer')]) {
     const sent = answered();
-    deliverer.push('ann', fact);
+    deliverer.push('ann', job);
     await sent;
   }
   await deliverer.stop();

@@ -11,7 +11,7 @@ const SECOND = 1_000;
 /** An announcer whose announcements get these answers, one after the other, and the last one from then on. */
 function setUp({
   answers = [1] as Answer[],
-  ring = () => Promise.resolve(),
+  notify = () => Promise.resolve(),
   isDeadChannel = (): boolean => false,
 } = {}) {
   const counts: string[] = [];
@@ -27,8 +27,8 @@ function setUp({
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) as Answer;
     return answer === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve(answer);
   });
-  const rings = jest.fn(ring);
-  const announcer = new Announcer({ publish, ring: rings, isDeadChannel, metrics });
+  const rings = jest.fn(notify);
+  const announcer = new Announcer({ publish, notify: rings, isDeadChannel, metrics });
   return { announcer, publish, rings, counts };
 }
 
@@ -103,9 +103,9 @@ test('to a replica that is dead nothing is repeated', async () => {
 
 test('an account whose announcement may be lost is rung at once, again after a failure, and once for many', async () => {
   let failures = 2;
-  const ring = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve());
-  const { announcer, rings, counts } = setUp({ ring });
-  for (let i = 0; i < 5; i++) announcer.ringAccount('baton:{ann}:log', 'repeated');
+  const notify = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve());
+  const { announcer, rings, counts } = setUp({ notify });
+  for (let i = 0; i < 5; i++) announcer.notifyAccount('baton:{ann}:log', 'repeated');
   expect(rings.mock.calls).toEqual([['ann']]);
 
   await jest.advanceTimersByTimeAsync(60 * SECOND);
@@ -116,7 +116,7 @@ test('an account whose announcement may be lost is rung at once, again after a f
 
 test('after a command of unknown outcome an account is rung when it may have come late, and when very late', async () => {
   const { announcer, rings } = setUp();
-  announcer.ringAccount('baton:{ann}:log', 'unknown');
+  announcer.notifyAccount('baton:{ann}:log', 'unknown');
   expect(rings).not.toHaveBeenCalled();
 
   await jest.advanceTimersByTimeAsync(1 * SECOND);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type RedisAddress, redisAddress } from '../../../services/sync/config-redis.ts';
+import { type RedisAddress, redisAddress } from '../../../services/sync/config/redis.ts';
 import {
   close,
   type Connection,

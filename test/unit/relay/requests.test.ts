@@ -12,7 +12,7 @@ function download(requests: Requests, account: string, waitsSinceMs: number | nu
     file: { transferId: 'transfer', index: 0 },
     bufferedBytes: () => 0,
     waitsSinceMs: () => waitsSinceMs,
-    ring: () => undefined,
+    notify: () => undefined,
     end: ({ code }) => {
       ended.code = code;
       finish();

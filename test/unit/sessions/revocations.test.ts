@@ -21,7 +21,7 @@ function makeFakeStore() {
       version = `${nowMs}-${Math.random()}`;
       return { version, nowMs };
     },
-    isBuried: async (_: string, deviceId: string, overMs: number) =>
+    isTombstoned: async (_: string, deviceId: string, overMs: number) =>
       list.some((each) => each.deviceId === deviceId && each.atMs >= overMs),
     async tombstones(sinceMs: number, overMs: number) {
       if (fails) {
@@ -215,7 +215,7 @@ test('also when nobody else is signed out, and a store that lost it meanwhile is
   await beat();
   for (const replica of both) expect(knows(replica, ['old'])).toEqual([]);
   expect(fake.devices()).toEqual(['old']);
-  expect(await both[1].revocations.isBuried('ann', 'old')).toBe(false);
+  expect(await both[1].revocations.isTombstoned('ann', 'old')).toBe(false);
 
   fake.lose();
   await beat();

@@ -45,7 +45,7 @@ local function trim(index_key, metas_key, now)
 end
 
 -- What every answer begins with: now, the session, the user.
-local function told(now, id, s, user_key)
+local function reply_of(now, id, s, user_key)
   local user = redis.call('HMGET', user_key, 'name', 'roles')
   return { 'OK', int(now), id, s.app, s.subject, s.meta, s.label, s.scope, s.persist, s.created, s.active, s.ends,
     user[1] or '', user[2] or '' }

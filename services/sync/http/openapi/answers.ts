@@ -2,7 +2,7 @@ import { ANSWER_HEADERS, type AnswerHeader } from '../../../../shared/contract/a
 import { ERRORS, type ErrorCode, statusesOf } from '../../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../../shared/contract/events.ts';
 import type { Route } from '../../../../shared/contract/route.ts';
-import { isEventStream } from '../request-facts.ts';
+import { isEventStream } from '../request-context.ts';
 import { errorsOf } from '../route-errors.ts';
 import { type Json, referring } from './schemas.ts';
 

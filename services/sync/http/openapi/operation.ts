@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { RATES } from '../../../../shared/contract/rates.ts';
 import type { HeaderField, Route } from '../../../../shared/contract/route.ts';
-import { isEventStream } from '../request-facts.ts';
+import { isEventStream } from '../request-context.ts';
 import { responsesOf } from './answers.ts';
 import { type Json, referring } from './schemas.ts';
 import { securityOf } from './security.ts';

@@ -9,7 +9,7 @@ local MOST_LISTS = 256
 -- The list of fewer devices is as short as what refers to it.
 local MANY_TARGETS = 4
 
-local function make_room(key, now)
+local function make_space(key, now)
   local lists = {}
   for _, field in ipairs(redis.call('HKEYS', key)) do
     if string.sub(field, 1, 1) == 't' then
@@ -32,7 +32,7 @@ local function keep_targets(key, now, flat)
   local digest = redis.sha1hex(list)
   local at = tonumber(redis.call('HGET', key, 't' .. digest) or nil)
   if at and math.abs(now - at) < TARGETS_AGAIN_MS then return digest end
-  if not at then make_room(key, now) end
+  if not at then make_space(key, now) end
   redis.call('HSET', key, 't' .. digest, int(now), 'l' .. digest, list)
   redis.call('PEXPIRE', key, TARGETS_MS)
   return digest

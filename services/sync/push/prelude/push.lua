@@ -25,29 +25,29 @@ local function is_suspended(r, now)
 end
 
 -- RETURNS newest item, since, attempts, not before; nil when there is no such job.
-local function read_job(keys, fact)
-  return string.match(redis.call('HGET', keys.push, 'j:' .. fact) or '', '^(.-)\n(.-)\n(.-)\n(.-)$')
+local function read_job(keys, job)
+  return string.match(redis.call('HGET', keys.push, 'j:' .. job) or '', '^(.-)\n(.-)\n(.-)\n(.-)$')
 end
 
-local function drop_job(keys, fact)
-  redis.call('ZREM', keys.due, fact)
-  redis.call('HDEL', keys.push, 'j:' .. fact)
+local function drop_job(keys, job)
+  redis.call('ZREM', keys.due, job)
+  redis.call('HDEL', keys.push, 'j:' .. job)
 end
 
 -- What is owed to a device by this platform: facts.
 local function jobs_of(keys, platform, device)
-  local facts = {}
+  local jobs = {}
   for _, field in ipairs(redis.call('HKEYS', keys.push)) do
-    local fact = string.match(field, '^j:(push:' .. platform .. ':.*)$')
-    if fact and string.match(fact, '^push:[a-z]+:[a-z]+:(.-):') == device then facts[#facts + 1] = fact end
+    local job = string.match(field, '^j:(push:' .. platform .. ':.*)$')
+    if job and string.match(job, '^push:[a-z]+:[a-z]+:(.-):') == device then jobs[#jobs + 1] = job end
   end
-  return facts
+  return jobs
 end
 
 -- Makes a job due now, for a registration that has nothing to do with what became of it so far.
-local function begin_anew(keys, now, fact, newest, since)
-  redis.call('HSET', keys.push, 'j:' .. fact, table.concat({ newest, since, '0', '0' }, '\n'))
-  redis.call('ZADD', keys.due, now, fact)
+local function begin_anew(keys, now, job, newest, since)
+  redis.call('HSET', keys.push, 'j:' .. job, table.concat({ newest, since, '0', '0' }, '\n'))
+  redis.call('ZADD', keys.due, now, job)
 end
 
 -- Drops a device's registrations with their jobs: of `platform`, '' for all; with `fence` only of this target and up to it.
@@ -60,7 +60,7 @@ local function drop_registrations(keys, device, platform, fence, hash)
       redis.call('HDEL', keys.push, 'r:' .. each .. ':' .. device)
       dropped[#dropped + 1] = r.hash
       dropped[#dropped + 1] = r.fence
-      for _, fact in ipairs(jobs_of(keys, each, device)) do drop_job(keys, fact) end
+      for _, job in ipairs(jobs_of(keys, each, device)) do drop_job(keys, job) end
     end
   end
   return dropped

@@ -1,7 +1,7 @@
 -- What still waits for a device from one peer.
 
 -- More offers than a device may make in the hour for which one is worth a push.
-local OFFERS_LOOKED_AT = 4000
+local OFFERS_READ = 4000
 
 -- Messages of this peer ('': without a device) among all in the mailbox, of which `most` are counted.
 -- RETURNS how many, the newest id, ms of the oldest, the newest as JSON without its end.
@@ -30,7 +30,7 @@ local function waiting_offers(keys, device, peer, most)
   end
   if left == 0 then return 0, '' end
   local from, to = '(' .. peer .. '>', '[' .. peer .. '='
-  for _, member in ipairs(redis.call('ZREVRANGEBYLEX', keys.inbox, from, to, 'LIMIT', 0, OFFERS_LOOKED_AT)) do
+  for _, member in ipairs(redis.call('ZREVRANGEBYLEX', keys.inbox, from, to, 'LIMIT', 0, OFFERS_READ)) do
     if left == 0 or count == most then break end
     local id = string.match(member, '^.-=%d+%-(.*)$')
     if waiting[id] then

@@ -38,8 +38,8 @@ local function event_payload(account, id, prev, now, event, to, data)
 end
 
 -- Appends and rings in one step: either the attach of a stream sees the entry, or this sees the stream's route.
-local function append_and_ring(keys, rows, now, random, event, to, data)
+local function append_and_notify(keys, rows, now, random, event, to, data)
   local id, prev = append(keys.log, now, random, event, to, data)
-  ring_all(rows, event, event_payload(account_of(keys.log), id, prev, now, event, to, data))
+  notify_all(rows, event, event_payload(account_of(keys.log), id, prev, now, event, to, data))
   return id, prev
 end

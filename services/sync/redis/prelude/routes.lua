@@ -30,29 +30,29 @@ end
 -- What this script announced, for the caller's counters: label, receivers, ... ; and what nobody has heard yet, for
 -- the caller to announce: channel, label, payload, ... (In a cluster that is everything: a script may not publish to a
 -- channel of another slot.) RECALLED: the operation was done before, and its announcement may be what got lost.
-local RUNG, UNRUNG, RECALLED = {}, {}, false
+local NOTIFIED, UNNOTIFIED, RECALLED = {}, {}, false
 
-local function ring(channel, label, payload)
+local function notify(channel, label, payload)
   local receivers = 0
   if PUBLISH_IN_SCRIPT then
     receivers = redis.call('PUBLISH', channel, payload)
-    RUNG[#RUNG + 1] = label
-    RUNG[#RUNG + 1] = tostring(receivers)
+    NOTIFIED[#NOTIFIED + 1] = label
+    NOTIFIED[#NOTIFIED + 1] = tostring(receivers)
   end
   if receivers == 0 then
-    UNRUNG[#UNRUNG + 1] = channel
-    UNRUNG[#UNRUNG + 1] = label
-    UNRUNG[#UNRUNG + 1] = payload
+    UNNOTIFIED[#UNNOTIFIED + 1] = channel
+    UNNOTIFIED[#UNNOTIFIED + 1] = label
+    UNNOTIFIED[#UNNOTIFIED + 1] = payload
   end
 end
 
 -- Rings every replica that holds an open stream of the account, each once.
-local function ring_all(rows, label, payload)
-  local rung = {}
+local function notify_all(rows, label, payload)
+  local notified = {}
   for _, row in ipairs(rows) do
-    if row.open and not rung[row.channel] then
-      rung[row.channel] = true
-      ring(row.channel, label, payload)
+    if row.open and not notified[row.channel] then
+      notified[row.channel] = true
+      notify(row.channel, label, payload)
     end
   end
 end
@@ -71,8 +71,8 @@ end
 
 -- The answer of a script that announces, as its caller gets it: the loader takes the last three elements off.
 local function with_announcements(reply)
-  reply[#reply + 1] = RUNG
-  reply[#reply + 1] = UNRUNG
+  reply[#reply + 1] = NOTIFIED
+  reply[#reply + 1] = UNNOTIFIED
   reply[#reply + 1] = RECALLED and '1' or '0'
   return reply
 end

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError, type ConfigProblem } from '../../sync/config/config.ts';
+import type { RedisAddress } from '../../sync/config/redis.ts';
+import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../sync/config/rules.ts';
+import type { Setting } from '../../sync/config/settings.ts';
+import { unknownKeys } from '../../sync/config/unknown.ts';
+import { appsOf, appWarnings, checkApps } from './apps.ts';
+import { type Key, SETTINGS, type Values } from './settings.ts';
+
+export interface BrokerConfig {
+  readonly logLevel: Values['BROKER_LOG_LEVEL'];
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    /** Host names that requests may ask for; null: any. */
+    readonly allowedHosts: readonly string[] | null;
+  };
+  readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
+  /** Who may call `/v1`. */
+  readonly tokens: readonly { readonly app: string; readonly token: string }[];
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  readonly keyring: {
+    /** What seals private keys: the first seals, all open. Empty: they are stored as they are. */
+    readonly secrets: readonly string[];
+    readonly keySeconds: number;
+    readonly overlapSeconds: number;
+  };
+  readonly sessions: { readonly graceSeconds: number; readonly refusedSubjects: readonly string[] };
+  readonly forwardAuth: { readonly app: string };
+  readonly login: {
+    readonly app: string;
+    readonly returnOrigins: readonly string[];
+    readonly dev: boolean;
+    readonly oidc: OidcConfig | null;
+  };
+  /** What the operator should hear about although the process starts; to be logged. */
+  readonly warnings: readonly string[];
+}
+
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  readonly rolesClaim: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Report = (key: string, message: string) => void;
+
+/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
+function textOf(env: Env, key: Key, report: Report): string | null {
+  const own = env[key]?.trim() || null;
+  const file = env[`${key}_FILE`]?.trim() || null;
+  if (file === null) return own;
+  if (own !== null) {
+    report(key, `and ${key}_FILE are both set: give one of them`);
+    return null;
+  }
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
+  } catch (error) {
+    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    return null;
+  }
+}
+
+function readValue(env: Env, key: Key, report: Report): unknown {
+  const row: Setting<unknown> = SETTINGS[key];
+  const text = textOf(env, key, report) ?? row.default ?? null;
+  if (text === null) return null;
+  const parsed = row.kind(text);
+  if ('value' in parsed) return parsed.value;
+  report(key, row.secret ? parsed.problem : `${parsed.problem}, not "${text}"`);
+  return null;
+}
+
+/** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
+function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
+  const require = (key: Key, when: string): void => {
+    if (!given(key)) report(key, `is required${when}`);
+  };
+  require('BROKER_REDIS_URL', '');
+  require('BROKER_TOKENS', '');
+  if (values.BROKER_OIDC_ISSUER !== null) require('BROKER_OIDC_CLIENT_ID', ' with BROKER_OIDC_ISSUER');
+  checkApps(values, given, report);
+  const url = values.BROKER_PUBLIC_URL;
+  if (url !== null && /[?#]/.test(url)) report('BROKER_PUBLIC_URL', 'must have neither query nor fragment');
+  if (values.NODE_ENV !== 'production') return;
+  require('BROKER_PUBLIC_URL', ' in production');
+  if (values.BROKER_DEV_LOGIN) report('BROKER_DEV_LOGIN', 'must be off in production: it lets anybody in');
+  for (const key of ['BROKER_PUBLIC_URL', 'BROKER_OIDC_ISSUER'] as const) {
+    if (isOpenHttp(values[key])) report(key, 'must be https in production, but for localhost');
+  }
+  refusePublished(secretsOf(values), report);
+}
+
+const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
+  ['BROKER_TOKENS', values.BROKER_TOKENS?.map(({ token }) => token) ?? []],
+  ['BROKER_SECRET', values.BROKER_SECRET ?? []],
+  ['BROKER_OIDC_CLIENT_SECRET', [values.BROKER_OIDC_CLIENT_SECRET]],
+  ['BROKER_REDIS_URL', passwordsOf(values.BROKER_REDIS_URL)],
+];
+
+function warningsOf(values: Values, host: string): string[] {
+  const production = values.NODE_ENV === 'production';
+  const short = values.BROKER_TOKENS?.some(({ token }) => token.length < 32) ?? false;
+  const open = !listensOnLoopback(host);
+  return [
+    ...(values.BROKER_DEV_LOGIN && open ? [`BROKER_DEV_LOGIN lets anybody in who reaches ${host}`] : []),
+    ...(values.BROKER_DEV_LOGIN || values.BROKER_OIDC_ISSUER !== null ? [] : ['nobody can log in: no provider is set']),
+    ...(production && values.BROKER_SECRET === null
+      ? ['without BROKER_SECRET private keys are stored as they are']
+      : []),
+    ...(production && short ? ['a token of BROKER_TOKENS is shorter than 32 characters'] : []),
+    ...(isOpenHttp(values.BROKER_PUBLIC_URL) ? ['over http to this host anybody on the way can read cookies'] : []),
+  ];
+}
+
+/** Only after `checkTogether` had nothing to say. */
+function required<T>(value: T | null): T {
+  if (value === null) throw new Error('a required setting was not checked');
+  return value;
+}
+
+function assemble(values: Values): BrokerConfig {
+  const host = values.BROKER_HOST ?? (values.BROKER_DEV_LOGIN ? '127.0.0.1' : '0.0.0.0');
+  const tokens = required(values.BROKER_TOKENS);
+  const apps = appsOf(values);
+  const publicUrl = values.BROKER_PUBLIC_URL ?? `http://localhost:${values.BROKER_PORT}`;
+  const allowedHosts = values.BROKER_DEV_LOGIN && listensOnLoopback(host) ? hostsOf(publicUrl) : null;
+  return {
+    logLevel: values.BROKER_LOG_LEVEL,
+    http: { host, port: values.BROKER_PORT, allowedHosts },
+    redis: { address: required(values.BROKER_REDIS_URL), keyPrefix: values.BROKER_KEY_PREFIX },
+    tokens,
+    publicUrl,
+    keyring: {
+      secrets: values.BROKER_SECRET ?? [],
+      keySeconds: values.BROKER_KEY_SECONDS,
+      overlapSeconds: values.BROKER_KEY_OVERLAP_SECONDS,
+    },
+    sessions: {
+      graceSeconds: values.BROKER_GRACE_SECONDS,
+      refusedSubjects: values.BROKER_REFUSED_SUBJECTS ?? [],
+    },
+    forwardAuth: { app: apps.forwardAuth },
+    login: {
+      app: apps.login,
+      returnOrigins: values.BROKER_RETURN_ORIGINS ?? [],
+      dev: values.BROKER_DEV_LOGIN,
+      oidc:
+        values.BROKER_OIDC_ISSUER === null
+          ? null
+          : {
+              issuer: values.BROKER_OIDC_ISSUER,
+              clientId: values.BROKER_OIDC_CLIENT_ID ?? '',
+              clientSecret: values.BROKER_OIDC_CLIENT_SECRET,
+              rolesClaim: values.BROKER_OIDC_ROLES_CLAIM,
+            },
+    },
+    warnings: [...warningsOf(values, host), ...appWarnings(apps)],
+  };
+}
+
+/**
+ * The configuration of this process, complete.
+ * @throws ConfigError with every problem, not only the first; values of secrets are never in it.
+ */
+export function loadConfig(env: Env = process.env): BrokerConfig {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (key, message) => problems.push({ key, message });
+  const keys = Object.keys(SETTINGS) as Key[];
+  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const given = (key: Key): boolean =>
+    values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
+  checkTogether(values, given, report);
+  const unknown = unknownKeys(env, { prefix: 'BROKER_', known: keys });
+  if (problems.length > 0) throw new ConfigError(problems, unknown);
+  const config = assemble(values);
+  return { ...config, warnings: [...unknown, ...config.warnings] };
+}

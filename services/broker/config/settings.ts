@@ -1,0 +1,144 @@
+import { BROKER_LIMITS } from '../../../shared/contract/broker.ts';
+import {
+  anyText,
+  flag,
+  httpUrl,
+  integer,
+  type Kind,
+  matching,
+  oneOf,
+  origin,
+  rotatingSecret,
+} from '../../sync/config/kinds.ts';
+import { redisAddress } from '../../sync/config/redis.ts';
+import type { Setting } from '../../sync/config/settings.ts';
+
+const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({
+  kind,
+  ...rest,
+});
+
+const seconds = (most: number): Kind<number> => integer(1, most);
+
+const listOf =
+  <T>(kind: Kind<T>): Kind<readonly T[]> =>
+  (text) => {
+    const parsed = text.split(',').map((part) => kind(part.trim()));
+    const wrong = parsed.find((part) => 'problem' in part);
+    if (wrong !== undefined && 'problem' in wrong) return { problem: `${wrong.problem}, comma-separated` };
+    return { value: parsed.flatMap((part) => ('value' in part ? [part.value] : [])) };
+  };
+
+const APP_NAME = '[A-Za-z0-9._-]{1,64}';
+
+/** `app:token`. They travel in a header, hence visible ASCII. */
+const appToken: Kind<{ app: string; token: string }> = (text) => {
+  const [, app, token] = new RegExp(`^(${APP_NAME}):([\\x21-\\x7e]{1,512})$`).exec(text) ?? [];
+  return app === undefined || token === undefined
+    ? { problem: 'must be <app>:<token> of visible ASCII characters' }
+    : { value: { app, token } };
+};
+
+/** As it stands: a provider's issuer is compared to the letter, a slash at its end included. */
+const issuer: Kind<string> = (text) => {
+  const parsed = httpUrl(text);
+  return 'problem' in parsed ? parsed : { value: text };
+};
+
+const subject = matching(/^[\x21-\x7e]{1,255}$/, 'a user id of visible ASCII characters');
+
+/** Every key that the broker reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
+export const SETTINGS = {
+  NODE_ENV: setting(oneOf('production', 'development', 'test'), {
+    defaultSays: '',
+    meaning: '`production` refuses whatever is only fit for trying it out; else `development`, `test` or nothing.',
+  }),
+  BROKER_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
+    defaultSays: '`127.0.0.1` with `BROKER_DEV_LOGIN`, else `0.0.0.0`',
+    meaning: 'Address to listen on.',
+  }),
+  BROKER_PORT: setting(integer(1, 65_535), { default: '8090', meaning: 'Port to listen on.' }),
+  BROKER_REDIS_URL: setting(redisAddress, {
+    defaultSays: 'required',
+    meaning:
+      'The store: `redis://user:password@host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://user:password@host,host,host/master`; of a cluster several comma-separated nodes.',
+    secret: true,
+  }),
+  BROKER_KEY_PREFIX: setting(
+    matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'),
+    { default: 'broker', meaning: 'First part of every key in the store.' },
+  ),
+  BROKER_TOKENS: setting(listOf(appToken), {
+    defaultSays: 'required',
+    meaning:
+      'Comma-separated `app:token`: who may call `/v1`. An app that occurs twice has two tokens, for changing them.',
+    secret: true,
+  }),
+  BROKER_SECRET: setting(rotatingSecret, {
+    defaultSays: 'none',
+    meaning:
+      'Encrypts the private keys in the store, at least 32 characters; two comma-separated values while it is being changed, the new one first. Without it they are stored as they are.',
+    secret: true,
+  }),
+  BROKER_PUBLIC_URL: setting(httpUrl, {
+    defaultSays: 'required in production, else `http://localhost:<BROKER_PORT>`',
+    meaning: 'Where browsers reach `/login` and its callback; issuer of the tokens; https makes the cookie `__Host-`.',
+  }),
+  BROKER_RETURN_ORIGINS: setting(listOf(origin), {
+    defaultSays: 'none',
+    meaning: 'Comma-separated origins to which a login may return, beside its own.',
+  }),
+  BROKER_LOGIN_APP: setting(matching(new RegExp(`^${APP_NAME}$`), 'an app of BROKER_TOKENS'), {
+    defaultSays: 'the app of `BROKER_FORWARD_AUTH_APP`',
+    meaning: 'Whose sessions a login makes.',
+  }),
+  BROKER_FORWARD_AUTH_APP: setting(matching(new RegExp(`^${APP_NAME}$`), 'an app of BROKER_TOKENS'), {
+    defaultSays: '`BROKER_LOGIN_APP`, else the only app of `BROKER_TOKENS`, else `baton` when it is one of them',
+    meaning: 'Whose sessions `/forward-auth` lets in. Sessions of every other app are nobody there.',
+  }),
+  BROKER_REFUSED_SUBJECTS: setting(listOf(subject), {
+    defaultSays: 'none',
+    meaning: 'Comma-separated user ids that get no session and whose sessions are refused.',
+  }),
+  BROKER_DEV_LOGIN: setting(flag, {
+    default: 'false',
+    meaning: 'A login that lets anybody in under any name. Refused in production.',
+  }),
+  BROKER_OIDC_ISSUER: setting(issuer, {
+    defaultSays: 'none',
+    meaning: 'The OpenID provider: the URL below which `/.well-known/openid-configuration` is found.',
+  }),
+  BROKER_OIDC_CLIENT_ID: setting(anyText, {
+    defaultSays: 'required with `BROKER_OIDC_ISSUER`',
+    meaning: 'Client id at the provider; its redirect URI is `<BROKER_PUBLIC_URL>/login/callback`.',
+  }),
+  BROKER_OIDC_CLIENT_SECRET: setting(anyText, {
+    defaultSays: 'none: a public client',
+    meaning: 'Client secret at the provider.',
+    secret: true,
+  }),
+  BROKER_OIDC_ROLES_CLAIM: setting(anyText, {
+    default: 'roles',
+    meaning: "Claim of the ID token that lists the user's roles.",
+  }),
+  BROKER_GRACE_SECONDS: setting(seconds(3_600), {
+    default: String(BROKER_LIMITS.graceSeconds),
+    meaning: 'How long the secret before goes on working after the first use of the new one.',
+  }),
+  BROKER_KEY_SECONDS: setting(seconds(366 * 86_400), {
+    default: String(30 * 86_400),
+    meaning: 'How long one key signs.',
+  }),
+  BROKER_KEY_OVERLAP_SECONDS: setting(seconds(30 * 86_400), {
+    default: '3600',
+    meaning: 'How long a key is published before it signs and after it signed.',
+  }),
+  BROKER_LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
+    default: 'info',
+    meaning: 'Least severe level that is logged: fatal, error, warn, info, debug, trace, or silent.',
+  }),
+};
+
+export type Key = keyof typeof SETTINGS;
+type ValueOf<S> = S extends Setting<infer T> ? T | (S extends { default: string } ? never : null) : never;
+export type Values = { readonly [K in Key]: ValueOf<(typeof SETTINGS)[K]> };

@@ -1,0 +1,25 @@
+import type { Redis } from '../redis/connections.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import { makeClipboard } from './clipboard.ts';
+import { makeClipboardHandlers } from './routes.ts';
+import { makeClipboardStore } from './store.ts';
+
+interface ClipboardModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  ttlMs: number;
+  rateLimit: number | null;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  onWritten: () => void;
+}
+
+/** The parts of this room, put together. */
+export function makeClipboardModule({ db, ttlMs, rateLimit, scheduleDue, onWritten }: ClipboardModuleParts) {
+  const clipboard = makeClipboard({
+    store: makeClipboardStore({ ...db, ttlMs, rateLimit }),
+    // A moment later than the entry ends, so that the sweeper finds it ended.
+    scheduleDue: (account) => scheduleDue(account, ttlMs + 100),
+    onWritten,
+  });
+  return { expire: clipboard.expire, handlers: makeClipboardHandlers(clipboard) };
+}

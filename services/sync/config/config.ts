@@ -1,0 +1,319 @@
+import { readFileSync } from 'node:fs';
+import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
+import { type RedisAddress, withMode } from './redis.ts';
+import { unknownKeys } from './unknown.ts';
+import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
+import { listensOnLoopback } from './rules.ts';
+import { type Key, SETTINGS, type Setting, type Values } from './settings.ts';
+
+export interface Config {
+  readonly production: boolean;
+  readonly logLevel: Values['APP_LOG_LEVEL'];
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly adminPort: number;
+    /** Scheme, host and port, as a browser spells them in `Origin`. */
+    readonly publicUrl: string;
+    /** Host names that requests may ask for; null: any. */
+    readonly allowedHosts: readonly string[] | null;
+    readonly trustedProxies: readonly string[];
+    /** 0: rate limits are off. */
+    readonly rateLimitScale: number;
+    /** Null: the default, for addresses on the internet alone. 0: any number. */
+    readonly connectionsPerAddress: number | null;
+    /** Of all peers together: what the limit of open files allows. */
+    readonly maxConnections: number;
+  };
+  readonly identity: IdentityConfig;
+  /** Null where nobody signs in: with identity `dev`. */
+  readonly broker: {
+    readonly url: string;
+    /** Empty: none is shown. */
+    readonly token: string;
+    readonly app: string;
+  } | null;
+  readonly signin: {
+    /** Where a browser logs in; null where nobody does. */
+    readonly loginUrl: string | null;
+    readonly qrEnabled: boolean;
+    readonly requestSeconds: number;
+    readonly onceSeconds: number;
+    readonly persistSeconds: number;
+  };
+  readonly redis: {
+    readonly address: RedisAddress;
+    readonly keyPrefix: string;
+    /** How many replicas of the store have to have a message before it is answered with 201; 0: none is asked. */
+    readonly waitReplicas: number;
+  };
+  readonly hub: {
+    /** Already lowered to what the descriptor limit allows. */
+    readonly maxStreams: number;
+    readonly sweepSeconds: number;
+    readonly rotateSeconds: number;
+    readonly offlineGraceMs: number;
+    readonly heartbeatMs: number;
+  };
+  readonly due: { readonly repairSeconds: number };
+  readonly clipboard: { readonly ttlSeconds: number };
+  readonly transfers: { readonly redeliverySeconds: number };
+  readonly relay: {
+    readonly address: RedisAddress;
+    readonly windowBytes: number;
+    readonly memoryPercent: number;
+    readonly stallMs: number;
+  };
+  readonly push: PushConfig;
+  readonly ice: {
+    readonly stunUrls: readonly string[];
+    readonly turnUrls: readonly string[];
+    readonly turnSecret: string | null;
+  };
+  readonly drain: { readonly streamsSeconds: number; readonly transfersSeconds: number };
+  /** What the operator should hear about although the process starts; to be logged. */
+  readonly warnings: readonly string[];
+}
+
+type IdentityConfig =
+  | { readonly mode: 'dev' }
+  | { readonly mode: 'broker' }
+  | { readonly mode: 'edge'; readonly trust: 'secret'; readonly edgeSecrets: readonly string[] }
+  | {
+      readonly mode: 'edge';
+      readonly trust: 'jwt';
+      readonly jwksUrl: string;
+      readonly issuer: string;
+      readonly audience: string;
+    };
+
+export interface ConfigProblem {
+  readonly key: string;
+  /** The end of the sentence "<key> ...". */
+  readonly message: string;
+}
+
+/** Everything that is wrong with the configuration, at once; and what may be the reason: keys that are not known. */
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[], hints: readonly string[] = []) {
+    super([...problems.map(({ key, message }) => `${key} ${message}`), ...hints].join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Report = (key: string, message: string) => void;
+
+/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
+function textOf(env: Env, key: Key, report: Report): string | null {
+  const own = env[key]?.trim() || null;
+  const file = env[`${key}_FILE`]?.trim() || null;
+  if (file === null) return own;
+  if (own !== null) {
+    report(key, `and ${key}_FILE are both set: give one of them`);
+    return null;
+  }
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
+  } catch (error) {
+    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    return null;
+  }
+}
+
+function readValue(env: Env, key: Key, report: Report): unknown {
+  const row: Setting<unknown> = SETTINGS[key];
+  const text = textOf(env, key, report) ?? row.default ?? null;
+  if (text === null) return null;
+  const parsed = row.kind(text);
+  if ('value' in parsed) return parsed.value;
+  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
+  report(key, parsed.problem + shown);
+  return null;
+}
+
+/** What each kind of proof that an edge can give is checked with. */
+const PROOF_KEYS = {
+  secret: ['APP_EDGE_SECRET'],
+  jwt: ['APP_EDGE_JWKS_URL', 'APP_EDGE_ISSUER', 'APP_EDGE_AUDIENCE'],
+} as const;
+
+/** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
+function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
+  const require = (key: Key, when: string): void => {
+    if (!given(key)) report(key, `is required${when}`);
+  };
+  const production = values.NODE_ENV === 'production';
+  require('APP_IDENTITY', ': there is no default, choose edge, broker or dev');
+  require('APP_REDIS_URL', '');
+  // A mode that was refused has been reported, and says nothing about the URL.
+  if (values.APP_REDIS_URL !== null && (values.APP_REDIS_MODE !== null || !given('APP_REDIS_MODE'))) {
+    const address = withMode(values.APP_REDIS_URL, values.APP_REDIS_MODE);
+    if ('problem' in address) report(address.key === 'url' ? 'APP_REDIS_URL' : 'APP_REDIS_MODE', address.problem);
+  }
+  if (values.APP_IDENTITY === 'edge')
+    for (const key of PROOF_KEYS[values.APP_EDGE_TRUST]) require(key, ` with APP_EDGE_TRUST=${values.APP_EDGE_TRUST}`);
+  if (values.APP_IDENTITY === 'broker') {
+    for (const key of ['APP_BROKER_URL', 'APP_BROKER_TOKEN'] as const) require(key, ' with APP_IDENTITY=broker');
+  }
+  if (values.APP_PORT !== 0 && values.APP_PORT === values.APP_ADMIN_PORT) {
+    report('APP_ADMIN_PORT', 'must differ from APP_PORT');
+  }
+  checkPush(values, given, report);
+  if (!production) return;
+  require('APP_PUBLIC_URL', ' in production');
+  require('APP_BROKER_URL', ' in production');
+  if (values.APP_IDENTITY === 'dev') report('APP_IDENTITY', 'must not be dev in production: it believes anybody');
+  const scale = values.APP_RATE_LIMIT_SCALE;
+  if (scale !== null && (scale <= 0 || scale > 1)) {
+    report('APP_RATE_LIMIT_SCALE', 'must be above 0 and at most 1 in production');
+  }
+  checkProduction(values, given, report);
+}
+
+/** The soft limit of open files; Node raises it to the hard limit at start. */
+function descriptorLimitOfProcess(): number {
+  try {
+    const soft = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined || soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    // Only Linux has /proc. Elsewhere the replica is for trying it out, and running out of descriptors shows itself.
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** A tenth, and 64 more, stays for requests, the store's connections and files. */
+const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
+
+/**
+ * More than streams: relays, polls and requests have some of their own. What is left, 1,464 of 20,000, is for the
+ * connections to the store (the relay's downloads have up to 1,024), the broker and push services, and for files.
+ */
+const connectionsWithin = (descriptorLimit: number): number => Math.max(2, Math.floor(descriptorLimit * 0.93) - 64);
+
+/** Only after `checkTogether` had nothing to say. */
+function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): RedisAddress {
+  const parsed = address === null ? null : withMode(address, mode);
+  if (parsed === null || !('value' in parsed)) throw new Error('the address of the store was not checked');
+  return parsed.value;
+}
+
+function identityOf(values: Values): IdentityConfig {
+  if (values.APP_IDENTITY !== 'edge') return { mode: values.APP_IDENTITY === 'broker' ? 'broker' : 'dev' };
+  if (values.APP_EDGE_TRUST === 'secret') {
+    return { mode: 'edge', trust: 'secret', edgeSecrets: values.APP_EDGE_SECRET ?? [] };
+  }
+  const { APP_EDGE_JWKS_URL: jwksUrl, APP_EDGE_ISSUER: issuer, APP_EDGE_AUDIENCE: audience } = values;
+  return { mode: 'edge', trust: 'jwt', jwksUrl: jwksUrl ?? '', issuer: issuer ?? '', audience: audience ?? '' };
+}
+
+function brokerOf(values: Values): Config['broker'] {
+  const { APP_BROKER_URL: url, APP_BROKER_TOKEN: token, APP_BROKER_APP: app } = values;
+  if (url === null) return null;
+  return { url, token: token ?? '', app };
+}
+
+function assemble(values: Values, descriptorLimit: number): Config {
+  const warnings: string[] = [];
+  const dev = values.APP_IDENTITY === 'dev';
+  const host = values.APP_HOST ?? (dev ? '127.0.0.1' : '0.0.0.0');
+  if (dev && !listensOnLoopback(host)) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  const publicUrl = values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`;
+  const trustedProxies = values.APP_TRUSTED_PROXIES ?? [];
+  if (trustedProxies.some((cidr) => cidr.endsWith('/0'))) {
+    warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
+  }
+  const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
+  // The default asks for more than most machines give; only a number that somebody chose is worth a warning.
+  if (
+    maxStreams < values.APP_HUB_MAX_STREAMS &&
+    values.APP_HUB_MAX_STREAMS !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default)
+  ) {
+    warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
+  }
+  if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
+    warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
+  }
+  warnings.push(...exposureWarnings(values));
+  const push = pushOf(values);
+  warnings.push(...pushWarnings(push));
+  return {
+    production: values.NODE_ENV === 'production',
+    logLevel: values.APP_LOG_LEVEL,
+    http: {
+      host,
+      port: values.APP_PORT,
+      adminPort: values.APP_ADMIN_PORT,
+      publicUrl,
+      allowedHosts: allowedHostsOf(values, { host, publicUrl }),
+      trustedProxies,
+      rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+      connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
+      maxConnections: connectionsWithin(descriptorLimit),
+    },
+    identity: identityOf(values),
+    broker: brokerOf(values),
+    signin: {
+      loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
+      qrEnabled: values.APP_QR_LOGIN_ENABLED,
+      requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
+      onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
+      persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
+    },
+    redis: {
+      address: addressOf(values),
+      keyPrefix: values.APP_KEY_PREFIX,
+      waitReplicas: values.APP_MESSAGE_WAIT_REPLICAS,
+    },
+    hub: {
+      maxStreams,
+      sweepSeconds: values.APP_HUB_SWEEP_SECONDS,
+      rotateSeconds: values.APP_HUB_ROTATE_SECONDS,
+      offlineGraceMs: values.APP_HUB_OFFLINE_GRACE_MS,
+      heartbeatMs: values.APP_HUB_HEARTBEAT_MS,
+    },
+    due: { repairSeconds: values.APP_DUE_REPAIR_SECONDS },
+    clipboard: { ttlSeconds: values.APP_CLIPBOARD_TTL_SECONDS },
+    transfers: { redeliverySeconds: values.APP_TRANSFER_REDELIVERY_SECONDS },
+    relay: {
+      address: values.APP_RELAY_REDIS_URL ?? addressOf(values),
+      windowBytes: values.APP_RELAY_WINDOW_BYTES,
+      memoryPercent: values.APP_RELAY_MEMORY_PERCENT,
+      stallMs: values.APP_RELAY_STALL_SECONDS * 1000,
+    },
+    push,
+    ice: {
+      stunUrls: values.APP_STUN_URLS ?? [],
+      turnUrls: values.APP_TURN_URLS ?? [],
+      turnSecret: values.APP_TURN_SECRET,
+    },
+    drain: { streamsSeconds: values.APP_DRAIN_SECONDS, transfersSeconds: values.APP_DRAIN_TRANSFER_SECONDS },
+    warnings,
+  };
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part);
+  return Object.freeze(value);
+}
+
+/**
+ * The configuration of this process, complete and frozen.
+ * @throws ConfigError with every problem, not only the first; values of secrets are never in it.
+ */
+export function loadConfig(env: Env = process.env, descriptorLimit: number = descriptorLimitOfProcess()): Config {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (key, message) => problems.push({ key, message });
+  const keys = Object.keys(SETTINGS) as Key[];
+  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const given = (key: Key): boolean =>
+    values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
+  checkTogether(values, given, report);
+  const unknown = unknownKeys(env, { prefix: 'APP_', known: keys });
+  if (problems.length > 0) throw new ConfigError(problems, unknown);
+  const config = assemble(values, descriptorLimit);
+  return freeze({ ...config, warnings: [...unknown, ...config.warnings] });
+}

@@ -1,0 +1,47 @@
+import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from './rules.ts';
+import type { Key, Values } from './settings.ts';
+
+/*
+ * Who can reach a replica, and what that asks of its configuration.
+ */
+
+const SHARED_BUCKET = 'all clients have the address of the edge, and share one rate limit';
+
+const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
+  ['APP_EDGE_SECRET', values.APP_EDGE_SECRET ?? []],
+  ['APP_BROKER_TOKEN', [values.APP_BROKER_TOKEN]],
+  ['APP_TURN_SECRET', [values.APP_TURN_SECRET]],
+  ['APP_REDIS_URL', passwordsOf(values.APP_REDIS_URL)],
+  ['APP_RELAY_REDIS_URL', passwordsOf(values.APP_RELAY_REDIS_URL)],
+];
+
+/** What production refuses. `given` tells a key that is absent from one that was already reported. */
+export function checkProduction(
+  values: Values,
+  given: (key: Key) => boolean,
+  report: (key: Key, message: string) => void,
+): void {
+  if (isOpenHttp(values.APP_PUBLIC_URL)) report('APP_PUBLIC_URL', 'must be https in production, but for localhost');
+  if (values.APP_IDENTITY === 'edge' && !given('APP_TRUSTED_PROXIES')) {
+    report('APP_TRUSTED_PROXIES', `is required in production with APP_IDENTITY=edge: without it ${SHARED_BUCKET}`);
+  }
+  refusePublished(secretsOf(values), report);
+}
+
+/** What is worth a word although the process starts. */
+export function exposureWarnings({ APP_IDENTITY: mode, APP_TRUSTED_PROXIES: proxies }: Values): string[] {
+  return mode === 'edge' && proxies === null ? [`without APP_TRUSTED_PROXIES ${SHARED_BUCKET}`] : [];
+}
+
+/**
+ * The host names that requests may ask for, beside those of loopback; null: any. A page of another site can make its own
+ * name an address of this machine (DNS rebinding), and is then of one origin with whatever listens here: where nothing
+ * but being on this machine lets somebody in, its name is what gives it away.
+ */
+export function allowedHostsOf(
+  { APP_IDENTITY: mode, NODE_ENV: env }: Values,
+  { host, publicUrl }: { host: string; publicUrl: string },
+): string[] | null {
+  const isOpen = mode === 'dev' || (mode === 'broker' && env !== 'production');
+  return isOpen && listensOnLoopback(host) ? hostsOf(publicUrl) : null;
+}

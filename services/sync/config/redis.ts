@@ -1,0 +1,150 @@
+import type { Kind, Parsed } from './kinds.ts';
+
+export interface RedisNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where a store is, and who we are there. */
+export interface RedisAddress {
+  readonly mode: 'standalone' | 'sentinel' | 'cluster';
+  /** The server; the sentinels; or some nodes of the cluster, which name the others. */
+  readonly nodes: readonly RedisNode[];
+  /** The name under which the sentinels know the primary; '' without sentinels. */
+  readonly master: string;
+  /** Always 0 in a cluster. */
+  readonly db: number;
+  readonly tls: boolean;
+  readonly user: Credentials;
+  /** The sentinels' own user: `?sentinel_username=&sentinel_password=`. */
+  readonly sentinelUser: Credentials;
+}
+
+export interface Credentials {
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+const NOBODY: Credentials = { username: null, password: null };
+const SENTINEL_PORT = 26_379;
+const REDIS_PORT = 6_379;
+
+/** scheme, user info, hosts, path, query. What is special inside a part is percent-encoded there. */
+const URL_PARTS = /^(rediss?)(\+sentinel)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const HOST = /^(?:\[([\da-f:]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
+
+const NO_DATABASE = 'names a database: a cluster has only number 0';
+
+class Malformed extends Error {}
+
+function nodeOf(text: string, defaultPort: number): RedisNode {
+  const match = HOST.exec(text.trim());
+  const port = Number(match?.[3] ?? defaultPort);
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined || port < 1 || port > 65_535) throw new Malformed('names a malformed host or port');
+  return { host, port };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Malformed('has a malformed percent-encoding');
+  }
+}
+
+/** `user:password`, `:password` or `user`. */
+function credentialsOf(text: string | undefined): Credentials {
+  if (!text) return NOBODY;
+  const [username = '', ...rest] = text.split(':');
+  return { username: decode(username) || null, password: rest.length > 0 ? decode(rest.join(':')) : null };
+}
+
+function dbOf(text: string): number {
+  if (!/^\d{0,4}$/.test(text)) throw new Malformed('names a database that is not a number');
+  return Number(text);
+}
+
+function queryOf(text: string | undefined, allowed: readonly string[]): URLSearchParams {
+  const query = new URLSearchParams(text ?? '');
+  const unknown = [...query.keys()].filter((name) => !allowed.includes(name));
+  if (unknown.length > 0) throw new Malformed(`has the unknown parameter ${unknown.join(', ')}`);
+  return query;
+}
+
+function sentinelAddress([, scheme, , user, hosts = '', path = '', search]: RegExpExecArray): RedisAddress {
+  const query = queryOf(search, ['db', 'sentinel_username', 'sentinel_password']);
+  const master = decode(path);
+  if (!/^[\w.-]+$/.test(master)) throw new Malformed('must end with the name of the primary: .../mymaster');
+  return {
+    mode: 'sentinel',
+    nodes: hosts.split(',').map((host) => nodeOf(host, SENTINEL_PORT)),
+    master,
+    db: dbOf(query.get('db') ?? ''),
+    tls: scheme === 'rediss',
+    user: credentialsOf(user),
+    sentinelUser: { username: query.get('sentinel_username'), password: query.get('sentinel_password') },
+  };
+}
+
+/** One URL, or several nodes: each a URL, or after the first only `host:port`. They share user, TLS and database. */
+function nodesAddress(text: string): RedisAddress {
+  const [first = '', ...others] = text.split(',').map((part) => part.trim());
+  const head = URL_PARTS.exec(first);
+  if (head === null) throw new Malformed('must be a redis:// or rediss:// URL');
+  const [, scheme, , user, host = '', path = '', search] = head;
+  queryOf(search, []);
+  const nodes = [nodeOf(host, REDIS_PORT)];
+  for (const other of others) {
+    const parts = URL_PARTS.exec(other.includes('://') ? other : `${scheme}://${other}`);
+    if (parts === null || parts[2] !== undefined) throw new Malformed('lists something that is not a node');
+    const differs = parts[1] !== scheme || (parts[3] ?? user) !== user || (parts[5] ?? path) !== path || parts[6];
+    if (differs) throw new Malformed('lists nodes that differ in more than host and port');
+    nodes.push(nodeOf(parts[4] ?? '', REDIS_PORT));
+  }
+  const db = dbOf(path);
+  if (nodes.length > 1 && db !== 0) throw new Malformed(NO_DATABASE);
+  return {
+    mode: nodes.length > 1 ? 'cluster' : 'standalone',
+    nodes,
+    master: '',
+    db,
+    tls: scheme === 'rediss',
+    user: credentialsOf(user),
+    sentinelUser: NOBODY,
+  };
+}
+
+/**
+ * `redis://user:password@host:port/db`, with TLS `rediss://`; `redis+sentinel://user:password@host,host,host/master`;
+ * or nodes of a cluster, comma-separated. The mode is what the text looks like: `withMode` compares it with what was
+ * asked for.
+ */
+export const redisAddress: Kind<RedisAddress> = (text): Parsed<RedisAddress> => {
+  try {
+    const whole = URL_PARTS.exec(text);
+    return { value: whole?.[2] ? sentinelAddress(whole) : nodesAddress(text) };
+  } catch (error) {
+    if (error instanceof Malformed) return { problem: error.message };
+    throw error;
+  }
+};
+
+/** The address in the mode that was asked for (null: none was), or the keys' problems. */
+export function withMode(
+  address: RedisAddress,
+  asked: RedisAddress['mode'] | null,
+): { value: RedisAddress } | { key: 'url' | 'mode'; problem: string } {
+  if (asked === null || asked === address.mode) return { value: address };
+  if (address.mode === 'cluster') {
+    return { key: 'mode', problem: `must be cluster, or absent, with several nodes in APP_REDIS_URL, not "${asked}"` };
+  }
+  if (address.mode === 'sentinel') {
+    return { key: 'mode', problem: `must be sentinel, or absent, with a redis+sentinel:// URL, not "${asked}"` };
+  }
+  if (asked === 'sentinel') {
+    return { key: 'url', problem: 'must be a redis+sentinel:// URL with APP_REDIS_MODE=sentinel' };
+  }
+  if (address.db !== 0) return { key: 'url', problem: NO_DATABASE };
+  return { value: { ...address, mode: asked } };
+}

@@ -1,0 +1,300 @@
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import {
+  anyText,
+  cidrs,
+  decimal,
+  flag,
+  httpUrl,
+  iceUrls,
+  integer,
+  type Kind,
+  matching,
+  oneOf,
+  origin,
+  rotatingSecret,
+} from './kinds.ts';
+import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
+import { redisAddress } from './redis.ts';
+import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
+
+export interface Setting<T> {
+  kind: Kind<T>;
+  /** The text that stands in for an absent one. */
+  default?: string;
+  /** What the documentation says instead, where the default depends on other settings. */
+  defaultSays?: string;
+  meaning: string;
+  /** Never printed, not even when it is malformed. */
+  secret?: true;
+}
+
+const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({
+  kind,
+  ...rest,
+});
+
+/** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
+export const SETTINGS = {
+  NODE_ENV: setting(oneOf('production', 'development', 'test'), {
+    defaultSays: '',
+    meaning: '`production` refuses whatever is only fit for trying it out; else `development`, `test` or nothing.',
+  }),
+  APP_IDENTITY: setting(oneOf('edge', 'broker', 'dev'), {
+    defaultSays: 'required',
+    meaning:
+      'Where the caller comes from: `edge` believes the identity headers of a trusted edge, `broker` has the cookie or access token verified by the auth broker, `dev` believes anybody.',
+  }),
+  APP_EDGE_TRUST: setting(oneOf('secret', 'jwt'), {
+    default: 'secret',
+    meaning:
+      'How the edge proves itself: `secret` is the header X-Edge-Secret, `jwt` a signed assertion in X-Auth-Assertion.',
+  }),
+  APP_EDGE_SECRET: setting(rotatingSecret, {
+    defaultSays: 'required with `APP_EDGE_TRUST=secret`',
+    meaning: 'The secret of the edge, at least 32 characters; two comma-separated values while it is being rotated.',
+    secret: true,
+  }),
+  APP_EDGE_JWKS_URL: setting(httpUrl, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning:
+      'Where the public keys of assertions are; of the reference broker `<APP_BROKER_URL>/.well-known/jwks.json`.',
+  }),
+  APP_EDGE_ISSUER: setting(anyText, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning: 'The `iss` of assertions, to the letter; of the reference broker its `BROKER_PUBLIC_URL`.',
+  }),
+  APP_EDGE_AUDIENCE: setting(anyText, {
+    defaultSays: 'required with `APP_EDGE_TRUST=jwt`',
+    meaning: 'The `aud` of assertions; of the reference broker the name of the app, `baton`.',
+  }),
+  APP_PUBLIC_URL: setting(origin, {
+    defaultSays: 'required in production, else `http://localhost:<APP_PORT>`',
+    meaning: 'The origin under which browsers reach the service.',
+  }),
+  APP_BROKER_URL: setting(httpUrl, {
+    defaultSays: 'required in production',
+    meaning: 'Base URL of the auth broker.',
+  }),
+  APP_BROKER_TOKEN: setting(matching(/^[\x21-\x7e]{1,512}$/, '1 to 512 visible ASCII characters'), {
+    defaultSays: 'none',
+    meaning: 'What this service shows the auth broker.',
+    secret: true,
+  }),
+  APP_BROKER_APP: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ -'), {
+    default: 'baton',
+    meaning: "This service's name at the auth broker.",
+  }),
+  APP_BROKER_LOGIN_URL: setting(httpUrl, {
+    defaultSays: '`<APP_BROKER_URL>/login`',
+    meaning: 'Where a browser is sent to log in.',
+  }),
+  APP_QR_LOGIN_ENABLED: setting(flag, {
+    default: 'true',
+    meaning: 'Whether a new device can be signed in by a QR code.',
+  }),
+  APP_QR_REQUEST_TTL_SECONDS: setting(integer(1, 3_600), {
+    default: '120',
+    meaning: 'How long a QR code can be approved.',
+  }),
+  APP_QR_GUEST_TTL_SECONDS: setting(integer(1, 86_400), {
+    default: '3600',
+    meaning: 'Lifetime of a `once` session, which is not renewed.',
+  }),
+  APP_QR_PERSIST_TTL_HOURS: setting(integer(1, 8_760), {
+    default: '168',
+    meaning: 'Lifetime of a `persist` session after its last renewal.',
+  }),
+  APP_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
+    defaultSays: '`127.0.0.1` with `APP_IDENTITY=dev`, else `0.0.0.0`',
+    meaning: 'Address to listen on, for both ports.',
+  }),
+  APP_PORT: setting(integer(0, 65_535), { default: '8080', meaning: 'Public port; 0 takes a free one.' }),
+  APP_ADMIN_PORT: setting(integer(0, 65_535), {
+    default: '9090',
+    meaning: 'Port of health, status and metrics, not for the public; 0 takes a free one.',
+  }),
+  APP_TRUSTED_PROXIES: setting(cidrs, {
+    defaultSays: 'required in production with `APP_IDENTITY=edge`, else none',
+    meaning: 'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed.',
+  }),
+  APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS: setting(integer(0, 1_000_000), {
+    defaultSays: '`2000` for addresses on the internet, no limit for loopback and private networks',
+    meaning:
+      'Connections that one peer may have open to this replica (IPv6 by /56), those of `APP_TRUSTED_PROXIES` not counted; more are closed. 0: any number.',
+  }),
+  APP_REDIS_URL: setting(redisAddress, {
+    defaultSays: 'required',
+    meaning:
+      'The store: `redis://user:password@host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://user:password@host,host,host/master`; of a cluster several comma-separated nodes.',
+    secret: true,
+  }),
+  APP_REDIS_MODE: setting(oneOf('standalone', 'sentinel', 'cluster'), {
+    defaultSays: 'what `APP_REDIS_URL` looks like',
+    meaning:
+      '`standalone`, `sentinel` or `cluster`. Needed only for a Redis Cluster of which `APP_REDIS_URL` names one node.',
+  }),
+  APP_KEY_PREFIX: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'), {
+    default: 'baton',
+    meaning: 'First part of every key and channel in the store.',
+  }),
+  APP_LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
+    default: 'info',
+    meaning: 'Least severe level that is logged: fatal, error, warn, info, debug, trace, or silent.',
+  }),
+  APP_HUB_MAX_STREAMS: setting(integer(1, 1_000_000), {
+    default: '20000',
+    meaning: 'Event streams that one replica holds; lowered at start to what the limit of open files allows.',
+  }),
+  // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep must not get there.
+  APP_HUB_SWEEP_SECONDS: setting(integer(1, 60), {
+    default: '60',
+    meaning: 'How often each stream is compared with the store.',
+  }),
+  APP_DUE_REPAIR_SECONDS: setting(integer(1, 86_400), {
+    default: '3600',
+    meaning: 'How often a replica looks through the store for things due that a failover took out of the index.',
+  }),
+  APP_HUB_ROTATE_SECONDS: setting(integer(1, 86_400), {
+    default: '900',
+    meaning: 'Longest life of a stream; it ends after 80-100 % of this and the client reconnects.',
+  }),
+  APP_HUB_OFFLINE_GRACE_MS: setting(integer(0, 60_000), {
+    default: '5000',
+    meaning: 'How long after its last stream closed a device is announced offline.',
+  }),
+  APP_HUB_HEARTBEAT_MS: setting(integer(50, 60_000), {
+    default: String(LIMITS.heartbeatMs),
+    meaning: 'A quiet stream gets a `ping` this often; proxies must allow several of them.',
+  }),
+  APP_CLIPBOARD_TTL_SECONDS: setting(integer(1, 86_400), {
+    default: String(LIMITS.clipboardSeconds),
+    meaning: 'Retention of the clipboard.',
+  }),
+  APP_MESSAGE_WAIT_REPLICAS: setting(integer(0, 16), {
+    default: '0',
+    meaning:
+      'Redis replicas that have to have a message before it is answered with 201; with fewer within 1 s it is 202. 0 asks none.',
+  }),
+  APP_TRANSFER_REDELIVERY_SECONDS: setting(integer(1, 86_400), {
+    default: '3600',
+    meaning:
+      'How long a transfer that nobody accepted is announced again to its receiver, its push may wait for a device, and relayed bytes that nobody asks for are kept.',
+  }),
+  APP_RELAY_REDIS_URL: setting(redisAddress, {
+    defaultSays: 'the store of `APP_REDIS_URL`',
+    meaning: 'A Redis of its own for the bytes of relayed files, as `APP_REDIS_URL`; several nodes are a cluster.',
+    secret: true,
+  }),
+  APP_RELAY_WINDOW_BYTES: setting(integer(65_536, 1_073_741_824), {
+    default: String(LIMITS.relayWindowBytes),
+    meaning: 'Bytes of a file that the relay holds ahead of its receiver, beside 4 MiB behind it.',
+  }),
+  APP_RELAY_MEMORY_PERCENT: setting(integer(1, 100), {
+    default: '70',
+    meaning: 'The relay takes no new uploads while its Redis uses more of its maxmemory than this.',
+  }),
+  APP_RELAY_STALL_SECONDS: setting(integer(1, 3_600), {
+    default: '60',
+    meaning: 'A sender or receiver that moves next to nothing for so long is disconnected; it can resume.',
+  }),
+  APP_DRAIN_TRANSFER_SECONDS: setting(integer(0, 3_600), {
+    default: '300',
+    meaning: 'How long a stopping replica lets relay requests go on; then they are cut, and can resume.',
+  }),
+  APP_PUSH_ENABLED: setting(flag, {
+    defaultSays: '`true`; in production `true` where keys are given',
+    meaning:
+      'Whether devices without a stream are woken by pushes. `true` in production refuses to start without the keys of VAPID, of FCM or of APNs.',
+  }),
+  APP_VAPID_PUBLIC_KEY: setting(vapidPublicKeys, {
+    defaultSays: 'made on the first start, but not in production',
+    meaning: 'Public key of web push, base64url; comma-separated while it is being rotated, the newest first.',
+  }),
+  APP_VAPID_PRIVATE_KEY: setting(vapidPrivateKeys, {
+    defaultSays: 'made on the first start, but not in production',
+    meaning: 'The private keys that belong to `APP_VAPID_PUBLIC_KEY`, in the same order.',
+    secret: true,
+  }),
+  APP_VAPID_SUBJECT: setting(vapidSubject, {
+    defaultSays: 'required in production with the keys',
+    meaning: 'Whom push services can reach about this installation: `mailto:` or `https://`, not of localhost.',
+  }),
+  APP_PUSH_ENDPOINTS: setting(parseEndpointRules, {
+    default: 'known',
+    meaning:
+      'Where web pushes may go: `known` push services, any `public` host, or comma-separated `host[:port]`, which are trusted as they stand.',
+  }),
+  APP_PUSH_CONCURRENCY: setting(integer(1, 1_000), {
+    default: '10',
+    meaning: 'Pushes that one replica has under way at one push service.',
+  }),
+  APP_FCM_SERVICE_ACCOUNT: setting(serviceAccount, {
+    defaultSays: 'none',
+    meaning: 'Service account for pushes by FCM, the JSON that Google gives.',
+    secret: true,
+  }),
+  APP_FCM_URL: setting(httpUrl, {
+    defaultSays: "Google's",
+    meaning: 'Where FCM is, for trying things out; not in production.',
+  }),
+  APP_APNS_KEY: setting(applePrivateKey, {
+    defaultSays: 'none',
+    meaning: 'Key for pushes by APNs, the contents of the .p8 file; line ends may be written as `\\n`.',
+    secret: true,
+  }),
+  APP_APNS_KEY_ID: setting(matching(/^[A-Z0-9]{10}$/, '10 characters of A-Z 0-9'), {
+    defaultSays: 'required with `APP_APNS_KEY`',
+    meaning: 'Id of that key.',
+  }),
+  APP_APNS_TEAM: setting(matching(/^[A-Z0-9]{10}$/, '10 characters of A-Z 0-9'), {
+    defaultSays: 'required with `APP_APNS_KEY`',
+    meaning: 'Id of the team at Apple.',
+  }),
+  APP_APNS_TOPIC: setting(matching(/^[A-Za-z0-9.-]{1,155}$/, 'the bundle id of the application'), {
+    defaultSays: 'required with `APP_APNS_KEY`',
+    meaning: 'Bundle id of the application.',
+  }),
+  APP_APNS_URL: setting(httpUrl, {
+    defaultSays: "Apple's",
+    meaning: 'Where APNs is, for trying things out; not in production.',
+  }),
+  APP_STUN_URLS: setting(iceUrls('stun', 'stuns'), {
+    defaultSays: 'none',
+    meaning: 'Comma-separated STUN servers that clients are told of.',
+  }),
+  APP_TURN_URLS: setting(iceUrls('turn', 'turns'), {
+    defaultSays: 'none',
+    meaning: 'Comma-separated TURN servers that clients are told of.',
+  }),
+  APP_TURN_SECRET: setting(matching(/^[\x21-\x7e]{1,512}$/, '1 to 512 visible ASCII characters'), {
+    defaultSays: 'none',
+    meaning: 'Secret shared with the TURN servers; with it every device gets credentials for an hour.',
+    secret: true,
+  }),
+  APP_DRAIN_SECONDS: setting(integer(0, 600), {
+    default: '25',
+    meaning: 'Over how long the streams are ended when the replica is asked to stop.',
+  }),
+  APP_RATE_LIMIT_SCALE: setting(decimal(0, 1_000_000), {
+    default: '1',
+    meaning: 'Multiplies every rate limit; 0 switches them off. In production only above 0 and at most 1.',
+  }),
+};
+
+export type Key = keyof typeof SETTINGS;
+type ValueOf<S> = S extends Setting<infer T> ? T | (S extends { default: string } ? never : null) : never;
+export type Values = { readonly [K in Key]: ValueOf<(typeof SETTINGS)[K]> };
+
+/** One row of the configuration table in the documentation. */
+interface ConfigRow {
+  key: string;
+  default: string;
+  meaning: string;
+}
+
+export const configTable = (): ConfigRow[] =>
+  Object.entries<Setting<unknown>>(SETTINGS).map(([key, row]) => ({
+    key,
+    default: row.defaultSays ?? `\`${row.default ?? ''}\``,
+    meaning: row.secret ? `${row.meaning} Secret.` : row.meaning,
+  }));

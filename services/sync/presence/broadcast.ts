@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Presence } from '../../../shared/contract/presence.ts';
+import { frame } from '../streams/frames.ts';
+import type { AccountStreams, LocalStreams } from '../streams/local-streams.ts';
+import type { Stream } from '../streams/stream.ts';
+
+interface PresenceBroadcastParts {
+  streams: LocalStreams;
+  readPresence: (account: string) => Promise<Presence>;
+  onFailure: (account: string, error: unknown) => void;
+}
+
+/** After a snapshot the next one waits for so long: to come and go in a loop must not make one a stream and a time. */
+const PAUSE_MS = 100;
+
+/** Streams to which a newer presence can be written now; the others ask again when they are live. */
+const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
+  [...streams].filter((stream) => stream.readySent && stream.writable && stream.presenceVersion < presenceVersion);
+
+/** Writes a snapshot to each stream that has neither it nor a newer one already. */
+export function sendPresence(streams: Iterable<Stream>, presence: Presence): void {
+  let chunk: Buffer | null = null;
+  for (const stream of streams) {
+    if (!stream.readySent || !stream.writable || presence.version <= stream.presenceVersion) continue;
+    stream.presenceVersion = presence.version;
+    chunk ??= frame('presence', JSON.stringify(presence));
+    stream.write(chunk);
+  }
+}
+
+/**
+ * Presence is a state, not a list of events: an announcement only says that there is a newer version. It is read once
+ * for all streams of the account here, and announcements that come meanwhile, or soon after, are answered by one more
+ * read.
+ */
+export function makePresenceBroadcast({ streams, readPresence, onFailure }: PresenceBroadcastParts) {
+  async function read(entry: AccountStreams): Promise<void> {
+    const versionAtRead = entry.presenceVersion;
+    const presence = await readPresence(entry.account);
+    // What was read is the truth, also when the store lost the version that rang; a later bell is another matter.
+    if (entry.presenceVersion === versionAtRead) entry.presenceVersion = presence.version;
+    sendPresence(outdated(entry), presence);
+  }
+
+  /** Tells the streams of an account that have an older version; `version`: what was announced. */
+  return function broadcast(account: string, version = 0): void {
+    const entry = streams.find(account);
+    if (!entry) return;
+    entry.presenceVersion = Math.max(entry.presenceVersion, version);
+    if (entry.presenceReading || outdated(entry).length === 0) return;
+    entry.presenceReading = true;
+    read(entry)
+      .then(() => pause(PAUSE_MS, undefined, { ref: false }))
+      .finally(() => {
+        entry.presenceReading = false;
+      })
+      .then(
+        () => broadcast(account),
+        (error: unknown) => onFailure(account, error),
+      );
+  };
+}
+
+export type PresenceBroadcast = ReturnType<typeof makePresenceBroadcast>;

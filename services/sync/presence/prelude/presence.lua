@@ -1,0 +1,74 @@
+-- Presence is what was last ANNOUNCED: device -> '1<since_ms>' online, '0<last_seen_ms>' offline; `v` -> version.
+-- Reconciling compares it with the routes, changes what differs, raises the version and rings the account.
+-- A device whose last stream closed less than `grace` ago is left online; the caller looks again after `wait` ms.
+-- Only devices with a row count, and streams without a device under `~<name>`.
+local PRESENCE_SECONDS = 90 * 86400
+
+-- Closed rows that are kept: every script reads all rows, and whoever opens streams without end must not make that dear.
+local CLOSED_KEPT = 128
+
+-- Splits the routes into live and closed devices and drops the rows that are over. `dead`: channels of dead replicas.
+local function sort_routes(key, rows, now, dead)
+  local live, seen, closed, kept = {}, {}, {}, {}
+  for _, row in ipairs(rows) do
+    if row.open and not dead[row.channel] then
+      live[row.device] = true
+    else
+      -- One that closes in the future was closed before the clock was set back: its grace counts as over.
+      if row.closed > 0 and row.closed <= now then closed[row.device] = math.max(closed[row.device] or 0, row.closed) end
+      seen[row.device] = math.max(seen[row.device] or 0, row.closed, row.seen)
+      if row.closed == 0 or now - row.closed > GONE_MS then redis.call('HDEL', key, row.id) else kept[#kept + 1] = row end
+      row.open = false
+    end
+  end
+  if #kept > CLOSED_KEPT then
+    table.sort(kept, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
+    -- The latest of each device says until when it has its grace.
+    for i = CLOSED_KEPT + 1, #kept do
+      if closed[kept[i].device] ~= kept[i].closed then redis.call('HDEL', key, kept[i].id) end
+    end
+  end
+  return live, seen, closed
+end
+
+-- A new version, and every replica of the account is rung to read it. It rises across failovers, because time does.
+local function raise_version(keys, rows, now)
+  local version = math.max(tonumber(redis.call('HGET', keys.presence, 'v') or '0') + 1, now)
+  redis.call('HSET', keys.presence, 'v', int(version))
+  redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS)
+  notify_all(rows, 'presence', BUS.presence .. '\n' .. account_of(keys.presence) .. '\n' .. int(version))
+  return version
+end
+
+-- RETURNS version, wait (0: nothing to look at again), devices gone online, devices gone offline.
+local function reconcile(keys, rows, now, grace, dead, bump)
+  local live, seen, closed = sort_routes(keys.routes, rows, now, dead)
+  local flat, states, wait, on, off = redis.call('HGETALL', keys.presence), {}, 0, 0, 0
+  local function counts(device)
+    return string.sub(device, 1, 1) == '~' or redis.call('HEXISTS', keys.devices, device) == 1
+  end
+  for i = 1, #flat, 2 do
+    local device, state = flat[i], flat[i + 1]
+    states[device] = state
+    if device ~= 'v' and string.sub(state, 1, 1) == '1' and not (live[device] and counts(device)) then
+      local left = closed[device] and counts(device) and closed[device] + grace - now or 0
+      if left > 0 then
+        wait = wait == 0 and left or math.min(wait, left)
+      elseif string.sub(device, 1, 1) == '~' or not counts(device) then
+        redis.call('HDEL', keys.presence, device)
+        off = off + 1
+      else
+        redis.call('HSET', keys.presence, device, '0' .. int(seen[device] or now))
+        off = off + 1
+      end
+    end
+  end
+  for device in pairs(live) do
+    if string.sub(states[device] or '0', 1, 1) == '0' and counts(device) then
+      redis.call('HSET', keys.presence, device, '1' .. int(now))
+      on = on + 1
+    end
+  end
+  local changed = bump or on > 0 or off > 0 or not states.v
+  return changed and raise_version(keys, rows, now) or tonumber(states.v), wait, on, off
+end

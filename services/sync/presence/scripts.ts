@@ -1,0 +1,26 @@
+import { defineScript } from '../redis/script.ts';
+import { type Answer, number, record, wordSet } from '../redis/script-values.ts';
+import type { Transitions } from './transitions.ts';
+
+/** Devices that came online and that went offline, `2 1`. */
+export const transitions: Answer<Transitions> = {
+  read: (raw) => {
+    const [online = 0, offline = 0] = String(raw ?? '0 0')
+      .split(' ')
+      .map(Number);
+    return { online, offline };
+  },
+};
+
+export const presenceReconcile = defineScript({
+  file: new URL('./presence-reconcile.lua', import.meta.url),
+  keys: ['routes', 'presence', 'devices'],
+  args: {
+    dead: wordSet,
+    /** Ms that rows may be older than usual. */
+    lateMs: number,
+  },
+  settings: ['GRACE_MS'],
+  reply: record({ againInMs: number, transitions }),
+  announces: true,
+});

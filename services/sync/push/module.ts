@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import type { RateGroup } from '../../../shared/contract/rates.ts';
+import { pushRoutes } from '../../../shared/contract/push.ts';
+import type { Redis } from '../redis/connections.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { Deliverer } from './deliverer.ts';
+import { makeNotices } from './notice.ts';
+import { makePushQueue } from './push-queue.ts';
+import { makePushHandlers } from './routes.ts';
+import { makePushSender } from './senders/senders.ts';
+import { makeSharedTexts } from './shared-texts.ts';
+import { makePushStore } from './store.ts';
+import { makeSubscriptions } from './subscriptions.ts';
+import { makeVapidKeyStore } from './vapid-key-store.ts';
+
+interface PushModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  settings: Config['push'];
+  transferSeconds: number;
+  limitOf: (group: RateGroup) => number | null;
+  deadChannels: () => string;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  metrics: Metrics;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makePushModule({
+  db,
+  settings,
+  limitOf,
+  deadChannels,
+  scheduleDue,
+  metrics,
+  onFailure,
+  ...parts
+}: PushModuleParts) {
+  const { enabled, fcm, apns, vapidSubject, endpointRules: rules } = settings;
+  const texts = makeSharedTexts(db);
+  const rates = { push: limitOf('push'), pushTest: limitOf('push_test') };
+  const store = makePushStore({ ...db, rates, deadChannels });
+  const vapid = makeVapidKeyStore({ settings, keep: texts.keep });
+  const native = (enabled ? (['fcm', 'apns'] as const) : []).filter((platform) => settings[platform] !== null);
+  const hasWeb = enabled && vapidSubject !== null;
+
+  function makeOutbox(keys: Awaited<ReturnType<typeof vapid>>) {
+    const secrets = [keys?.[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
+    return {
+      sender: makePushSender({
+        vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
+        ...{ fcm, apns, endpointRules: rules, texts },
+      }),
+      notices: makeNotices({
+        // What all replicas have, and push services do not.
+        topicSecret: createHash('sha256')
+          .update(`baton push topics\n${secrets.join('\n')}`)
+          .digest('base64url'),
+        transferSeconds: parts.transferSeconds,
+      }),
+    };
+  }
+
+  let made: ReturnType<typeof makeOutbox> | null = null;
+  // Keys that were made on a first start lie in the store, which may be away when the replica starts.
+  const outbox = async () => {
+    const keys = await vapid();
+    made ??= makeOutbox(keys);
+    return made;
+  };
+
+  const deliverer = new Deliverer({
+    ...{ store, outbox, concurrency: settings.concurrency, scheduleDue, metrics, onFailure },
+  });
+  const isEnabled = hasWeb || native.length > 0;
+  const pushNow = (account: string, job: string) => deliverer.push(account, job);
+  const enqueuePushes = makePushQueue({ isEnabled, scheduleDue, pushNow, onFailure });
+  const subscriptions = makeSubscriptions({ store, vapid, native, rules, enqueuePushes, onFailure });
+
+  return {
+    enqueuePushes,
+    dropDevice: subscriptions.dropDevice,
+    dropAccount: subscriptions.dropAccount,
+    features: { web_push: hasWeb, native_push: native.length > 0 },
+    /** What the due mechanism runs: this replica pushes when the push service has room. */
+    resume: async (account: string, job: string) => {
+      deliverer.takeOver(account, job);
+      return 'waiting';
+    },
+    disabledRoutes: isEnabled ? [] : Object.keys(pushRoutes),
+    handlers: makePushHandlers({
+      ...{ subscriptions, vapid, native },
+      sendTest: async ({ account, deviceId }, id) => {
+        await enqueuePushes(account, async (mode) =>
+          mode === 'noted' ? { jobs: await store.test(account, deviceId as string, id) } : null,
+        );
+      },
+    }),
+    async stop(): Promise<void> {
+      await deliverer.stop();
+      await made?.sender.close();
+    },
+  };
+}

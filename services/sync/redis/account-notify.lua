@@ -1,0 +1,12 @@
+-- Rings every replica of an account to compare what its streams have seen with the log's end and the presence version:
+-- for when nobody learned what a script did, or whether its announcement was heard.
+-- Keys and arguments: accountRing in account-ring.ts.
+-- uses: clock routes
+-- RETURNS OK
+local account = account_of(keys.routes)
+local rows = read_routes(keys.routes, now_ms())
+local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
+if last then notify_all(rows, 'compare', BUS.top .. '\n' .. account .. '\n' .. last[1]) end
+local version = redis.call('HGET', keys.presence, 'v')
+if version then notify_all(rows, 'compare', BUS.presence .. '\n' .. account .. '\n' .. version) end
+return { 'OK' }

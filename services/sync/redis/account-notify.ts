@@ -1,0 +1,10 @@
+import { defineScript } from './script.ts';
+import { nothing } from './script-values.ts';
+
+export const accountNotify = defineScript({
+  file: new URL('./account-notify.lua', import.meta.url),
+  keys: ['routes', 'log', 'presence'],
+  args: {},
+  reply: nothing,
+  announces: true,
+});

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import { BulkStore } from '../redis/bulk-store.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Reachability } from '../redis/reachability.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { Config } from '../config/config.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RelayTransfers } from './places.ts';
+import { Relay } from './relay.ts';
+import { makeRelayHandlers } from './routes.ts';
+import { makeRelayStore } from './store.ts';
+
+interface RelayModuleParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  settings: Config['relay'];
+  /** How long a file is kept that nobody touches. */
+  idleMs: number;
+  transfers: RelayTransfers;
+  /** The channel of this replica, and how others are heard of. */
+  bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
+  /** Of the common store, which may be this one too. */
+  reachability: Reachability;
+  logger: Logger;
+  metrics: Metrics;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makeRelayModule({ db, settings, idleMs, transfers, bus, ...parts }: RelayModuleParts) {
+  const { logger, metrics } = parts;
+  const reachability = parts.reachability.of('relay', settings.address);
+  const probeKey = db.keys.relayState('probe', 0);
+  const bulk = new BulkStore({ address: settings.address, reachability, probeKey, logger, metrics });
+  const relay = new Relay({
+    store: makeRelayStore({ bulk, ...db, idleMs }),
+    transfers,
+    metrics,
+    onFailure: parts.onFailure,
+    windowBytes: settings.windowBytes,
+    stallMs: settings.stallMs,
+    memoryPercent: settings.memoryPercent,
+    ...bus,
+  });
+  const { requests } = relay;
+  return { bulk, relay, requests, handlers: makeRelayHandlers(relay) };
+}
+
+export type RelayModule = ReturnType<typeof makeRelayModule>;

@@ -1,0 +1,45 @@
+import { defineScript } from '../redis/script.ts';
+import { fieldMap, flag, nothing, number, record, text } from '../redis/script-values.ts';
+
+export const accountAdd = defineScript({
+  file: new URL('./account-add.lua', import.meta.url),
+  keys: ['accounts'],
+  args: {
+    account: text,
+  },
+  constants: { ACCOUNTS_SECONDS: 7 * 86_400 },
+  reply: nothing,
+});
+
+export const leaseRenew = defineScript({
+  file: new URL('./lease-renew.lua', import.meta.url),
+  keys: ['replicas', 'reaping', 'revokedVersion'],
+  args: {
+    replica: text,
+  },
+  reply: record({
+    renewed: flag,
+    counters: fieldMap,
+    reaping: fieldMap,
+    /** '' when there is none. */
+    revocations: text,
+    /** By the store's clock. */
+    atMs: number,
+  }),
+});
+
+export const leaseReap = defineScript({
+  file: new URL('./lease-reap.lua', import.meta.url),
+  keys: ['replicas', 'reaping'],
+  args: {
+    /** Dead replica. */
+    dead: text,
+    /** Counter seen, or '' to take over from. */
+    counter: text,
+    /** The reaper seen, or ''. */
+    reaper: text,
+    /** The new reaper. */
+    newReaper: text,
+  },
+  reply: record({ claimed: flag }),
+});

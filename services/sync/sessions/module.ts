@@ -1,0 +1,92 @@
+import type { EndedSession } from '../../../shared/contract/broker.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { RevokedReason } from '../../../shared/contract/sessions.ts';
+import type { Redis } from '../redis/connections.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { BrokerClient } from './broker-client.ts';
+import { makeRemoval } from './removal.ts';
+import { Revocations } from './revocations.ts';
+import { makeSessionHandlers } from './routes.ts';
+import { makeRowSessions } from './row-sessions.ts';
+import { type DeviceRows, makeSessionRows } from './rows.ts';
+import { makeSessionCookie } from './session-answer.ts';
+import { makeSessions, type SessionsParts } from './sessions.ts';
+import { makeSessionStore } from './store.ts';
+
+/** One for what was offered while the account was erased, one to spare. */
+const ERASE_ROUNDS = 3;
+
+interface SessionsModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  /** Null where nobody signs in. */
+  broker: BrokerClient | null;
+  devices: DeviceRows & { online: (account: string) => Promise<Set<string>> };
+  settings: {
+    onceSeconds: number;
+    persistSeconds: number;
+    publicUrl: string;
+    loginUrl: string | null;
+    /** Identity `dev`: callers are what they say. */
+    believesCallers: boolean;
+  };
+  /** Channels of all replicas, and how to be heard there. */
+  bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
+  /** Ends the streams of a device that was signed out (or of a session without one), and what was believed of it. */
+  onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
+  /** What other rooms do about a removed device. Each may be repeated. */
+  onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
+  /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
+  eraseTransfers: (account: string) => Promise<void>;
+  /** What other rooms do when everything of an account is erased. Each may be repeated. */
+  onErased: ((account: string) => Promise<unknown>)[];
+  /** A device renewed its session. */
+  onShown: SessionsParts['onShown'];
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makeSessionsModule(parts: SessionsModuleParts) {
+  const { db, broker, devices, settings, bus, onRevoked, onRemoved, scheduleDue, onFailure } = parts;
+  const store = makeSessionStore(db);
+  const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
+  const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove, scheduleDue });
+  const rows = makeSessionRows({ devices, revocations, removal, broker, nowMs: store.nowMs, scheduleDue });
+  /**
+   * May be repeated after a failure at any point. Transfers end while there is somebody to be told of it; one that was
+   * offered meanwhile ends in a second round, and after the first there are no devices that could offer any. The others
+   * clear up after the devices are gone, so that nothing is written for them afterwards.
+   */
+  async function erase(account: string): Promise<void> {
+    for (let round = 1; ; round++) {
+      await parts.eraseTransfers(account);
+      if (await store.erase(account)) break;
+      if (round === ERASE_ROUNDS) throw new BatonError('store_unavailable', 'Transfers are offered all the time');
+    }
+    for (const clear of parts.onErased) await clear(account);
+  }
+  const isByRow = broker === null && settings.believesCallers;
+  const startByRow = isByRow ? makeRowSessions({ devices, revocations, nowMs: store.nowMs }) : null;
+  const sessions = makeSessions({
+    ...{ broker, startByRow, devices, rows, removal, revocations, erase, onShown: parts.onShown, nowMs: store.nowMs },
+    onlineDevices: devices.online,
+    ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
+  });
+  const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });
+  const { publicUrl, loginUrl } = settings;
+  return {
+    store,
+    revocations,
+    rows,
+    cookie,
+    removal,
+    /** The auth broker told of a session that was ended, maybe not by us. */
+    ended(session: EndedSession): void {
+      rows.end(session).catch((error: unknown) => onFailure('end session', error));
+    },
+    handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
+  };
+}
+
+export type SessionsModule = ReturnType<typeof makeSessionsModule>;

@@ -1,0 +1,19 @@
+import type { signalRoutes } from '../../../shared/contract/signal.ts';
+import type { HandlersOf } from '../http/handler.ts';
+import { deviceCallerOf } from '../identity/caller.ts';
+import type { makeIce } from './ice.ts';
+import type { SendSignalTo } from './signals.ts';
+
+interface SignalHandlerParts {
+  sendSignal: SendSignalTo;
+  iceFor: ReturnType<typeof makeIce>;
+}
+
+export const makeSignalHandlers = ({ sendSignal, iceFor }: SignalHandlerParts): HandlersOf<typeof signalRoutes> => ({
+  sendSignal: async ({ caller, body, operation }) => ({
+    status: 202,
+    body: { delivered: await sendSignal(deviceCallerOf(caller), body, operation) },
+  }),
+
+  getIceServers: ({ caller }) => ({ status: 200, body: iceFor(caller.deviceId as string) }),
+});

@@ -1,0 +1,27 @@
+import { defineScript } from '../redis/script.ts';
+import { digits, number, randomBits, record, rows, text } from '../redis/script-values.ts';
+
+export const signalSend = defineScript({
+  file: new URL('./signal-send.lua', import.meta.url),
+  keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
+  args: {
+    /** Device that sends. */
+    sender: text,
+    /** Target: `=<device id>` or `~<name>`. */
+    target: text,
+    /** Transfer id, '' without. */
+    transferId: text,
+    kind: text,
+    /** Payload as JSON. */
+    payload: text,
+    random: randomBits,
+    fingerprint: text,
+    rememberSeconds: digits,
+    /** Ms that rows may be older than usual. */
+    lateMs: number,
+  },
+  settings: ['RATE_LIMIT'],
+  reply: record({ receiver: text, routes: rows({ channel: text, device: text }) }),
+  announces: true,
+  rate: 'signal',
+});

@@ -1,0 +1,31 @@
+-- Passes a WebRTC signal to a device of the account, through the log, so that it survives a short reconnect in order.
+-- Keys and arguments: signalSend in scripts.ts.
+-- uses: clock routes log operation rate
+-- RETURNS OK, receiver, open routes | device_required | not_found | not_a_party | rate_limited, limit, ms
+local now = now_ms()
+local rows = read_routes(keys.routes, now, late_ms)
+local first, refusal = recall(keys.operation, fingerprint)
+if refusal then return { refusal } end
+if first then return { 'OK', first[2], open_routes(rows) } end
+local flat, from, to = redis.call('HGETALL', keys.devices), nil, nil
+for i = 1, #flat, 2 do
+  local name = string.match(flat[i + 1], '^[^\n]*')
+  if flat[i] == sender then from = name end
+  if target == '=' .. flat[i] or target == '~' .. name then to = flat[i] end
+end
+if not from then return { 'device_required' } end
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+if over then return over end
+if not to then return { 'not_found' } end
+if transfer_id ~= '' then
+  local parties = redis.call('HMGET', keys.transfer, 'sender', 'receiver')
+  if not parties[1] then return { 'not_found' } end
+  local between = (parties[1] == sender and parties[2] == to) or (parties[2] == sender and parties[1] == to)
+  if not between then return { 'not_a_party' } end
+end
+local data = '{"from_device_id":"' .. sender .. '","from_name":' .. cjson.encode(from)
+  .. ',"transfer_id":' .. (transfer_id == '' and 'null' or '"' .. transfer_id .. '"')
+  .. ',"kind":"' .. kind .. '","payload":' .. payload .. '}'
+append_and_notify(keys, rows, now, random, 'signal', to, data)
+remember(keys.operation, fingerprint, remember_seconds, { 'OK', to, '[]' })
+return { 'OK', to, open_routes(rows) }

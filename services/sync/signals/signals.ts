@@ -1,0 +1,61 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { SendSignal } from '../../../shared/contract/signal.ts';
+import type { Operation } from '../http/handler.ts';
+import type { DeviceCaller } from '../identity/caller.ts';
+import { ACCOUNT, type Keys } from '../redis/keys.ts';
+import { rememberSeconds } from '../redis/operations.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import { signalSend } from './scripts.ts';
+import type { Replica } from '../replicas/replica.ts';
+
+interface SignalsParts {
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Signals a minute per device; null: unlimited. */
+  rateLimit: number | null;
+  replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
+}
+
+/** WebRTC signals between two devices of an account, in order, through the log. */
+export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
+  const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
+
+  /**
+   * Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`, `not_a_party`,
+   * `device_required`, `rate_limited`.
+   */
+  return async function send(
+    { account: u, deviceId }: DeviceCaller,
+    signal: SendSignal,
+    operation: Operation,
+  ): Promise<boolean> {
+    const payload = JSON.stringify(signal.payload);
+    if (Buffer.byteLength(payload) > LIMITS.signalBytes) {
+      throw new BatonError('body_too_large', `A payload is at most ${LIMITS.signalBytes} bytes of JSON`);
+    }
+    const transferId = signal.transfer_id ?? '';
+    const target = signal.to === undefined ? `=${signal.to_device_id}` : `~${signal.to}`;
+    const { receiver, routes } = await script(
+      keys.inAccount(u, {
+        operation: keys.operation(u, deviceId, operation.id),
+        rate: keys.rate(u, 'signal', deviceId),
+        accountRate: keys.rate(u, 'signal', ACCOUNT),
+        transfer: keys.transfer(u, transferId),
+      }),
+      {
+        sender: deviceId,
+        target,
+        transferId,
+        kind: signal.kind,
+        payload,
+        lateMs: replica.lateMs(),
+        fingerprint: operation.fingerprint,
+        rememberSeconds: rememberSeconds(operation),
+      },
+    );
+    return routes.some(({ channel, device }) => device === receiver && !replica.isDeadChannel(channel));
+  };
+}
+
+export type SendSignalTo = ReturnType<typeof makeSignals>;

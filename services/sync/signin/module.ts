@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import { signinRoutes } from '../../../shared/contract/signin.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../redis/scripts.ts';
+import type { BrokerClient } from '../sessions/broker-client.ts';
+import type { SessionsModule } from '../sessions/module.ts';
+import { makeClaims } from './claims.ts';
+import { makeConsume } from './consume.ts';
+import { makeGrants } from './grants.ts';
+import { makePolls } from './polls.ts';
+import { makeSigninHandlers } from './routes.ts';
+import { makeSignin } from './signin.ts';
+import { makeLoginStore } from './store.ts';
+
+interface SigninModuleParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  /** Null without an auth broker, which alone makes sessions. */
+  broker: BrokerClient | null;
+  sessions: SessionsModule;
+  settings: {
+    qrEnabled: boolean;
+    requestSeconds: number;
+    onceSeconds: number;
+    persistSeconds: number;
+    publicUrl: string;
+    /** Identity `dev`: callers are what they say. */
+    believesCallers: boolean;
+  };
+  bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
+  /** Whether the device has a row that names no session of the broker's. */
+  isForeign: (account: string, deviceId: string) => Promise<boolean>;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  clientAddress: (req: IncomingMessage) => string;
+  metrics: Pick<Metrics, 'login_requests_total'>;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this room, put together. */
+export function makeSigninModule(parts: SigninModuleParts) {
+  const { db, broker, sessions, settings, bus, isForeign, scheduleDue, clientAddress, metrics, onFailure } = parts;
+  const store = makeLoginStore(db);
+  const polls = makePolls();
+  const { schedule, settle, hasStream, nowMs: storeNowMs } = sessions.store;
+  const claims = makeClaims({
+    ...{ schedule, settle, scheduleDue, storeNowMs, hasStream, onFailure },
+    remove: sessions.removal.remove,
+  });
+  const admit = (account: string, issued: Parameters<typeof sessions.rows.write>[1], type: DeviceRef['type']) =>
+    sessions.rows.write(account, issued, 'minted', type);
+  const isRevoked = (account: string, deviceId: string) => sessions.revocations.isTombstoned(account, deviceId);
+  const grants = makeGrants({ broker, isRevoked, isForeign, believesCallers: settings.believesCallers });
+  const consume =
+    broker &&
+    makeConsume({
+      ...{ store, broker, admit, grants, nowMs: storeNowMs },
+      expectClaim: claims.expect,
+      lifetimes: { once: settings.onceSeconds, persist: settings.persistSeconds },
+    });
+  const signin = makeSignin({
+    ...{ store, polls, consume, grants, ...bus, onFailure },
+    ...{ publicUrl: settings.publicUrl, requestSeconds: settings.requestSeconds },
+    onOutcome: (outcome) => metrics.login_requests_total.inc({ outcome }),
+  });
+  return {
+    checkClaim: claims.check,
+    use: claims.use,
+    wake: polls.wake,
+    drain: polls.drain,
+    handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, clientAddress }),
+    /** Switched off, the feature is not there. */
+    disabledRoutes: settings.qrEnabled ? [] : Object.keys(signinRoutes),
+  };
+}

@@ -1,0 +1,22 @@
+import type { PendingEvent } from './catch-up.ts';
+import type { Stream } from './stream.ts';
+
+interface PendingParts {
+  messages: { unacknowledged(account: string, deviceId: string | null, position: string): AsyncIterable<string[]> };
+  transfers: { pending(actor: { account: string; deviceId: string }, position: string): AsyncIterable<string[]> };
+}
+
+/** The first id in an event is that of what it is about. */
+const idOf = (json: string): string => /_id":"([^"]+)"/.exec(json)?.[1] ?? '';
+
+const eventsOf = (name: PendingEvent['name'], jsons: string[]): PendingEvent[] =>
+  jsons.map((data) => ({ name, id: idOf(data), data }));
+
+/** What a stream is owed beside the log: its device's unacknowledged messages, then the transfers it did not accept. */
+export const makePending = ({ messages, transfers }: PendingParts) =>
+  async function* pending({ account, caller: { deviceId } }: Stream, position: string): AsyncGenerator<PendingEvent[]> {
+    for await (const page of messages.unacknowledged(account, deviceId, position)) yield eventsOf('message', page);
+    if (deviceId === null) return;
+    for await (const page of transfers.pending({ account, deviceId }, position))
+      yield eventsOf('transfer:incoming', page);
+  };

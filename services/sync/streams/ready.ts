@@ -1,0 +1,50 @@
+import type { DeviceRef } from '../../../shared/contract/fields.ts';
+import type { Ready, ResetReason } from '../../../shared/contract/stream.ts';
+import { presenceView } from '../devices/presence-view.ts';
+import { frame } from './frames.ts';
+import type { Attached, Opened } from './store.ts';
+import type { Stream } from './stream.ts';
+
+interface ReadyParts {
+  attached: Attached;
+  opened: Opened;
+  lostReason: ResetReason | null;
+  heartbeatMs: number;
+  serverId: string;
+}
+
+/** The device that a stream stands for, as its row says; null without a device or without a row. */
+function deviceOf(stream: Stream, presence: Ready['presence']): DeviceRef | null {
+  const entry = presence.devices.find(({ device_id: id }) => id === stream.caller.deviceId);
+  if (!entry?.device_id || !entry.type) return null;
+  return { device_id: entry.device_id, name: entry.name, type: entry.type };
+}
+
+/**
+ * Writes `ready`, and moves the stream to the position from which it goes on: its own when that is valid, else the
+ * present end, which then is the id of `ready`.
+ */
+export function sendReady(stream: Stream, { attached, opened, lostReason, heartbeatMs, serverId }: ReadyParts): void {
+  const presence = presenceView(attached.presence ?? { devices: [], states: [] });
+  const ready: Ready = {
+    resumed: lostReason === null,
+    ...(lostReason && { reason: lostReason }),
+    device: deviceOf(stream, presence),
+    presence,
+    clipboard: opened.clipboard,
+    pending: { messages: opened.pendingMessages, transfers: opened.pendingTransfers },
+    heartbeat_ms: heartbeatMs,
+    server_id: serverId,
+  };
+  if (lostReason !== null) stream.advance(attached.top);
+  // Most streams are owed nothing, and are live after the one trip of their attach.
+  const hasPending = opened.pendingMessages + opened.pendingTransfers > 0;
+  stream.pending = hasPending ? { from: stream.position, written: new Set() } : null;
+  stream.presenceVersion = attached.presenceVersion;
+  const isFirst = !stream.readySent;
+  stream.readySent = true;
+  stream.needsReady = false;
+  // The first one without an id leaves the client where it said that it was.
+  if (lostReason !== null || isFirst) stream.lastSent = { position: stream.position, atMs: performance.now() };
+  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
+}

@@ -1,0 +1,38 @@
+import type { Caller } from '../identity/caller.ts';
+import type { Attached } from './store.ts';
+import type { Stream } from './stream.ts';
+
+/** What failed is tried again so long after, or half as long again: a broker that is away is not asked by all at once. */
+const AGAIN_MS = 10_000;
+
+interface RowKeeperParts {
+  /** Recreates a missing device row; false when there is none to be had. */
+  restoreRow: (caller: Caller) => Promise<boolean>;
+  attachLater: (stream: Stream, inMs: number) => void;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/**
+ * Sees to it that the device of an open stream has its row, as far as one is to be had; resolves to whether it was put
+ * back. A broker or a store that is away must not refuse the stream: it opens, and is counted online once there is a row.
+ */
+export function makeRowKeeper({ restoreRow, attachLater, onFailure }: RowKeeperParts) {
+  return async (stream: Stream, { presence }: Attached): Promise<boolean> => {
+    const { deviceId } = stream.caller;
+    const lacksRow = deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
+    // Presence comes only when it is newer than what the stream has: what failed before has to be remembered.
+    if (!lacksRow && !stream.lacksRow) return false;
+    try {
+      const isBack = await restoreRow(stream.caller);
+      stream.lacksRow = false;
+      return isBack;
+    } catch (error) {
+      onFailure('restore row', error);
+      stream.lacksRow = true;
+      attachLater(stream, AGAIN_MS * (1 + Math.random() / 2));
+      return false;
+    }
+  };
+}
+
+export type RowKeeper = ReturnType<typeof makeRowKeeper>;

@@ -1,0 +1,109 @@
+import { defineScript } from '../redis/script.ts';
+import {
+  type Answer,
+  absentOr,
+  flag,
+  maybeNumber,
+  nothing,
+  number,
+  randomBits,
+  record,
+  rows,
+  table,
+  text,
+  textList,
+  variants,
+  wordSet,
+} from '../redis/script-values.ts';
+import { transitions } from '../presence/scripts.ts';
+import type { ResetReason } from '../../../shared/contract/stream.ts';
+
+/** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
+const PAGE_BYTES = 256 * 1024;
+
+/** Why a position is not valid any more; null when it is. */
+const lostReason: Answer<ResetReason | null> = { read: (raw) => (raw || null) as ResetReason | null };
+
+/** Of the log: `name` is '' for an entry that is not for this stream; `ended`: its end was reached. */
+const page = { entries: rows({ id: text, name: text, data: text }), ended: flag };
+
+export const streamAttach = defineScript({
+  file: new URL('./stream-attach.lua', import.meta.url),
+  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'clipboard', 'due'],
+  args: {
+    stream: text,
+    /** Channel of the replica. */
+    channel: text,
+    /** Device id or ~name. */
+    device: text,
+    /** Generation of this attach; an older one than written is ignored. */
+    generation: number,
+    /** 32 random bits for a marker. */
+    random: randomBits,
+    /** Position, or ''. */
+    position: text,
+    /** '1' when the stream opens: limits are checked, the connect is announced, the first page is read. */
+    opening: flag,
+    /** Presence version that the stream has; a newer one is returned. */
+    knownVersion: number,
+    dead: wordSet,
+    /** Streams of the account that the replica holds. */
+    held: wordSet,
+    /** Channels to which nobody listens; '' when that was not asked. */
+    ghosts: text,
+    /** Ms that rows may be older than usual. */
+    lateMs: number,
+    /** Channels that the replica had before. */
+    own: wordSet,
+  },
+  constants: { PAGE_BYTES },
+  settings: ['GRACE_MS'],
+  reply: variants('outcome', {
+    gone: {},
+    old: {},
+    busy: {},
+    full: { channels: textList },
+    attached: {
+      top: text,
+      presenceVersion: number,
+      devices: textList,
+      states: textList,
+      nextDueInMs: maybeNumber,
+      transitions,
+      strayInMs: number,
+      dropped: number,
+      /** Only of a stream that opens. */
+      opened: absentOr(
+        table({ lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page }),
+      ),
+    },
+  }),
+  announces: true,
+});
+
+export const streamDetach = defineScript({
+  file: new URL('./stream-detach.lua', import.meta.url),
+  keys: ['routes'],
+  args: {
+    stream: text,
+    /** Channel of the replica. */
+    channel: text,
+    /** Device id or ~name. */
+    device: text,
+    generation: number,
+  },
+  reply: nothing,
+  announces: true,
+});
+
+export const logPage = defineScript({
+  file: new URL('./log-page.lua', import.meta.url),
+  keys: ['log', 'mail', 'inbox'],
+  args: {
+    position: text,
+    /** Device id or ~name. */
+    device: text,
+  },
+  constants: { PAGE_BYTES },
+  reply: record({ lostReason, top: text, ...page }),
+});

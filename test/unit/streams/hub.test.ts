@@ -1,0 +1,148 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { Hub } from '../../../services/sync/streams/hub.ts';
+import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
+import type { Replica } from '../../../services/sync/replicas/replica.ts';
+import type { Attached, HubStore } from '../../../services/sync/streams/store.ts';
+import type { Caller } from '../../../services/sync/identity/caller.ts';
+import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+
+const { jest } = import.meta;
+
+const CALLER = { account: 'ann', deviceId: null } as unknown as Caller;
+
+const ATTACHED: Attached = {
+  ...{ outcome: 'attached', top: '1-1', presenceVersion: 1, nextDueInMs: null },
+  presence: { devices: [], states: [] },
+  transitions: { online: 0, offline: 0 },
+  strayInMs: 0,
+  opened: null,
+};
+
+const opened = (lostReason: 'gap' | 'new' | null): Attached => ({
+  ...ATTACHED,
+  opened: {
+    ...{ lostReason, clipboard: null, pendingMessages: 0, pendingTransfers: 0 },
+    page: { entries: [], ended: true },
+  },
+});
+
+/** What a client reads. */
+class Client extends EventEmitter {
+  text = '';
+  writableLength = 0;
+  headersSent = false;
+  destroyed = false;
+  writeHead(): void {
+    this.headersSent = true;
+  }
+  write(chunk: Buffer): boolean {
+    this.text += String(chunk);
+    return true;
+  }
+  end(chunk: Buffer): void {
+    this.write(chunk);
+    this.emit('close');
+  }
+}
+
+/** A hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
+function setUp(answers: (Attached | 'fails' | 'errs')[]) {
+  const attach = jest.fn(() => {
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer === 'fails') return Promise.reject(new BatonError('store_unavailable'));
+    return answer === 'errs' ? Promise.reject(new BatonError('internal')) : Promise.resolve(answer);
+  });
+  const detach = jest.fn(() => Promise.resolve());
+  const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
+  const hub = new Hub({
+    store,
+    reconcileAccount: () => Promise.resolve({ againInMs: 0, transitions: { online: 0, offline: 0 } }),
+    leases: { addAccount: () => Promise.resolve() } as unknown as LeaseStore,
+    replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
+    modules: {
+      readPresence: () => Promise.resolve({ version: 1, devices: [] }),
+      async *pending() {},
+      restoreRow: () => Promise.resolve(false),
+      isRevoked: () => false,
+      scheduleDue: () => Promise.resolve(),
+    },
+    metrics: makeMetrics({ version: 'test' }),
+    timing: { sweepMs: 3_600_000, rotateMs: 3_600_000, graceMs: 1_000, heartbeatMs: 15_000 },
+    maxStreams: 10,
+    isUp: () => true,
+    onFailure: () => undefined,
+  });
+  hub.start();
+  const client = new Client();
+  const open = () =>
+    hub.open({ res: client as unknown as ServerResponse, caller: CALLER, device: '~Tab', lastEventId: null });
+  return { hub, client, attach, detach, open };
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const missedOne = { account: 'ann', name: 'message', to: '', prev: '8-8', id: '9-9', data: '{}', appendedAtMs: 9 };
+
+test('a stream that is greeted anew while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
+  const { hub, client, attach, open } = setUp([
+    opened('new'),
+    // It lost its position, and between this attach and its answer another one came first.
+    { ...ATTACHED, outcome: 'old' },
+    ATTACHED,
+    opened('gap'),
+  ]);
+  await open();
+  hub.event(missedOne);
+  await jest.advanceTimersByTimeAsync(5_000);
+
+  expect(client.text).not.toContain('event: reconnect');
+  expect(attach).toHaveBeenCalledTimes(4);
+  expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  hub.stop();
+});
+
+test('one to which the store told presence that it has lost since is greeted anew, also when that fails at first', async () => {
+  const { hub, client, attach, open } = setUp([
+    { ...opened('new'), presenceVersion: 5 },
+    ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],
+    ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],
+    { ...ATTACHED, presenceVersion: 2 },
+    { ...opened(null), presenceVersion: 2 },
+    { ...ATTACHED, presenceVersion: 2, presence: null },
+  ]);
+  await open();
+  hub.attachAll('gap');
+  await jest.advanceTimersByTimeAsync(10_000);
+
+  expect(attach).toHaveBeenCalledTimes(7);
+  expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  expect(client.text).not.toContain('event: presence');
+
+  hub.attachAll('gap');
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(attach).toHaveBeenCalledTimes(8);
+  expect(client.text.match(/event: ready/g)).toHaveLength(2);
+  hub.stop();
+});
+
+test.each(['fails', 'errs'] as const)('one whose first attach %s is told to come back', async (answer) => {
+  const { hub, client, open } = setUp([answer]);
+  await open();
+
+  expect(client.text).toMatch(/event: reconnect\ndata: \{"reason":"store"/);
+  expect(hub.streams.size).toBe(0);
+  hub.stop();
+});
+
+test('one whose row was closed by a newer stream of the device is ended as superseded', async () => {
+  const { hub, client, open } = setUp([opened('new'), { ...ATTACHED, outcome: 'gone' }]);
+  await open();
+  hub.event(missedOne);
+  await jest.advanceTimersByTimeAsync(5_000);
+
+  expect(client.text).toMatch(/event: reconnect\ndata: \{"reason":"superseded"/);
+  hub.stop();
+});

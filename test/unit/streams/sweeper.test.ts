@@ -1,0 +1,138 @@
+import type { Stream } from '../../../services/sync/streams/stream.ts';
+import { Sweeper } from '../../../services/sync/streams/sweeper.ts';
+
+const { jest } = import.meta;
+
+const QUIET = {
+  sweepMs: 2_000,
+  onAttachFailed: () => undefined,
+  reconcile: () => Promise.resolve(0),
+  liveReplicas: () => 1,
+  isUp: () => true,
+  onFailure: () => undefined,
+};
+
+test('streams whose part of the store refuses do not keep the others from being swept, or ends from being told', async () => {
+  const streams = new Map<string, Stream>();
+  const add = (id: string, account: string) => streams.set(id, { id, account, failedAttaches: 1 } as Stream);
+  for (let i = 0; i < 3_000; i++) add(`refused-${i}`, 'refused');
+  for (let i = 0; i < 30; i++) add(`swept-${i}`, 'swept');
+  const [sweeps, ends] = [new Map<string, number>(), new Map<string, number>()];
+  let settle = (): void => undefined;
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  const count = (counts: Map<string, number>, { id }: Stream) => {
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+    const all = [...streams.values()].filter(({ account }) => account === 'swept');
+    if (all.every((one) => (sweeps.get(one.id) ?? 0) >= 3) && (ends.get('leaving') ?? 0) >= 3) settle();
+  };
+  const sweeper = new Sweeper({
+    ...QUIET,
+    streams,
+    attach: (stream) => {
+      if (stream.account === 'refused') return Promise.reject(new Error('NOREPLICAS'));
+      count(sweeps, stream);
+      return Promise.resolve(true);
+    },
+    detach: (stream) => {
+      count(ends, stream);
+      return Promise.reject(new Error('NOREPLICAS'));
+    },
+  });
+  sweeper.start();
+  sweeper.attachAll('test');
+  sweeper.detachSoon({ id: 'leaving', account: 'refused' } as Stream);
+  await settled;
+  expect(ends.get('leaving')).toBeGreaterThanOrEqual(3);
+  sweeper.stop();
+});
+
+test('one that was still opening when all were to be attached counts once it has been attached since', async () => {
+  const stream = { id: 'opening', account: 'a', failedAttaches: 0 } as Stream;
+  let isOpen = false;
+  let tried = (): void => undefined;
+  const wasTried = new Promise<void>((resolve) => {
+    tried = resolve;
+  });
+  const sweeper = new Sweeper({
+    ...QUIET,
+    // No sweep comes by while this runs.
+    sweepMs: 3_600_000,
+    streams: new Map([[stream.id, stream]]),
+    attach: () => {
+      tried();
+      return Promise.resolve(isOpen);
+    },
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  let isSettled = false;
+  sweeper.attachAll('test');
+  const all = sweeper.allAttached().then(() => {
+    isSettled = true;
+  });
+  await wasTried;
+  await new Promise(setImmediate);
+  const wasSettled = isSettled;
+  isOpen = true;
+  sweeper.attachSoon(stream);
+  await all;
+  expect(wasSettled).toBe(false);
+  sweeper.stop();
+});
+
+test('whoever waits for all does not wait for a stream that closed before the store knew of it', async () => {
+  const stream = { id: 'refused', account: 'a', failedAttaches: 0 } as Stream;
+  const sweeper = new Sweeper({
+    ...QUIET,
+    streams: new Map([[stream.id, stream]]),
+    attach: () => Promise.reject(new Error('away')),
+    detach: () => Promise.resolve(),
+  });
+  sweeper.attachAll('test');
+  const all = sweeper.allAttached();
+  sweeper.forget(stream);
+  await expect(all).resolves.toBeUndefined();
+});
+
+test('an account is looked at when the first of its devices is due, however many close after it', async () => {
+  jest.useFakeTimers();
+  const reconcile = jest.fn<Promise<number>, [account: string]>(() => Promise.resolve(0));
+  const sweeper = new Sweeper({
+    ...QUIET,
+    streams: new Map(),
+    attach: () => Promise.resolve(true),
+    detach: () => Promise.resolve(),
+    reconcile,
+  });
+  sweeper.start();
+  for (let i = 0; i < 3; i++) {
+    sweeper.reconcileLater('a', 5_000);
+    await jest.advanceTimersByTimeAsync(2_000);
+  }
+  expect(reconcile.mock.calls).toEqual([['a']]);
+  sweeper.stop();
+  jest.useRealTimers();
+});
+
+test('all streams are swept in time, however late the ticks come', async () => {
+  jest.useFakeTimers();
+  const clock = performance.now.bind(performance);
+  // A tick every 100 ms: three of four are lost.
+  const slow = jest.spyOn(performance, 'now').mockImplementation(() => 4 * clock());
+  const swept = new Set<string>();
+  const sweeper = new Sweeper({
+    ...QUIET,
+    sweepMs: 60_000,
+    streams: new Map(Array.from({ length: 1_000 }, (_, i) => [String(i), { id: String(i) } as Stream])),
+    attach: ({ id }) => Promise.resolve(swept.add(id).size > 0),
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  await jest.advanceTimersByTimeAsync(15_100);
+  sweeper.stop();
+  slow.mockRestore();
+  jest.useRealTimers();
+  expect(swept.size).toBe(1_000);
+});
