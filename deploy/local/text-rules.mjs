@@ -46,7 +46,7 @@ export function findOddScripts() {
 }
 
 /** Lua that a module lends to others, as it exports functions in TypeScript. */
-const LENT = new Set(['presence/presence', 'messages/mail', 'push/push', 'push/queue', 'streams/position']);
+const LENT = new Set(['presence/presence', 'messages/mail', 'push/push', 'push/queue', 'replicas/liveness']);
 
 /** What does more than eight keys' worth in one step, and why it must: a refused one leaves nothing behind. */
 const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'account-erase.lua']);

@@ -26,7 +26,7 @@ import { makeIce } from './signals/ice.ts';
 import { makeSignals } from './signals/signals.ts';
 import { makeSignalHandlers } from './signals/routes.ts';
 import { makePresenceStore } from './presence/store.ts';
-import { makeHubStore } from './streams/store.ts';
+import { makeStreamStore } from './streams/store.ts';
 import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
 import { makeKnownRows } from './identity/known-rows.ts';
@@ -233,9 +233,9 @@ export async function startApp(config: Config): Promise<App> {
   // The hub.
   const { offlineGraceMs: graceMs } = config.hub;
   const presence = makePresenceStore({ scripts, keys, graceMs, replica });
-  const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics });
+  const streamStore = makeStreamStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics });
   const hub = new Hub({
-    store: hubStore,
+    store: streamStore,
     reconcileAccount: presence.reconcile,
     leases,
     replica,

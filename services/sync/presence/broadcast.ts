@@ -15,16 +15,15 @@ const PAUSE_MS = 100;
 
 /** Streams to which a newer presence can be written now; the others ask again when they are live. */
 const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
-  [...streams].filter((stream) => stream.readySent && stream.writable && stream.presenceVersion < presenceVersion);
+  [...streams].filter((stream) => stream.lacksPresence(presenceVersion));
 
 /** Writes a snapshot to each stream that has neither it nor a newer one already. */
 export function sendPresence(streams: Iterable<Stream>, presence: Presence): void {
   let chunk: Buffer | null = null;
   for (const stream of streams) {
-    if (!stream.readySent || !stream.writable || presence.version <= stream.presenceVersion) continue;
-    stream.presenceVersion = presence.version;
+    if (!stream.lacksPresence(presence.version)) continue;
     chunk ??= frame('presence', JSON.stringify(presence));
-    stream.write(chunk);
+    stream.sendPresence(presence.version, chunk);
   }
 }
 
@@ -60,5 +59,3 @@ export function makePresenceBroadcast({ streams, readPresence, onFailure }: Pres
       );
   };
 }
-
-export type PresenceBroadcast = ReturnType<typeof makePresenceBroadcast>;

@@ -8,8 +8,8 @@ interface HeartbeatParts {
 }
 
 /**
- * While the store is away nobody is sent away, who could not come back; then they go over such a time. But not for ever:
- * this replica may be the only one that does not reach it.
+ * While the store is away no stream is rotated, because its client could not come back; afterwards they are rotated over
+ * such a time. But not for ever: this replica may be the only one that does not reach the store.
  */
 const ROTATE_AGAIN_MS = 30_000;
 const ROTATE_AT_LAST_MS = 15 * 60_000;
@@ -27,10 +27,12 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
+  /** Starts the timer. */
   start(): void {
     this.#timer ??= setInterval(() => this.#tick(), Math.min(1_000, this.#parts.heartbeatMs / 4));
   }
 
+  /** Ends the timer. */
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
@@ -39,21 +41,20 @@ export class Heartbeat {
   #tick(): void {
     const now = performance.now();
     for (const stream of this.#parts.streams.values()) {
-      if (stream.isLingering(now)) stream.destroy();
-      else if (stream.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
-      else if (now >= stream.rotateAtMs) this.#rotate(stream, now);
-      else if (stream.readySent && stream.writable && stream.isQuiet(now, this.#parts.heartbeatMs)) {
+      if (stream.socket.isLingering(now)) stream.socket.destroy();
+      else if (stream.socket.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
+      else if (stream.rotation.isDue(now)) this.#rotate(stream, now);
+      else if (stream.readySent && stream.socket.writable && stream.isQuiet(now, this.#parts.heartbeatMs)) {
         // The position as id: a quiet device must not fall behind the log's end.
-        stream.writePosition(frame('ping', '{}', stream.position), now);
+        stream.writePosition(frame('ping', '{}', stream.position.id), now);
       }
     }
   }
 
   #rotate(stream: Stream, now: number): void {
-    stream.overdueSinceMs ??= now;
     const isAway = !this.#parts.isUp() || stream.isDegraded;
-    if (isAway && now - stream.overdueSinceMs < ROTATE_AT_LAST_MS) {
-      stream.rotateAtMs = now + ROTATE_AGAIN_MS * (1 + Math.random());
+    if (isAway && stream.rotation.overdueMs(now) < ROTATE_AT_LAST_MS) {
+      stream.rotation.postpone(now + ROTATE_AGAIN_MS * (1 + Math.random()));
     } else stream.end('rotate', spreadRetryMs(100, 1_000));
   }
 }

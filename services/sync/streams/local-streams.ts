@@ -18,6 +18,7 @@ export class LocalStreams {
   /** Ids of closed streams by account, as long as the store may not know of their end. */
   readonly #leaving = new Map<string, Set<string>>();
 
+  /** How many are open. */
   get size(): number {
     return this.all.size;
   }
@@ -25,10 +26,11 @@ export class LocalStreams {
   /** Bytes that clients have not taken yet. */
   get bufferedBytes(): number {
     let bytes = 0;
-    for (const stream of this.all.values()) bytes += stream.bufferedBytes;
+    for (const stream of this.all.values()) bytes += stream.socket.bufferedBytes;
     return bytes;
   }
 
+  /** The account's open streams, undefined when there are none. */
   find(account: string): AccountStreams | undefined {
     return this.#accounts.get(account);
   }
@@ -39,18 +41,25 @@ export class LocalStreams {
     return [...open, ...(this.#leaving.get(account) ?? [])];
   }
 
+  /** A stream of it has closed, and the store may not know. */
   isLeaving(account: string): boolean {
     return this.#leaving.has(account);
   }
 
+  /** It is open from now on. */
   add(stream: Stream): void {
     const { account } = stream;
     this.all.set(stream.id, stream);
     const existing = this.#accounts.get(account);
     if (existing) return void existing.streams.add(stream);
     const streams = new Set([stream]);
-    const none = { presenceVersion: 0, presenceReading: false, reading: Promise.resolve() };
-    this.#accounts.set(account, { account, streams, ...none });
+    this.#accounts.set(account, {
+      account,
+      streams,
+      presenceVersion: 0,
+      presenceReading: false,
+      reading: Promise.resolve(),
+    });
   }
 
   /** It has closed; `forget` says that the store knows. */
@@ -62,6 +71,7 @@ export class LocalStreams {
     if (entry?.streams.size === 0) this.#accounts.delete(stream.account);
   }
 
+  /** The store knows of its end. */
   forget({ account, id }: Stream): void {
     const ids = this.#leaving.get(account);
     ids?.delete(id);

@@ -36,15 +36,9 @@ export function sendReady(stream: Stream, { attached, opened, lostReason, heartb
     heartbeat_ms: heartbeatMs,
     server_id: serverId,
   };
-  if (lostReason !== null) stream.advance(attached.top);
-  // Most streams are owed nothing, and are live after the one trip of their attach.
+  const resetTo = lostReason === null ? null : attached.top;
+  // Most streams have nothing pending, and are live after the one trip of their attach.
   const hasPending = opened.pendingMessages + opened.pendingTransfers > 0;
-  stream.pending = hasPending ? { from: stream.position, written: new Set() } : null;
-  stream.presenceVersion = attached.presenceVersion;
-  const isFirst = !stream.readySent;
-  stream.readySent = true;
-  stream.needsReady = false;
-  // The first one without an id leaves the client where it said that it was.
-  if (lostReason !== null || isFirst) stream.lastSent = { position: stream.position, atMs: performance.now() };
-  stream.write(frame('ready', JSON.stringify(ready), lostReason === null ? undefined : attached.top));
+  const chunk = frame('ready', JSON.stringify(ready), resetTo ?? undefined);
+  stream.sendReady(chunk, resetTo, attached.presenceVersion, hasPending);
 }

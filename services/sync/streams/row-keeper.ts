@@ -17,18 +17,20 @@ interface RowKeeperParts {
  * back. A broker or a store that is away must not refuse the stream: it opens, and is counted online once there is a row.
  */
 export function makeRowKeeper({ restoreRow, attachLater, onFailure }: RowKeeperParts) {
+  /** Streams whose row was missing and could not be put back. */
+  const failed = new WeakSet<Stream>();
   return async (stream: Stream, { presence }: Attached): Promise<boolean> => {
     const { deviceId } = stream.caller;
     const lacksRow = deviceId !== null && presence !== null && !presence.devices.includes(deviceId);
     // Presence comes only when it is newer than what the stream has: what failed before has to be remembered.
-    if (!lacksRow && !stream.lacksRow) return false;
+    if (!lacksRow && !failed.has(stream)) return false;
     try {
       const isBack = await restoreRow(stream.caller);
-      stream.lacksRow = false;
+      failed.delete(stream);
       return isBack;
     } catch (error) {
       onFailure('restore row', error);
-      stream.lacksRow = true;
+      failed.add(stream);
       attachLater(stream, AGAIN_MS * (1 + Math.random() / 2));
       return false;
     }

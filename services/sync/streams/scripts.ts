@@ -13,9 +13,9 @@ import {
   text,
   textList,
   variants,
-  wordSet,
 } from '../redis/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
+import { liveness } from '../replicas/liveness.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 
 /** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
@@ -42,26 +42,22 @@ export const streamAttach = defineScript({
     random: randomBits,
     /** Position, or ''. */
     position: text,
-    /** '1' when the stream opens: limits are checked, the connect is announced, the first page is read. */
+    /** The stream opens: limits are checked, the connect is announced, the first page is read. */
     opening: flag,
     /** Presence version that the stream has; a newer one is returned. */
     knownVersion: number,
-    dead: wordSet,
-    /** Streams of the account that the replica holds. */
-    held: wordSet,
-    /** Channels to which nobody listens; '' when that was not asked. */
-    ghosts: text,
-    /** Ms that rows may be older than usual. */
-    lateMs: number,
-    /** Channels that the replica had before. */
-    own: wordSet,
+    liveness,
   },
   constants: { PAGE_BYTES },
   settings: ['GRACE_MS'],
   reply: variants('outcome', {
+    /** It was closed. */
     gone: {},
+    /** A later attach came first. */
     old: {},
+    /** The account has as many streams as it may. */
     busy: {},
+    /** The same, as far as is known: these channels of its other streams may be silent. */
     full: { channels: textList },
     attached: {
       top: text,
@@ -70,7 +66,9 @@ export const streamAttach = defineScript({
       states: textList,
       nextDueInMs: maybeNumber,
       transitions,
-      strayInMs: number,
+      /** Ms until a route of the replica's that it does not hold can be told from that of a new stream; 0: there is none. */
+      orphanInMs: number,
+      /** Routes that led to no stream, and are gone. */
       dropped: number,
       /** Only of a stream that opens. */
       opened: absentOr(

@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 import type { PresenceFields } from '../devices/presence-view.ts';
+import type { Transitions } from '../presence/transitions.ts';
 import type { Keys } from '../redis/keys.ts';
 import { BUS } from '../redis/payloads.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
+import { type LeaseView, livenessOf } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Replica } from '../replicas/replica.ts';
 import { logPage, streamAttach, streamDetach } from './scripts.ts';
 import type { Stream } from './stream.ts';
-import type { Transitions } from '../presence/transitions.ts';
 
 /** An event as a page returns it; `name` is '' for one that is not for this stream. */
 export interface PageEntry {
@@ -24,10 +24,11 @@ export interface Page {
   ended: boolean;
 }
 
-type Outcome = 'attached' | 'gone' | 'old' | 'busy';
+type Reply = Extract<ReturnType<typeof streamAttach.read>, { outcome: 'attached' }>;
 
 export interface Attached {
-  outcome: Outcome;
+  outcome: 'attached' | 'gone' | 'old' | 'busy';
+  /** The end of the log. */
   top: string;
   presenceVersion: number;
   /** Null when the stream already has this version. */
@@ -35,8 +36,8 @@ export interface Attached {
   /** Ms until the next thing of the account is due, null when nothing is. */
   nextDueInMs: number | null;
   transitions: Transitions;
-  /** Ms until a row of this replica's that it does not hold can be told from that of a new stream; 0: there is none. */
-  strayInMs: number;
+  /** Ms until a route of this replica's that it does not hold can be told from that of a new stream; 0: there is none. */
+  orphanInMs: number;
   opened: Opened | null;
 }
 
@@ -57,16 +58,12 @@ const NOT_ATTACHED = {
   presence: null,
   nextDueInMs: null,
   transitions: { online: 0, offline: 0 },
-  strayInMs: 0,
+  orphanInMs: 0,
   opened: null,
 };
 
-interface OpenedReply extends Omit<Opened, 'clipboard' | 'page'>, Page {
-  /** Two lines with the times, before the text. */
-  clipboard: string;
-}
-
-function openedOf(opened: OpenedReply): Opened {
+function openedOf(opened: NonNullable<Reply['opened']>): Opened {
+  // Two lines with the times, before the text.
   const [updated, expires] = opened.clipboard.split('\n');
   return {
     lostReason: opened.lostReason,
@@ -77,16 +74,16 @@ function openedOf(opened: OpenedReply): Opened {
   };
 }
 
-interface HubStoreParts {
-  scripts: ScriptLoader;
-  keys: Keys;
-  graceMs: number;
-  /** What scripts cannot read in the lease table. */
-  replica: Pick<Replica, 'deadChannels' | 'formerChannels' | 'lateMs'>;
-  /** Resolves to the number of replicas that heard it. */
-  publish: (channel: string, payload: string) => Promise<number>;
-  metrics: Pick<Metrics, 'repairs_total'>;
-}
+const attachedOf = (reply: Reply, knownVersion: number): Attached => ({
+  outcome: reply.outcome,
+  top: reply.top,
+  presenceVersion: reply.presenceVersion,
+  presence: reply.presenceVersion > knownVersion ? { devices: reply.devices, states: reply.states } : null,
+  nextDueInMs: reply.nextDueInMs,
+  transitions: reply.transitions,
+  orphanInMs: reply.orphanInMs,
+  opened: reply.opened && openedOf(reply.opened),
+});
 
 /**
  * Without a cause it is a refusal: of a script before it wrote anything, or because the store is known to be away. Any
@@ -94,102 +91,97 @@ interface HubStoreParts {
  */
 const mayHaveWritten = (error: unknown): boolean => !(error instanceof BatonError && error.cause === undefined);
 
-/** No channels, and they were asked for. */
-const NOBODY = '\n';
-
 /** A stream that opens waits no longer for the answer. */
 const ASK_MS = 250;
 
-/** The hub's scripts on the account's slot. */
-export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics }: HubStoreParts) {
-  const { deadChannels, formerChannels, lateMs } = replica;
+/** Resolves to the number of replicas that heard it. */
+type Publish = (channel: string, payload: string) => Promise<number>;
+
+/**
+ * Those of the channels to which nobody listens: a replica that was killed has no subscriber any more, long before its
+ * lease ends. One whose subscriber is just away looks the same, and so does one of which the store does not tell in time:
+ * then there is a stream too many until one of them ends, and none too few for good.
+ */
+async function silentAmong(channels: readonly string[], publish: Publish): Promise<string[]> {
+  const silent = new Set(channels);
+  const asked = [...silent].map(async (channel) => {
+    if ((await publish(channel, BUS.probe).catch(() => 0)) > 0) silent.delete(channel);
+  });
+  await Promise.race([Promise.all(asked), pause(ASK_MS, undefined, { ref: false })]);
+  return [...silent];
+}
+
+interface StreamStoreParts {
+  scripts: ScriptLoader;
+  keys: Keys;
+  graceMs: number;
+  replica: LeaseView & { readonly channel: string };
+  publish: Publish;
+  metrics: Pick<Metrics, 'repairs_total'>;
+}
+
+/** The scripts of streams on the account's slot. */
+export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metrics }: StreamStoreParts) {
   const repaired = (cause: string) => metrics.repairs_total.inc({ cause });
   const attachScript = scripts.define(streamAttach, { GRACE_MS: graceMs });
   const detachScript = scripts.define(streamDetach);
   const pageScript = scripts.define(logPage);
 
-  /**
-   * Those of the channels to which nobody listens, joined by line ends: a replica that was killed has no subscriber any
-   * more, long before its lease ends. One whose subscriber is just away looks the same, and so does one of which the
-   * store does not tell in time: then there is a stream too many until one of them ends, and none too few for good.
-   */
-  async function ghostly(channels: string[]): Promise<string> {
-    const unheard = new Set(channels);
-    const asked = [...unheard].map(async (channel) => {
-      if ((await publish(channel, BUS.probe).catch(() => 0)) > 0) unheard.delete(channel);
-    });
-    await Promise.race([Promise.all(asked), pause(ASK_MS, undefined, { ref: false })]);
-    return [...unheard].join('\n') || NOBODY;
-  }
-
   return {
     /**
-     * Writes the route and compares the position, in one step; `opening` also reads what a client needs at first. `held`:
-     * the streams of the account that this replica holds; other rows of it are what a lost tail brought back.
+     * Writes the route and tells where the log ends, in one step; `opening` also reads what a client needs at first.
+     * `held`: the streams of the account that this replica holds.
      */
-    async attach(stream: Stream, channel: string, opening: boolean, held: readonly string[]): Promise<Attached> {
-      const { account: u, device } = stream;
-      stream.generation += 1;
-      // What the stream has may change before the answer is here; a client that is greeted needs all of it.
-      const known = opening ? 0 : stream.presenceVersion;
-      const generation = stream.generation;
-      const run = (ghosts: string) =>
-        attachScript(keys.inAccount(u), {
-          stream: stream.id,
-          channel,
-          device,
-          generation,
-          position: stream.position,
-          opening,
-          knownVersion: known,
-          held,
-          ghosts,
-          dead: deadChannels(),
-          own: formerChannels(),
-          lateMs: lateMs(),
-        });
-      const { mayBeRouted } = stream;
-      stream.mayBeRouted = true;
-      const first = await run('').catch((error: unknown) => {
+    async attach(stream: Stream, opening: boolean, held: readonly string[]): Promise<Attached> {
+      // What the stream has may change before the answer is here; a client that gets its `ready` needs all of it.
+      const knownVersion = opening ? 0 : stream.presenceVersion;
+      const args = {
+        stream: stream.id,
+        channel: replica.channel,
+        device: stream.device,
+        generation: stream.attaches.sent(),
+        position: stream.position.id,
+        opening,
+        knownVersion,
+        liveness: livenessOf(replica, held),
+      };
+      const accountKeys = keys.inAccount(stream.account);
+      let reply = await attachScript(accountKeys, args).catch((error: unknown) => {
         // Attached again or detached, by whether it is open.
         if (mayHaveWritten(error)) repaired('unknown attach');
-        else stream.mayBeRouted = mayBeRouted;
+        else stream.attaches.refused();
         throw error;
       });
-      // Streams of a replica that has just died must not push out those that are alive.
-      const ghosts = first.outcome === 'full' ? await ghostly(first.channels) : '';
-      const reply = ghosts === '' ? first : await run(ghosts);
-      if (ghosts !== '' && ghosts !== NOBODY) repaired('ghost stream');
-      // Asked with ghosts, it does not answer that it is full.
+      if (reply.outcome === 'full') {
+        // Streams of a replica that has just died must not push out those that are there.
+        const silent = await silentAmong(reply.channels, publish);
+        reply = await attachScript(accountKeys, { ...args, liveness: { ...args.liveness, silent } });
+        if (silent.length > 0) repaired('ghost stream');
+      }
       if (reply.outcome === 'full') throw new Error('the account is full after it was asked who is there');
       if (reply.outcome !== 'attached') return { ...NOT_ATTACHED, outcome: reply.outcome };
       if (reply.dropped > 0) repaired('stray row');
-      return {
-        outcome: reply.outcome,
-        top: reply.top,
-        presenceVersion: reply.presenceVersion,
-        presence: reply.presenceVersion > known ? { devices: reply.devices, states: reply.states } : null,
-        nextDueInMs: reply.nextDueInMs,
-        transitions: reply.transitions,
-        strayInMs: reply.strayInMs,
-        opened: reply.opened && openedOf(reply.opened),
-      };
+      return attachedOf(reply, knownVersion);
     },
 
     /** Marks the stream's route as closed. */
-    async detach(stream: Stream, channel: string): Promise<void> {
-      stream.generation += 1;
-      const { id, device, generation } = stream;
-      await detachScript(keys.inAccount(stream.account), { stream: id, channel, device, generation });
+    async detach(stream: Stream): Promise<void> {
+      await detachScript(keys.inAccount(stream.account), {
+        stream: stream.id,
+        channel: replica.channel,
+        device: stream.device,
+        generation: stream.attaches.nextGeneration(),
+      });
     },
 
     /** The next page after the stream's position, or why that position is no longer valid. */
     async readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {
-      const { position, device } = stream;
-      const { lostReason, entries, ended } = await pageScript(keys.inAccount(stream.account), { position, device });
+      const { device } = stream;
+      const accountKeys = keys.inAccount(stream.account);
+      const { lostReason, entries, ended } = await pageScript(accountKeys, { position: stream.position.id, device });
       return lostReason === null ? { entries, ended } : { lostReason };
     },
   };
 }
 
-export type HubStore = ReturnType<typeof makeHubStore>;
+export type StreamStore = ReturnType<typeof makeStreamStore>;

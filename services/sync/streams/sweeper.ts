@@ -1,15 +1,10 @@
+import { AttachRounds } from './attach-rounds.ts';
 import type { Stream } from './stream.ts';
+import { againAt, TimedQueue } from './timed-queue.ts';
 
 /** Calls per tick; together with the tick a replica makes at most 2,000 repairs a second. */
 const TICK_MS = 25;
 const PER_TICK = 50;
-
-/**
- * What failed is tried again after this, and up to twice as long; longer with each try, because in a cluster one primary
- * may be away, or refuse, for long.
- */
-const AGAIN_MS = 400;
-const MAX_AGAIN_MS = 4_000;
 
 /** Calls without an answer yet: a slow store slows the sweep down. */
 const MAX_IN_FLIGHT = 200;
@@ -17,38 +12,26 @@ const MAX_IN_FLIGHT = 200;
 /** After a failover the sweeps of all replicas together stay below this many a second. */
 const ALL_REPLICAS_PER_SECOND = 20_000;
 
-/** When to try again after so many failures. */
-const againAt = (failures: number): number =>
-  performance.now() + Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** (failures - 1)) * (1 + Math.random());
+/** The cause of an attach for which nobody asked. */
+const SWEEP = 'sweep';
 
-/** Does what is due of a queue, at most so many; resolves to how many. */
-function serve<T>(queue: Map<T, number>, most: number, act: (item: T) => void): number {
-  const now = performance.now();
-  let served = 0;
-  for (const [item, at] of queue) {
-    if (served >= most) break;
-    if (at > now) continue;
-    act(item);
-    served += 1;
+/** One stream after the other, those that come meanwhile too; undefined where there is none. */
+function* roundAndRound(streams: ReadonlyMap<string, Stream>): Generator<Stream | undefined> {
+  for (;;) {
+    if (streams.size === 0) yield undefined;
+    yield* streams.values();
   }
-  return served;
-}
-
-/** What `allAttached` waits for. */
-interface Round {
-  left: Set<Stream>;
-  done: () => void;
 }
 
 interface SweeperParts {
   streams: ReadonlyMap<string, Stream>;
   sweepMs: number;
   /** Resolves to false when it cannot be done yet; it is asked for again then, by `attachSoon`. */
-  attach: (stream: Stream) => Promise<boolean>;
-  /** It did not succeed, and will be tried again. */
-  onAttachFailed: (stream: Stream) => void;
+  attach: (stream: Stream, cause: string) => Promise<boolean>;
+  /** It did not succeed, and will be tried again. Returns how often that was so, one after the other. */
+  onAttachFailed: (stream: Stream) => number;
   detach: (stream: Stream) => Promise<void>;
-  /** Resolves to the ms after which to look again, 0 when settled. */
+  /** Resolves to the ms after which to reconcile again, 0 when settled. */
   reconcile: (account: string) => Promise<number>;
   liveReplicas: () => number;
   isUp: () => boolean;
@@ -56,86 +39,88 @@ interface SweeperParts {
 }
 
 /**
- * Everything the hub does again until it succeeds: attaching streams (each once a sweep, and at once after whatever
- * may have lost an announcement), detaching closed ones, and looking again when the grace of a closed device is over.
+ * When streams are attached (each once a sweep, and at once after whatever may have lost an announcement), closed ones
+ * are detached, and accounts are reconciled. Each is tried again until it succeeds.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
-  /** Streams to attach and to detach, and accounts to look at, each with the time before which it is not tried. */
-  readonly #urgent = new Map<Stream, number>();
-  /** Streams that are to be among the urgent ones when their time comes. */
-  readonly #later = new Map<Stream, number>();
-  readonly #closed = new Map<Stream, number>();
-  readonly #looks = new Map<string, number>();
-  readonly #rounds = new Set<Round>();
-  #round: Iterator<Stream>;
-  #owed = 0;
+  readonly #attaches = new TimedQueue<Stream>();
+  readonly #causes = new Map<Stream, string>();
+  /** Streams that are to be attached when their time comes, if they are still there. */
+  readonly #later = new TimedQueue<Stream>();
+  readonly #detaches = new TimedQueue<Stream>();
+  readonly #reconciliations = new TimedQueue<string>();
+  readonly #rounds = new AttachRounds();
+  readonly #sweep: Iterator<Stream | undefined>;
+  /** Streams of the sweep that are due by now. */
+  #due = 0;
   #tickedMs = 0;
   #inFlight = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
-    this.#round = parts.streams.values();
+    this.#sweep = roundAndRound(parts.streams);
   }
 
+  /** Starts the timer. */
   start(): void {
     this.#tickedMs = performance.now();
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
+  /** Ends the timer. */
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
   }
 
-  /** `cause`: for the counters, should it turn out to be behind. */
+  /** `cause`: for the counters, should the stream turn out to be behind. */
   attachSoon(stream: Stream, cause = 'again'): void {
-    stream.recheckReason ??= cause;
-    this.#urgent.set(stream, 0);
+    if (!this.#causes.has(stream)) this.#causes.set(stream, cause);
+    this.#attaches.add(stream, 0);
   }
 
   /** Attaches it when this time is over, and not before it for this alone. */
   attachLater(stream: Stream, inMs: number): void {
-    this.#later.set(stream, performance.now() + inMs);
+    this.#later.add(stream, performance.now() + inMs);
   }
 
+  /** Attaches every stream: announcements may have been missed. */
   attachAll(cause: string): void {
     for (const stream of this.#parts.streams.values()) this.attachSoon(stream, cause);
   }
 
   /** After `attachAll`: resolves when each stream that is open now has been attached since, or is gone from the store. */
   allAttached(): Promise<void> {
-    const left = new Set(this.#parts.streams.values());
-    if (left.size === 0) return Promise.resolve();
-    return new Promise((done) => this.#rounds.add({ left, done }));
+    return this.#rounds.begin(this.#parts.streams.values());
   }
 
   /** Detaches until it is confirmed: an attach with unknown outcome must not leave a route behind. */
   detachSoon(stream: Stream): void {
-    this.#urgent.delete(stream);
+    this.#dropAttach(stream);
     this.#detach(stream);
   }
 
   /** A stream has closed of which the store never knew. */
   forget(stream: Stream): void {
-    this.#urgent.delete(stream);
-    this.#settle(stream);
+    this.#dropAttach(stream);
+    this.#rounds.settle(stream);
   }
 
-  /** The earliest time counts: the look itself says when it has to be repeated. */
+  /** The earliest time counts: the reconciliation itself says when it has to be repeated. */
   reconcileLater(account: string, inMs: number): void {
-    this.#looks.set(account, Math.min(this.#looks.get(account) ?? Infinity, performance.now() + inMs));
+    this.#reconciliations.addEarlier(account, performance.now() + inMs);
   }
 
-  /** Nothing is waiting to be told to the store any more. */
+  /** No end of a stream waits to be told to the store any more. */
   get settled(): boolean {
-    return this.#closed.size === 0 && this.#inFlight === 0;
+    return this.#detaches.size === 0 && this.#inFlight === 0;
   }
 
   /**
-   * Each queue has its turn, however long the others are: a primary of a cluster that refuses everything must not keep
-   * the streams of the others from being swept, which would be taken for dead then.
+   * Each queue is served, however long the others are: a primary of a cluster that refuses everything must not keep the
+   * streams of the others from being swept, which would be taken for dead then.
    */
   #tick(): void {
     const { streams, sweepMs, liveReplicas, isUp } = this.#parts;
@@ -147,76 +132,61 @@ export class Sweeper {
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
     // Streams that close all at once are detached at once, beyond what a tick may.
     let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
-    this.#owed = Math.min(budget, this.#owed + (streams.size * sinceMs) / sweepMs);
-    for (; this.#owed >= 1; this.#owed -= 1, budget -= 1) {
-      const stream = this.#nextInRound();
+    this.#due = Math.min(budget, this.#due + (streams.size * sinceMs) / sweepMs);
+    for (; this.#due >= 1; this.#due -= 1, budget -= 1) {
+      const { value: stream } = this.#sweep.next();
       if (stream) this.#attach('sweep', stream);
     }
-    budget -= serve(this.#closed, budget / 3, (stream) => this.#detach(stream));
-    budget -= serve(this.#looks, budget / 3, (account) => this.#reconcile(account));
-    serve(this.#later, budget, (stream) => {
-      this.#later.delete(stream);
-      if (streams.has(stream.id)) this.attachSoon(stream, 'stray');
-    });
-    serve(this.#urgent, budget, (stream) => this.#attach('attach', stream));
+    budget -= this.#detaches.serve(budget / 3, (stream) => this.#detach(stream));
+    budget -= this.#reconciliations.serve(budget / 3, (account) => this.#reconcile(account));
+    this.#later.serve(budget, (stream) => streams.has(stream.id) && this.attachSoon(stream, 'stray'));
+    this.#attaches.serve(budget, (stream) => this.#attach('attach', stream));
   }
 
-  /** Walks round the open streams; a Map's iterator sees additions and skips what was removed. */
-  #nextInRound(): Stream | undefined {
-    const step = this.#round.next();
-    if (!step.done) return step.value;
-    this.#round = this.#parts.streams.values();
-    return this.#round.next().value;
+  /** Returns the cause. */
+  #dropAttach(stream: Stream): string {
+    const cause = this.#causes.get(stream) ?? SWEEP;
+    this.#causes.delete(stream);
+    this.#attaches.delete(stream);
+    return cause;
   }
 
   #attach(task: string, stream: Stream): void {
-    this.#urgent.delete(stream);
+    const cause = this.#dropAttach(stream);
     this.#run(
       task,
       async () => {
-        if (await this.#parts.attach(stream)) this.#settle(stream);
+        const isDone = await this.#parts.attach(stream, cause);
+        // One that was under way when all were asked for may have been too early.
+        if (isDone && !this.#attaches.has(stream)) this.#rounds.settle(stream);
       },
       () => {
         if (!this.#parts.streams.has(stream.id)) return;
-        this.#parts.onAttachFailed(stream);
-        this.#urgent.set(stream, againAt(stream.failedAttaches));
+        if (cause !== SWEEP) this.#causes.set(stream, cause);
+        this.#attaches.add(stream, againAt(this.#parts.onAttachFailed(stream)));
       },
     );
   }
 
   #detach(stream: Stream): void {
-    this.#closed.delete(stream);
     this.#run(
       'detach',
       async () => {
         await this.#parts.detach(stream);
-        this.#settle(stream);
+        this.#rounds.settle(stream);
       },
-      () => this.#closed.set(stream, againAt(1)),
+      () => this.#detaches.add(stream, againAt(1)),
     );
   }
 
-  #settle(stream: Stream): void {
-    // One that was under way when all were asked for may have been too early.
-    if (this.#urgent.has(stream)) return;
-    for (const round of this.#rounds) {
-      round.left.delete(stream);
-      if (round.left.size > 0) continue;
-      this.#rounds.delete(round);
-      round.done();
-    }
-  }
-
   #reconcile(account: string): void {
-    this.#looks.delete(account);
-    const again = () => this.reconcileLater(account, 1_000);
     this.#run(
       'look',
       async () => {
         const inMs = await this.#parts.reconcile(account);
         if (inMs > 0) this.reconcileLater(account, inMs);
       },
-      again,
+      () => this.reconcileLater(account, 1_000),
     );
   }
 

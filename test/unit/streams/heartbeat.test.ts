@@ -1,4 +1,5 @@
 import { Heartbeat } from '../../../services/sync/streams/heartbeat.ts';
+import { Rotation } from '../../../services/sync/streams/rotation.ts';
 import type { Stream } from '../../../services/sync/streams/stream.ts';
 
 const { jest } = import.meta;
@@ -18,16 +19,16 @@ function setUp({ isUp = true, ...given }: Partial<FakeStream> & { isUp?: boolean
   const ends: string[] = [];
   const destroy = jest.fn();
   const { isTooSlow = false, isLingering = false, isDegraded = false, rotateAtMs = Infinity } = given;
+  const rotation = new Rotation(rotateAtMs);
   const stream = {
-    ...{ destroy, rotateAtMs, isDegraded, readySent: false, writable: true },
-    isTooSlow: () => isTooSlow,
-    isLingering: () => isLingering,
+    ...{ rotation, isDegraded, readySent: false },
+    socket: { destroy, isTooSlow: () => isTooSlow, isLingering: () => isLingering },
     end: (reason: string) => ends.push(reason),
   };
   const streams = new Map([['s', stream as unknown as Stream]]);
   const heartbeat = new Heartbeat({ streams, heartbeatMs: 4_000, isUp: () => state.isUp });
   heartbeat.start();
-  return { state, stream, ends, destroy, heartbeat };
+  return { state, rotation, ends, destroy, heartbeat };
 }
 
 beforeEach(() => void jest.useFakeTimers());
@@ -41,12 +42,12 @@ test('a stream that had its time is sent to another replica', async () => {
 });
 
 test('while the store is away nobody is sent away who could not come back, and then not all at once', async () => {
-  const { state, ends, stream, heartbeat } = setUp({ rotateAtMs: 1, isUp: false });
+  const { state, ends, rotation, heartbeat } = setUp({ rotateAtMs: 1, isUp: false });
   await jest.advanceTimersByTimeAsync(10 * MINUTE);
   expect(ends).toEqual([]);
 
   state.isUp = true;
-  expect(stream.rotateAtMs).toBeGreaterThan(performance.now());
+  expect(rotation.isDue(performance.now())).toBe(false);
   await jest.advanceTimersByTimeAsync(1 * MINUTE);
   expect(ends[0]).toBe('rotate');
   heartbeat.stop();

@@ -1,12 +1,11 @@
-import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { Hub } from '../../../services/sync/streams/hub.ts';
 import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
-import type { Attached, HubStore } from '../../../services/sync/streams/store.ts';
+import type { Attached, StreamStore } from '../../../services/sync/streams/store.ts';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+import { Client } from './new-stream.ts';
 
 const { jest } = import.meta;
 
@@ -16,7 +15,7 @@ const ATTACHED: Attached = {
   ...{ outcome: 'attached', top: '1-1', presenceVersion: 1, nextDueInMs: null },
   presence: { devices: [], states: [] },
   transitions: { online: 0, offline: 0 },
-  strayInMs: 0,
+  orphanInMs: 0,
   opened: null,
 };
 
@@ -28,25 +27,6 @@ const opened = (lostReason: 'gap' | 'new' | null): Attached => ({
   },
 });
 
-/** What a client reads. */
-class Client extends EventEmitter {
-  text = '';
-  writableLength = 0;
-  headersSent = false;
-  destroyed = false;
-  writeHead(): void {
-    this.headersSent = true;
-  }
-  write(chunk: Buffer): boolean {
-    this.text += String(chunk);
-    return true;
-  }
-  end(chunk: Buffer): void {
-    this.write(chunk);
-    this.emit('close');
-  }
-}
-
 /** A hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
 function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const attach = jest.fn(() => {
@@ -55,7 +35,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
     return answer === 'errs' ? Promise.reject(new BatonError('internal')) : Promise.resolve(answer);
   });
   const detach = jest.fn(() => Promise.resolve());
-  const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
+  const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as StreamStore;
   const hub = new Hub({
     store,
     reconcileAccount: () => Promise.resolve({ againInMs: 0, transitions: { online: 0, offline: 0 } }),
@@ -76,8 +56,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   });
   hub.start();
   const client = new Client();
-  const open = () =>
-    hub.open({ res: client as unknown as ServerResponse, caller: CALLER, device: '~Tab', lastEventId: null });
+  const open = () => hub.open({ res: client.response, caller: CALLER, device: '~Tab', lastEventId: null });
   return { hub, client, attach, detach, open };
 }
 
@@ -86,7 +65,7 @@ afterEach(() => void jest.useRealTimers());
 
 const missedOne = { account: 'ann', name: 'message', to: '', prev: '8-8', id: '9-9', data: '{}', appendedAtMs: 9 };
 
-test('a stream that is greeted anew while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
+test('a stream that is opened anew while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
   const { hub, client, attach, open } = setUp([
     opened('new'),
     // It lost its position, and between this attach and its answer another one came first.
@@ -104,7 +83,7 @@ test('a stream that is greeted anew while a later comparison overtakes it goes o
   hub.stop();
 });
 
-test('one to which the store told presence that it has lost since is greeted anew, also when that fails at first', async () => {
+test('one to which the store told presence that it has lost since gets another ready, also when that fails at first', async () => {
   const { hub, client, attach, open } = setUp([
     { ...opened('new'), presenceVersion: 5 },
     ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],

@@ -1,6 +1,6 @@
 import type { Attached } from '../../../services/sync/streams/store.ts';
 import { makeRowKeeper } from '../../../services/sync/streams/row-keeper.ts';
-import type { Stream } from '../../../services/sync/streams/stream.ts';
+import { newStream } from './new-stream.ts';
 
 const { jest } = import.meta;
 
@@ -8,7 +8,7 @@ const attached = (devices: string[] | null): Attached =>
   ({ presence: devices && { devices, states: [] } }) as unknown as Attached;
 
 function setUp(...outcomes: (boolean | 'fails')[]) {
-  const stream = { caller: { deviceId: 'phone' }, lacksRow: false } as Stream;
+  const stream = newStream();
   const restoreRow = jest.fn(() => {
     const outcome = outcomes.shift() ?? false;
     return outcome === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve(outcome);

@@ -1,15 +1,17 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeHubStore } from '../../../services/sync/streams/store.ts';
+import { makeStreamStore } from '../../../services/sync/streams/store.ts';
 import type { Stream } from '../../../services/sync/streams/stream.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import type { ScriptLoader } from '../../../services/sync/redis/scripts.ts';
+import type { Liveness } from '../../../services/sync/replicas/liveness.ts';
 import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
+import { newStream } from './new-stream.ts';
 
-type Attach = (keys: unknown, args: { ghosts: string }) => Promise<unknown>;
+type Attach = (keys: unknown, args: { liveness: Liveness; generation: number }) => Promise<unknown>;
 
 const ATTACHED = {
   ...{ outcome: 'attached', top: '1-1', presenceVersion: 0, devices: [], states: [], nextDueInMs: null, opened: null },
-  ...{ transitions: { online: 0, offline: 0 }, strayInMs: 0, dropped: 0 },
+  ...{ transitions: { online: 0, offline: 0 }, orphanInMs: 0, dropped: 0 },
 };
 
 /** A store whose scripts all are `attach`. */
@@ -18,24 +20,24 @@ const storeOf = (
   publish: (channel: string) => Promise<number> = () => Promise.resolve(1),
   repaired: (cause: string) => void = () => undefined,
 ) =>
-  makeHubStore({
+  makeStreamStore({
     scripts: { define: () => attach } as unknown as ScriptLoader,
     keys: makeKeys('test'),
     graceMs: 0,
-    replica: { deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 },
+    replica: { channel: 'bus', deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 },
     publish,
     metrics: { repairs_total: { inc: (labels: { cause: string }) => repaired(labels.cause) } } as unknown as Metrics,
   });
 
 test('a stream that opens is given all of presence, also when it was told of it while it asked', async () => {
-  const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
+  const stream = newStream();
   const attach = () => {
-    stream.presenceVersion = 900;
+    stream.sendPresence(900, Buffer.from('presence'));
     const presence = { presenceVersion: 900, devices: ['phone', 'row'], states: ['phone', '1800'] };
     return Promise.resolve({ ...ATTACHED, ...presence });
   };
 
-  const { presence } = await storeOf(attach).attach(stream as Stream, 'bus', true, ['s1']);
+  const { presence } = await storeOf(attach).attach(stream, true, [stream.id]);
 
   expect(presence).toEqual({ devices: ['phone', 'row'], states: ['phone', '1800'] });
 });
@@ -43,27 +45,29 @@ test('a stream that opens is given all of presence, also when it was told of it 
 describe('a limit that others may only seem to reach', () => {
   const FULL = { outcome: 'full', channels: ['bus:a', 'bus:b', 'bus:a'] };
 
-  /** The ghosts that the script was told of, time after time. */
+  /** The silent channels that the script was told of, time after time. */
   async function attachWith(publish: (channel: string) => Promise<number>): Promise<unknown[]> {
     const given: unknown[] = [];
-    const attach: Attach = (_keys, { ghosts }) => {
-      given.push(ghosts);
+    const generations = new Set<number>();
+    const attach: Attach = (_keys, { liveness: { silent }, generation }) => {
+      given.push(silent);
+      generations.add(generation);
       return Promise.resolve(given.length === 1 ? FULL : { outcome: 'busy' });
     };
     const store = storeOf(attach, publish);
-    const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, position: '', presenceVersion: 0 };
-    expect((await store.attach(stream as Stream, 'bus', true, ['s1'])).outcome).toBe('busy');
-    expect(stream.generation).toBe(1);
+    const stream = newStream();
+    expect((await store.attach(stream, true, [stream.id])).outcome).toBe('busy');
+    expect([...generations]).toEqual([1]);
     return given;
   }
 
-  test.each<[string, (channel: string) => Promise<number>, string]>([
-    ['nobody listens there', (channel) => Promise.resolve(channel === 'bus:a' ? 0 : 1), 'bus:a'],
-    ['all listen', () => Promise.resolve(1), '\n'],
-    ['it cannot be asked', () => Promise.reject(new Error('away')), 'bus:a\nbus:b'],
-    ['no answer comes', () => new Promise(() => undefined), 'bus:a\nbus:b'],
-  ])('is asked about once: %s', async (_, publish, ghosts) => {
-    expect(await attachWith(publish)).toEqual(['', ghosts]);
+  test.each<[string, (channel: string) => Promise<number>, string[]]>([
+    ['nobody listens there', (channel) => Promise.resolve(channel === 'bus:a' ? 0 : 1), ['bus:a']],
+    ['all listen', () => Promise.resolve(1), []],
+    ['it cannot be asked', () => Promise.reject(new Error('away')), ['bus:a', 'bus:b']],
+    ['no answer comes', () => new Promise(() => undefined), ['bus:a', 'bus:b']],
+  ])('is asked about once: %s', async (_, publish, silent) => {
+    expect(await attachWith(publish)).toEqual([null, silent]);
   });
 });
 
@@ -80,16 +84,19 @@ describe('whether a route may have been written', () => {
     ['there was no connection to send it again', fails(unavailable(new Error('enableOfflineQueue'))), true],
     ['the name was taken', fails(new BatonError('name_taken')), false],
   ])('%s', async (_, answer, may) => {
-    const store = storeOf(answer);
-    const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0, mayBeRouted: false } as Stream;
-    const attach = () => store.attach(stream, 'bus', true, []).catch(() => undefined);
-    await attach();
-    expect(stream.mayBeRouted).toBe(may);
+    const attach = (to: Stream) =>
+      storeOf(answer)
+        .attach(to, true, [])
+        .catch(() => undefined);
+    const stream = newStream();
+    await attach(stream);
+    expect(stream.attaches.mayBeRouted).toBe(may);
 
     // What was written once stays so, whatever becomes of the next one.
-    stream.mayBeRouted = true;
-    await attach();
-    expect(stream.mayBeRouted).toBe(true);
+    const routed = newStream();
+    routed.attaches.sent();
+    await attach(routed);
+    expect(routed.attaches.mayBeRouted).toBe(true);
   });
 });
 
@@ -118,8 +125,7 @@ describe('what an attach puts right is counted', () => {
       () => Promise.resolve(0),
       (cause) => counted.push(cause),
     );
-    const stream = { account: 'ann', device: 'phone', id: 's1', generation: 0 } as Stream;
-    await store.attach(stream, 'bus', false, []).catch(() => undefined);
+    await store.attach(newStream(), false, []).catch(() => undefined);
     expect(counted).toEqual(causes);
   });
 });

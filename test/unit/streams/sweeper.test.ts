@@ -5,7 +5,7 @@ const { jest } = import.meta;
 
 const QUIET = {
   sweepMs: 2_000,
-  onAttachFailed: () => undefined,
+  onAttachFailed: () => 1,
   reconcile: () => Promise.resolve(0),
   liveReplicas: () => 1,
   isUp: () => true,
@@ -14,7 +14,7 @@ const QUIET = {
 
 test('streams whose part of the store refuses do not keep the others from being swept, or ends from being told', async () => {
   const streams = new Map<string, Stream>();
-  const add = (id: string, account: string) => streams.set(id, { id, account, failedAttaches: 1 } as Stream);
+  const add = (id: string, account: string) => streams.set(id, { id, account } as Stream);
   for (let i = 0; i < 3_000; i++) add(`refused-${i}`, 'refused');
   for (let i = 0; i < 30; i++) add(`swept-${i}`, 'swept');
   const [sweeps, ends] = [new Map<string, number>(), new Map<string, number>()];
@@ -49,7 +49,7 @@ test('streams whose part of the store refuses do not keep the others from being 
 });
 
 test('one that was still opening when all were to be attached counts once it has been attached since', async () => {
-  const stream = { id: 'opening', account: 'a', failedAttaches: 0 } as Stream;
+  const stream = { id: 'opening', account: 'a' } as Stream;
   let isOpen = false;
   let tried = (): void => undefined;
   const wasTried = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ test('one that was still opening when all were to be attached counts once it has
 });
 
 test('whoever waits for all does not wait for a stream that closed before the store knew of it', async () => {
-  const stream = { id: 'refused', account: 'a', failedAttaches: 0 } as Stream;
+  const stream = { id: 'refused', account: 'a' } as Stream;
   const sweeper = new Sweeper({
     ...QUIET,
     streams: new Map([[stream.id, stream]]),
@@ -96,7 +96,7 @@ test('whoever waits for all does not wait for a stream that closed before the st
   await expect(all).resolves.toBeUndefined();
 });
 
-test('an account is looked at when the first of its devices is due, however many close after it', async () => {
+test('an account is reconciled when the first of its devices is due, however many close after it', async () => {
   jest.useFakeTimers();
   const reconcile = jest.fn<Promise<number>, [account: string]>(() => Promise.resolve(0));
   const sweeper = new Sweeper({

@@ -1,13 +1,14 @@
--- Room for one more stream of an account: a device that has as many as it may gets it in the place of its oldest, so that
--- nothing is added to the account.
+-- How many streams an account and a device may have. A device that has as many as it may gets one more in the place of
+-- its oldest, so that nothing is added to the account.
 
--- The open rows but `stream`'s own, and but those on channels of replicas that are dead, or seem so. `held`: rows of the
--- caller, who may have had another channel.
-local function open_elsewhere(rows, stream, dead, ghostly, held)
+-- The open routes but that of `stream`, and but those of replicas that are dead. A silent channel is that of a replica
+-- that has just died, unless the caller holds the stream, who may have had another channel.
+local function other_streams(rows, stream, liveness)
   local others = {}
   for _, row in ipairs(rows) do
-    local is_ghost = ghostly[row.channel] and not held[row.id]
-    if row.open and row.id ~= stream and not dead[row.channel] and not is_ghost then others[#others + 1] = row end
+    local is_silent = liveness.silent and liveness.silent[row.channel] and not liveness.held[row.id]
+    local is_dead = liveness.dead[row.channel] or is_silent
+    if row.open and row.id ~= stream and not is_dead then others[#others + 1] = row end
   end
   return others
 end
@@ -21,9 +22,9 @@ local function of_device(rows, device)
 end
 
 -- RETURNS 'free' | 'replaces' | 'none'
-local function slot_for(rows, device, a_device, an_account)
-  if #of_device(rows, device) >= a_device then return 'replaces' end
-  return #rows >= an_account and 'none' or 'free'
+local function slot_for(rows, device)
+  if #of_device(rows, device) >= LIMITS.streamsPerDevice then return 'replaces' end
+  return #rows >= LIMITS.streamsPerAccount and 'none' or 'free'
 end
 
 -- The channels of the rows, without the caller's own.
@@ -36,10 +37,10 @@ local function channels_of(rows, own)
 end
 
 -- Closes the oldest of the device, so that one fewer than it may have are left.
-local function supersede(key, rows, device, a_device, now)
+local function supersede(key, rows, device, now)
   local siblings = of_device(rows, device)
   table.sort(siblings, function(a, b) return a.opened < b.opened or (a.opened == b.opened and a.id < b.id) end)
-  for i = 1, #siblings - a_device + 1 do
+  for i = 1, #siblings - LIMITS.streamsPerDevice + 1 do
     siblings[i].closed, siblings[i].open = now, false
     write_route(key, siblings[i])
     notify(siblings[i].channel, 'superseded', BUS.superseded .. '\n' .. account_of(key) .. '\n' .. siblings[i].id)

@@ -1,0 +1,80 @@
+import type { Reconciler } from '../presence/reconciler.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { spreadRetryMs } from './heartbeat.ts';
+import type { LocalStreams } from './local-streams.ts';
+import type { StreamStore } from './store.ts';
+import type { Stream } from './stream.ts';
+import type { Sweeper } from './sweeper.ts';
+
+/** How long the last detaches may take before the sockets are cut. */
+const SETTLE_MS = 5_000;
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface ClosingParts {
+  streams: LocalStreams;
+  store: Pick<StreamStore, 'detach'>;
+  sweeper: Sweeper;
+  reconciler: Reconciler;
+  metrics: Metrics;
+  graceMs: number;
+}
+
+/** Streams from their last frame until the store knows of their end. */
+export class Closing {
+  readonly #parts: ClosingParts;
+  #draining = false;
+
+  constructor(parts: ClosingParts) {
+    this.#parts = parts;
+  }
+
+  /** No stream is opened any more. */
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  /** The stream is no longer here; the sweeper detaches it where the store may have a route of it. */
+  close(stream: Stream): void {
+    if (!stream.close()) return;
+    const { streams, sweeper, metrics } = this.#parts;
+    streams.remove(stream);
+    metrics.streams_closed_total.inc({ reason: stream.closeReason });
+    if (stream.attaches.mayBeRouted) return sweeper.detachSoon(stream);
+    // What the store refused throughout an outage is not to be told to it afterwards, by the thousand.
+    this.#forget(stream);
+    sweeper.forget(stream);
+  }
+
+  /** Tells the store of the end of a stream. */
+  async detach(stream: Stream): Promise<void> {
+    await this.#parts.store.detach(stream);
+    this.#forget(stream);
+    this.#parts.reconciler.noteEnd(stream.account);
+  }
+
+  /**
+   * Ends all streams in random order, evenly over `spreadMs`, each with a `retry` of its own, and refuses new ones.
+   * Resolves when they are gone and the store knows of it.
+   */
+  async drain(spreadMs: number): Promise<void> {
+    this.#draining = true;
+    const { streams, sweeper } = this.#parts;
+    const order = [...streams.all.values()].sort(() => Math.random() - 0.5);
+    const started = performance.now();
+    for (const [index, stream] of order.entries()) {
+      const waitMs = started + (spreadMs * index) / order.length - performance.now();
+      if (waitMs > 5) await delay(waitMs);
+      stream.end('draining', spreadRetryMs(500, 3_000));
+    }
+    const deadline = performance.now() + SETTLE_MS;
+    while (!(sweeper.settled && streams.size === 0) && performance.now() < deadline) await delay(20);
+    for (const stream of streams.all.values()) stream.socket.destroy();
+  }
+
+  /** The store has no route of it: not before, since a reconciliation that comes first finds it open, and is the last. */
+  #forget(stream: Stream): void {
+    this.#parts.streams.forget(stream);
+    this.#parts.sweeper.reconcileLater(stream.account, this.#parts.graceMs + 20);
+  }
+}

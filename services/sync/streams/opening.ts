@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import { isStoreAway } from '../redis/faults.ts';
+import type { LeaseStore } from '../replicas/lease-store.ts';
+import type { Replica } from '../replicas/replica.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Closing } from './closing.ts';
+import { isPosition } from './frames.ts';
+import { spreadRetryMs } from './heartbeat.ts';
+import type { LocalStreams } from './local-streams.ts';
+import { makePermits } from './permits.ts';
+import { sendReady } from './ready.ts';
+import type { RowKeeper } from './row-keeper.ts';
+import type { Attached, StreamStore } from './store.ts';
+import { Stream } from './stream.ts';
+import type { Sweeper } from './sweeper.ts';
+
+/** A superseded client must not come back by itself; should it, then late. */
+export const SUPERSEDED_RETRY_MS = 60_000;
+
+/** Streams that open at once; in a reconnect storm the others wait, and the store answers each in time. */
+const OPENING_AT_ONCE = 200;
+
+export interface OpenRequest {
+  res: ServerResponse;
+  caller: Caller;
+  /** Device id, or `~<name>`. */
+  device: string;
+  /** As the client sent it; null when it sent none. */
+  lastEventId: string | null;
+}
+
+interface OpeningParts {
+  streams: LocalStreams;
+  store: Pick<StreamStore, 'attach'>;
+  leases: Pick<LeaseStore, 'addAccount'>;
+  replica: Pick<Replica, 'id'>;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
+  restoreRow: RowKeeper;
+  catchUp: CatchUp;
+  closing: Closing;
+  sweeper: Sweeper;
+  /** The attach of a stream has told what it changed in the account. */
+  onAttached: (stream: Stream, attached: Attached) => void;
+  /** A live stream can be written to again. */
+  onDrained: (stream: Stream) => void;
+  metrics: Metrics;
+  timing: { rotateMs: number; heartbeatMs: number };
+  maxStreams: number;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** Streams from the request to their first page, and those that are opened anew because something of theirs was lost. */
+export class Opening {
+  readonly #parts: OpeningParts;
+  readonly #withPermit = makePermits(OPENING_AT_ONCE);
+
+  constructor(parts: OpeningParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Serves one stream. Rejects only with what a client can mend (`name_taken`, `session_revoked`): whatever is our own
+   * fault answers 200 and a `reconnect` event, because a native EventSource gives up on any other status.
+   */
+  async open({ res, caller, device, lastEventId }: OpenRequest): Promise<void> {
+    const { streams, maxStreams, isRevoked, closing, timing, onDrained } = this.#parts;
+    const { account, deviceId } = caller;
+    // In the tick that places the stream: a revocation comes before this, or finds the stream.
+    if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
+    // The client left while it was asked who it is: no event will tell of its end any more.
+    if (res.destroyed) return;
+    const isMalformed = lastEventId !== null && !isPosition(lastEventId);
+    const position = isMalformed ? '' : (lastEventId ?? '');
+    const rotateAtMs = performance.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
+    const stream = new Stream({ res, caller, device, position, rotateAtMs });
+    if (closing.isDraining || streams.size >= maxStreams) {
+      return stream.end(closing.isDraining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));
+    }
+    res.on('close', () => closing.close(stream));
+    // Presence that came while the socket was full was not written, and nobody else would ask again.
+    res.on('drain', () => stream.state.isLive && onDrained(stream));
+    // Before the attach is sent: an event between the attach and its answer must find the stream.
+    streams.add(stream);
+    await this.#attach(stream, isMalformed);
+  }
+
+  /** Opens a stream anew; nothing where its state does not allow it. Never rejects: such a stream has had its `ready`. */
+  async restart(stream: Stream): Promise<void> {
+    if (stream.restart()) await this.#attach(stream, false);
+  }
+
+  /** The store did not attach it: it closed the stream, or has no room for it, or a later attach came first. */
+  refuse(stream: Stream, outcome: Attached['outcome']): void {
+    if (outcome === 'gone') return stream.end('superseded', SUPERSEDED_RETRY_MS);
+    if (outcome === 'busy' || !stream.readySent) return stream.end('busy', spreadRetryMs(5_000, 15_000));
+    this.#tryLater(stream);
+  }
+
+  async #attach(stream: Stream, isMalformed: boolean): Promise<void> {
+    try {
+      const attached = await this.#askStore(stream);
+      if (attached === null || stream.isOver) return;
+      stream.socket.start();
+      if (attached.opened === null) return this.refuse(stream, attached.outcome);
+      this.#parts.onAttached(stream, attached);
+      this.#sendReady(stream, attached, attached.opened, isMalformed);
+      if (stream.state.attached()) void this.#parts.catchUp.start(stream, attached.opened.page);
+      const postponed = stream.attaches.takePostponed();
+      if (postponed !== undefined) this.#parts.sweeper.attachSoon(stream, postponed);
+    } catch (error) {
+      this.#failed(stream, error);
+    }
+  }
+
+  /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
+  async #askStore(stream: Stream): Promise<Attached | null> {
+    const { store, leases, replica, streams, restoreRow } = this.#parts;
+    const attach = () =>
+      this.#withPermit(async () => {
+        if (stream.isOver) return null;
+        // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
+        void leases.addAccount(replica.id, stream.account);
+        return store.attach(stream, true, streams.idsOf(stream.account));
+      });
+    const attached = await attach();
+    return attached && (await restoreRow(stream, attached)) ? attach() : attached;
+  }
+
+  /** Where one is due: the first, or after the position or the presence was lost. */
+  #sendReady(stream: Stream, attached: Attached, opened: NonNullable<Attached['opened']>, isMalformed: boolean): void {
+    const { metrics, replica, timing } = this.#parts;
+    const lostReason = isMalformed ? 'expired' : opened.lostReason;
+    if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
+    else if (stream.readySent && stream.needsReady) metrics.repairs_total.inc({ cause: 'lost presence' });
+    if (!stream.readySent) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+    if (lostReason === null && !stream.needsReady) return;
+    sendReady(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
+  }
+
+  #failed(stream: Stream, error: unknown): void {
+    if (stream.isOver) return;
+    const isAway = isStoreAway(error);
+    const isMendable = error instanceof BatonError && error.status < 500;
+    if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('greet stream', error);
+    if (stream.readySent && isAway) return this.#tryLater(stream);
+    // Somebody took its name meanwhile: a new request is told so.
+    if (stream.readySent) return stream.end('rotate', spreadRetryMs(500, 3_000));
+    if (!isMendable) return stream.end('store', isAway ? spreadRetryMs(1_000, 3_000) : spreadRetryMs(5_000, 15_000));
+    this.#parts.closing.close(stream);
+    throw error;
+  }
+
+  #tryLater(stream: Stream): void {
+    if (stream.state.openingFailed()) this.#parts.sweeper.attachSoon(stream, stream.attaches.takePostponed());
+  }
+}

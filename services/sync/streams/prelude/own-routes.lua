@@ -1,0 +1,43 @@
+-- What an attach finds of its own stream and of its replica among the routes.
+
+-- A route of a moment ago may be that of a stream that came after the attach was sent.
+local NEW_MS = 10000
+
+-- The route of `stream`, nil when it has none.
+local function route_of(rows, stream)
+  for _, row in ipairs(rows) do
+    if row.id == stream then return row end
+  end
+end
+
+-- Routes to the caller that lead to no stream: their end was in a tail that the store lost, or an attach of them was
+-- carried out after their end was lost. They count as closed, and `reconcile` drops them.
+-- RETURNS ms until one of a moment ago can be told from that of a new stream (0: there is none), how many were closed.
+local function close_orphans(rows, channel, liveness, now)
+  local wait, dropped = 0, 0
+  for _, row in ipairs(rows) do
+    local is_own = row.channel == channel or liveness.former[row.channel]
+    if row.open and is_own and not liveness.held[row.id] then
+      local age = math.abs(now - row.seen)
+      if age <= NEW_MS then
+        wait = math.max(wait, NEW_MS - age + 1)
+      else
+        row.open, dropped = false, dropped + 1
+      end
+    end
+  end
+  return wait, dropped
+end
+
+-- One of the devices has this name.
+local function is_name_of(devices, name)
+  for i = 2, #devices, 2 do
+    if string.match(devices[i], '^[^\n]*') == name then return true end
+  end
+  return false
+end
+
+local function write_own(key, row, channel, device, generation, now)
+  row.channel, row.device, row.generation, row.seen, row.closed, row.open = channel, device, generation, now, 0, true
+  write_route(key, row)
+end

@@ -1,0 +1,77 @@
+import { presenceView } from '../devices/presence-view.ts';
+import { sendPresence } from '../presence/broadcast.ts';
+import type { LeaseStore } from '../replicas/lease-store.ts';
+import type { Replica } from '../replicas/replica.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Delivery } from './delivery.ts';
+import type { LocalStreams } from './local-streams.ts';
+import type { Opening } from './opening.ts';
+import type { RowKeeper } from './row-keeper.ts';
+import type { Attached, StreamStore } from './store.ts';
+import type { Stream } from './stream.ts';
+import type { Sweeper } from './sweeper.ts';
+
+interface RepairParts {
+  streams: LocalStreams;
+  store: Pick<StreamStore, 'attach'>;
+  leases: Pick<LeaseStore, 'addAccount'>;
+  replica: Pick<Replica, 'id'>;
+  restoreRow: RowKeeper;
+  catchUp: CatchUp;
+  delivery: Delivery;
+  opening: Opening;
+  sweeper: Sweeper;
+  onAttached: (stream: Stream, attached: Attached) => void;
+  /** Makes sure the account is in the index of due things. */
+  scheduleDue: (account: string, inMs: number) => Promise<void>;
+}
+
+/** Attaches open streams again, as the sweeper asks for it: renews their routes, and finds what they missed. */
+export class Repair {
+  readonly #parts: RepairParts;
+
+  constructor(parts: RepairParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves to false when the stream is still opening: it is attached again after that. */
+  async attach(stream: Stream, cause: string): Promise<boolean> {
+    const { streams, leases, replica } = this.#parts;
+    const [first] = streams.find(stream.account)?.streams ?? [];
+    // What concerns the account is done by one of its streams.
+    const speaksForAccount = first === stream;
+    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+    if (stream.state.isOpening) {
+      stream.attaches.postpone(cause);
+      return false;
+    }
+    if (!stream.isOver) await this.#compare(stream, cause, speaksForAccount);
+    return true;
+  }
+
+  async #compare(stream: Stream, cause: string, speaksForAccount: boolean): Promise<void> {
+    const { streams, store, restoreRow, opening, sweeper, onAttached, scheduleDue } = this.#parts;
+    const { id: positionBefore } = stream.position;
+    const attached = await store.attach(stream, false, streams.idsOf(stream.account));
+    if (stream.isOver || attached.outcome === 'old') return;
+    if (attached.outcome !== 'attached') return opening.refuse(stream, attached.outcome);
+    onAttached(stream, attached);
+    stream.attachAnswered();
+    // Only a `ready` takes back presence that the store lost, and one that is behind may get its own.
+    if (stream.state.isLive && attached.presenceVersion < stream.presenceVersion) stream.outdateReady();
+    if (stream.needsReady && (stream.state.isLive || stream.state.isBehind)) return opening.restart(stream);
+    if (await restoreRow(stream, attached)) sweeper.attachSoon(stream);
+    if (attached.presence) sendPresence([stream], presenceView(attached.presence));
+    if (speaksForAccount && attached.nextDueInMs !== null) await scheduleDue(stream.account, attached.nextDueInMs);
+    this.#readOn(stream, attached.top, positionBefore, cause);
+  }
+
+  /** `top`: the end of the log, as of when the stream stood at `positionBefore`. */
+  #readOn(stream: Stream, top: string, positionBefore: string, cause: string): void {
+    const { id } = stream.position;
+    // An end that lies before where the stream stood when it asked: the store lost its tail.
+    const isBehind = top !== id && (id === positionBefore || !stream.position.saw(top));
+    if (isBehind) this.#parts.delivery.fellBehind(stream, cause);
+    if (stream.state.retried()) void this.#parts.catchUp.start(stream);
+  }
+}

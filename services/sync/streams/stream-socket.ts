@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+
+/** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
+const MAX_BUFFERED_BYTES = 512 * 1024;
+const MAX_STALLED_MS = 30_000;
+
+/** How long a client may take to receive the last frame. */
+const FAREWELL_MS = 5_000;
+
+/**
+ * The bytes of one stream: writes, and what is known of a client that does not take them. It knows nothing of what they
+ * mean. After `farewell` or `release` nothing more is written.
+ */
+export class StreamSocket {
+  readonly #res: ServerResponse;
+  #blocked = false;
+  /** Since when nothing was taken; 0: nothing is waiting. */
+  #stalledAtMs = 0;
+  /** When the last frame was written; 0: not yet. */
+  #farewellAtMs = 0;
+  #released = false;
+  #lastWriteMs = 0;
+
+  constructor(res: ServerResponse) {
+    this.#res = res;
+    res.on('drain', () => {
+      this.#blocked = false;
+      this.#stalledAtMs = 0;
+    });
+    // A reset connection: `close` follows and says all there is to say.
+    res.on('error', () => undefined);
+  }
+
+  /** Nothing more can be written: the last frame is on its way, or the socket is no longer the stream's. */
+  get isOver(): boolean {
+    return this.#released || this.#farewellAtMs > 0;
+  }
+
+  /** Another frame would be sent on, and not only buffered. */
+  get writable(): boolean {
+    return !this.#blocked && !this.isOver;
+  }
+
+  /** Bytes that the client has not taken yet. */
+  get bufferedBytes(): number {
+    return this.#res.writableLength;
+  }
+
+  /** When a frame was written last. */
+  get lastWriteMs(): number {
+    return this.#lastWriteMs;
+  }
+
+  /** Sends the response head at once, so that proxies and clients know the stream is up. */
+  start(): void {
+    if (this.#res.headersSent) return;
+    this.#res.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+  }
+
+  /**
+   * Writes one frame. The frame is always accepted; false says that the socket is full and nothing more should be
+   * written before `whenWritable`.
+   */
+  write(chunk: Buffer, nowMs = performance.now()): boolean {
+    if (this.isOver) return false;
+    this.#lastWriteMs = nowMs;
+    if (this.#res.write(chunk)) return true;
+    this.#blocked = true;
+    this.#stalledAtMs ||= nowMs;
+    return false;
+  }
+
+  /** Resolves when the socket takes more, to false when it is over instead: a sleeping laptop sends neither for long. */
+  async whenWritable(): Promise<boolean> {
+    if (this.isOver || !this.#blocked) return !this.isOver;
+    const res = this.#res;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        res.off('drain', done);
+        res.off('close', done);
+        resolve();
+      };
+      res.on('drain', done);
+      res.on('close', done);
+    });
+    return !this.isOver;
+  }
+
+  /** The client has taken nothing for long, or leaves too much waiting. */
+  isTooSlow(nowMs: number): boolean {
+    if (this.#stalledAtMs === 0) return false;
+    return nowMs - this.#stalledAtMs > MAX_STALLED_MS || this.bufferedBytes > MAX_BUFFERED_BYTES;
+  }
+
+  /** The last frame was not taken in time: the client is gone without a word. */
+  isLingering(nowMs: number): boolean {
+    return this.#farewellAtMs > 0 && nowMs - this.#farewellAtMs > FAREWELL_MS;
+  }
+
+  /** Writes the last frame, with the head before it where none was sent: always a 200, whatever the reason. */
+  farewell(chunk: Buffer): void {
+    if (this.isOver) return;
+    this.start();
+    this.#farewellAtMs = performance.now();
+    this.#res.end(chunk);
+  }
+
+  /** The response has closed, or somebody else answers it. */
+  release(): void {
+    this.#released = true;
+  }
+
+  /** Cuts the connection, with what its client has not taken. */
+  destroy(): void {
+    this.#res.destroy();
+  }
+}

@@ -1,0 +1,144 @@
+import { Stream } from '../../../services/sync/streams/stream.ts';
+import { type StateName, StreamState } from '../../../services/sync/streams/stream-state.ts';
+import { Client, newStream } from './new-stream.ts';
+
+type Transition = {
+  [N in keyof StreamState]: StreamState[N] extends () => boolean ? N : never;
+}[keyof StreamState];
+
+/** The diagram: state -> transition -> the state after it. What is not here is not possible. */
+const DIAGRAM: Record<StateName, Partial<Record<Transition, StateName>>> = {
+  opening: { attached: 'catchingUp', openingFailed: 'behind', ended: 'ending', closed: 'closed' },
+  catchingUp: {
+    caughtUp: 'live',
+    catchUpFailed: 'behind',
+    restarted: 'opening',
+    ended: 'ending',
+    closed: 'closed',
+  },
+  live: { fellBehind: 'catchingUp', restarted: 'opening', ended: 'ending', closed: 'closed' },
+  behind: { retried: 'catchingUp', restarted: 'opening', ended: 'ending', closed: 'closed' },
+  ending: { closed: 'closed' },
+  closed: {},
+};
+
+/** How each state is come to from the first one. */
+const PATHS: Record<StateName, readonly Transition[]> = {
+  opening: [],
+  catchingUp: ['attached'],
+  live: ['attached', 'caughtUp'],
+  behind: ['openingFailed'],
+  ending: ['ended'],
+  closed: ['closed'],
+};
+
+const STATES = Object.keys(DIAGRAM) as StateName[];
+
+/** Getters and methods of a class, but for its constructor. */
+const membersOf = (prototype: object): [string, PropertyDescriptor][] =>
+  Object.entries(Object.getOwnPropertyDescriptors(prototype)).filter(([name]) => name !== 'constructor');
+
+const methodsOf = (prototype: object): string[] =>
+  membersOf(prototype).flatMap(([name, { value }]) => (typeof value === 'function' ? [name] : []));
+
+const TRANSITIONS = methodsOf(StreamState.prototype) as Transition[];
+
+function stateIn(name: StateName): StreamState {
+  const state = new StreamState();
+  for (const transition of PATHS[name]) state[transition]();
+  expect(state.name).toBe(name);
+  return state;
+}
+
+test.each(STATES.flatMap((from) => TRANSITIONS.map((transition) => [from, transition] as const)))(
+  'from %s, %s does what the diagram says, or nothing',
+  (from, transition) => {
+    const state = stateIn(from);
+    const to = DIAGRAM[from][transition];
+    expect(state[transition]()).toBe(to !== undefined);
+    expect(state.name).toBe(to ?? from);
+  },
+);
+
+test('every transition of the code is in the diagram, and nothing else can set the state', () => {
+  expect(new Set(Object.values(DIAGRAM).flatMap((possible) => Object.keys(possible)))).toEqual(new Set(TRANSITIONS));
+  for (const [name, { set }] of membersOf(StreamState.prototype)) expect([name, set]).toEqual([name, undefined]);
+  expect(Object.keys(new StreamState())).toEqual([]);
+});
+
+describe('a stream', () => {
+  /** Brought there by what the product calls. */
+  function streamIn(name: StateName): { client: Client; stream: Stream } {
+    const client = new Client();
+    // The socket closes when the test says so.
+    client.end = (chunk) => void client.write(chunk);
+    const stream = newStream({ client });
+    if (name === 'catchingUp' || name === 'live') stream.state.attached();
+    if (name === 'live') stream.state.caughtUp();
+    if (name === 'behind') stream.state.openingFailed();
+    if (name === 'ending') stream.end('rotate', 100);
+    if (name === 'closed') stream.close();
+    expect(stream.state.name).toBe(name);
+    return { client, stream };
+  }
+
+  /** What its methods do to the state; all others do nothing to it. */
+  const OWN: Readonly<Record<string, Transition>> = {
+    restart: 'restarted',
+    end: 'ended',
+    endRevoked: 'ended',
+    close: 'closed',
+  };
+
+  test.each(STATES.flatMap((from) => methodsOf(Stream.prototype).map((method) => [from, method] as const)))(
+    'that is %s changes its state by %s only as the diagram says',
+    (from, method) => {
+      const { stream } = streamIn(from);
+      const transition = OWN[method];
+      const to = transition && DIAGRAM[from][transition];
+      (Reflect.get(stream, method) as (...args: unknown[]) => unknown).call(stream, Buffer.from('x'), 1, 1, true);
+      expect(stream.state.name).toBe(to ?? from);
+    },
+  );
+
+  test.each(STATES)('that is %s is written to until its last frame', (from) => {
+    const { client, stream } = streamIn(from);
+    const isOver = from === 'ending' || from === 'closed';
+    expect(stream.isOver).toBe(isOver);
+    expect(stream.socket.isOver).toBe(isOver);
+    const before = client.text;
+    stream.socket.write(Buffer.from('more'));
+    expect(client.text).toBe(isOver ? before : `${before}more`);
+  });
+
+  test('has its fields to itself', () => {
+    const { stream } = streamIn('live');
+    for (const part of [Stream, StreamState]) {
+      for (const [name, { set }] of membersOf(part.prototype)) expect([name, set]).toEqual([name, undefined]);
+    }
+    // What is public says who it is, or is a part with methods of its own.
+    expect(Object.keys(stream).sort()).toEqual(
+      ['account', 'attaches', 'caller', 'device', 'id', 'position', 'rotation', 'socket', 'state'].sort(),
+    );
+  });
+
+  test('that is opened anew needs all of the presence, and nothing of the opening before', () => {
+    const { stream } = streamIn('live');
+    stream.sendReady(Buffer.from('ready'), null, 7, false);
+    stream.attaches.postpone('gap');
+    expect(stream.restart()).toBe(true);
+    expect(stream.presenceVersion).toBe(0);
+    expect(stream.attaches.takePostponed()).toBeUndefined();
+    expect(stream.readySent).toBe(true);
+  });
+
+  test('needs another ready only once it has had one and lost what it said', () => {
+    const { stream } = streamIn('opening');
+    stream.outdateReady();
+    expect([stream.readySent, stream.needsReady]).toEqual([false, true]);
+    stream.sendReady(Buffer.from('ready'), null, 7, false);
+    expect([stream.readySent, stream.needsReady]).toEqual([true, false]);
+    stream.outdateReady();
+    expect([stream.readySent, stream.needsReady]).toEqual([true, true]);
+  });
+});
