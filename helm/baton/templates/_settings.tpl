@@ -7,6 +7,10 @@
   value: {{ include "baton.publicUrl" . }}
 - name: APP_HUB_MAX_STREAMS
   value: {{ include "baton.text" $values.streamsPerReplica | quote }}
+- name: APP_SHUTDOWN_SECONDS
+  value: {{ include "baton.graceSeconds" . | quote }}
+- name: APP_DRAIN_NOTICE_SECONDS
+  value: {{ include "baton.text" $values.drain.noticeSeconds | quote }}
 - name: APP_DRAIN_SECONDS
   value: {{ include "baton.text" $values.drain.streamsSeconds | quote }}
 - name: APP_DRAIN_TRANSFER_SECONDS
