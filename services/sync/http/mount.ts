@@ -16,7 +16,7 @@ import { operationOf } from './operation.ts';
 import type { ReplicaLimits } from './replica-limit.ts';
 import { tooManyWaiting } from './rate-limit-headers.ts';
 import { factsOf, isEventStream, refusesHead } from './request-facts.ts';
-import { noteStreamOpen } from './request-log.ts';
+import { makeStreamNotes } from './request-log.ts';
 import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
 
@@ -161,6 +161,7 @@ function closeAfterRefusal(req: Request, res: Response): void {
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
   const reader = route.body === null ? null : makeBody(route);
+  const noteStreamOpen = makeStreamNotes(deps.metrics);
   return async (req, res) => {
     const facts = factsOf(res);
     facts.route = route;
@@ -174,7 +175,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
       const login = loginFor(route, req, error);
       if (login !== null) return res.redirect(login.status, login.location);
       if (!sentAway(deps, route, res, error)) throw error;
-      return noteStreamOpen(deps.metrics, req, res);
+      return noteStreamOpen(req, res);
     }
     validator.params(req.params);
     const query = validator.query(req.query);
@@ -192,7 +193,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     } finally {
       turn?.end();
     }
-    if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
+    if (isEventStream(route)) noteStreamOpen(req, res);
   };
 }
 
