@@ -56,10 +56,19 @@ test('a store that forgets, evicts and cuts subscribers off is warned of, in the
 
 test('a store that is set right is not', async () => {
   const redis = await startRedis(GOOD);
-  const { status, logged } = await toldBy({ APP_REDIS_URL: urlOf(redis) });
+  const { status, logged } = await toldBy({ APP_REDIS_URL: urlOf(redis), APP_COLOUR: 'blue' });
   await until(status, ({ store }) => store !== undefined, 'the status');
-  expect((await status())['store']?.warnings).toEqual([]);
-  expect(logged()).toEqual([]);
+  expect(await status()).toMatchObject({
+    replica: {
+      warnings: ['APP_COLOUR is not known'],
+      version: expect.any(String),
+      streams: 0,
+      streams_limit: expect.any(Number),
+    },
+    memory: { rss: expect.any(Number), heap: expect.any(Number), heap_limit: expect.any(Number) },
+    store: { up: true, warnings: [] },
+  });
+  expect(logged()).toEqual(['APP_COLOUR is not known']);
 });
 
 test('a user who may not read the configuration is told what INFO knows, and leaves no refusal on the server', async () => {
