@@ -311,19 +311,19 @@ export async function startApp(config: Config): Promise<App> {
     isDraining: shutdown.isDraining,
   });
 
-  const { publicServer, adminServer } = await openPorts({ config, app, admin, logger, metrics });
+  const ports = await openPorts({ config, app, admin, logger, metrics });
   store.connect();
   relay.bulk.connect();
   const started = replica.startWhenItCan(shutdown.isStopping);
   for (const part of [identity, hub, dueSweeper]) part.start();
   return {
-    port: publicServer.port,
-    adminPort: adminServer.port,
+    port: ports.publicServer.port,
+    adminPort: ports.adminServer.port,
     stop: () =>
       shutdown.end({
         ...{ signin, hub, relay, identity, bus, started, replica, store, broker },
         workers: [transfers, dueSweeper, push, reaper],
-        ports: { publicServer, adminServer },
+        ports,
       }),
   };
 }

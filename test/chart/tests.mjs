@@ -71,8 +71,9 @@ function* renderTests(tools, schemas) {
         const found = await configurationsOf(manifests);
         assert.ok(found.replica);
         const { terminationGracePeriodSeconds: grace } = containerOf(manifests, 'replica').pod;
-        const { streamsSeconds, transfersSeconds } = found.replica.drain;
-        assert.equal(grace, 10 + Math.max(streamsSeconds, transfersSeconds) + 15);
+        const { noticeSeconds, streamsSeconds, transfersSeconds, shutdownSeconds } = found.replica.drain;
+        assert.equal(grace, noticeSeconds + Math.max(streamsSeconds, transfersSeconds) + 15);
+        assert.equal(shutdownSeconds, grace);
       },
     };
   }

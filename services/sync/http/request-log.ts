@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { makeSampler } from '../telemetry/sampler.ts';
 import { contextOf, isEventStream } from './request-context.ts';
 
 const isOpenStream = (res: Response): boolean => {
@@ -16,7 +17,7 @@ function levelOf(res: Response): 'silent' | 'warn' | 'info' | 'debug' {
   return contextOf(res).route?.path === '/healthz' ? 'debug' : 'info';
 }
 
-/** One line for each answer: id, method, path without query, status, milliseconds, code. A stream is told when it opens. */
+/** One line for each answer: id, method, path without query, status, milliseconds, code. Of streams a sample is told, when they open. */
 export const makeRequestLog = ({ logger }: { logger: Logger }): RequestHandler =>
   pinoHttp<Request, Response>({
     logger,
@@ -55,9 +56,16 @@ export const makeRequestMetrics =
     next();
   };
 
-/** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. */
-export function noteStreamOpen(metrics: Metrics, req: Request, res: Response): void {
-  if (!isOpenStream(res) || !res.headersSent) return;
-  countAnswer(metrics, res);
-  req.log?.info('stream opened');
+/** Lines a second about streams: a replica that takes over 5,000 of another would write as many within seconds. */
+const STREAM_LINES = 10;
+
+/** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. Lines are a sample. */
+export function makeStreamLog(metrics: Metrics) {
+  const sample = makeSampler(STREAM_LINES);
+  return (req: Request, res: Response): void => {
+    if (!isOpenStream(res) || !res.headersSent) return;
+    countAnswer(metrics, res);
+    const leftOut = sample();
+    if (leftOut !== null) req.log?.info(leftOut > 0 ? { leftOut } : {}, 'stream opened');
+  };
 }

@@ -12,6 +12,7 @@ import { makeGate } from './gate.ts';
 import { Reachability } from './reachability.ts';
 import type { ScriptDeclaration } from './script.ts';
 import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { ServerCheck } from './server-check.ts';
 import { slotOf } from './slots.ts';
 
 /** Idle connections that are kept for the next request. */
@@ -35,6 +36,8 @@ export interface LinkScript<K extends string, A, R> extends BoundScript<K, A, R>
 
 interface BulkStoreParts {
   address: RedisAddress;
+  /** It is another store than the common one. */
+  isOwn?: boolean;
   /** Where it is told why this store cannot be used. */
   reachability?: Reachability;
   /** A key of the relay, never written, with which it is found out whether this user may do anything here. */
@@ -56,6 +59,8 @@ export class BulkStore {
   #lent = 0;
   #isStopped = false;
   #probeTimer: NodeJS.Timeout | undefined;
+  /** Null where another part looks at the same servers. */
+  readonly #serverCheck: ServerCheck | null;
   readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
 
   constructor({ address, probeKey, logger, metrics, ...parts }: BulkStoreParts) {
@@ -68,9 +73,14 @@ export class BulkStore {
     };
     const onWell = () => {
       reachability.worked('relay');
+      this.#serverCheck?.run().catch(onError);
       if (probeKey !== undefined) void this.#probe(probeKey);
     };
-    this.#connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
+    const connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
+    this.#connection = connection;
+    // What it holds is there to be fetched, and may be lost with the server.
+    const asked = { store: 'relay' as const, connection, address, logger, keeps: false, announces: false };
+    this.#serverCheck = parts.isOwn === true ? new ServerCheck(asked) : null;
     this.scripts = makeScriptLoader({
       connection: this.#connection,
       gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
@@ -88,6 +98,11 @@ export class BulkStore {
   /** Why it cannot be used; null while nothing fails. */
   get reason(): string | null {
     return this.#reachability.reason;
+  }
+
+  /** How its servers are set otherwise than they should be; what the common store says is not said again. */
+  get warnings(): readonly string[] {
+    return this.#serverCheck?.warnings ?? [];
   }
 
   connect(): void {

@@ -30,7 +30,8 @@ export function makeRelayModule({ db, settings, idleMs, transfers, bus, ...parts
   const { logger, metrics } = parts;
   const reachability = parts.reachability.of('relay', settings.address);
   const probeKey = db.keys.relayState('probe', 0);
-  const bulk = new BulkStore({ address: settings.address, reachability, probeKey, logger, metrics });
+  const isOwn = reachability !== parts.reachability;
+  const bulk = new BulkStore({ address: settings.address, isOwn, reachability, probeKey, logger, metrics });
   const relay = new Relay({
     store: makeRelayStore({ bulk, ...db, idleMs }),
     transfers,
