@@ -180,7 +180,7 @@ export async function startApp(config: Config): Promise<App> {
     broker,
     devices,
     settings: signinSettings,
-    bus: { channels: () => replica.channels(), publish: store.publish },
+    bus: { channels: () => replica.detector.channels(), publish: store.publish },
     onRevoked(account, deviceId, reason, sessionId) {
       identity.forget(account, deviceId, reason, sessionId);
       hub.endRevoked(account, deviceId, reason, sessionId);

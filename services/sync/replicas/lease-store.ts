@@ -5,6 +5,12 @@ import { BUS, payloadOf } from '../redis/payloads.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import { accountAdd, leaseReap, leaseRenew } from './scripts.ts';
 
+/** How often a replica renews its lease. */
+export const BEAT_MS = 2_000;
+
+/** Two readings further apart than this: the store was away in between, or this process stood still. */
+export const READ_GAP_MS = 3_000;
+
 /** Everybody's counters, and who is reaping whom. */
 export interface LeaseTable {
   renewed: boolean;

@@ -50,14 +50,14 @@ export class Reaper {
 
   async #reap(): Promise<void> {
     const { replica, leases } = this.#parts;
-    for (const { id, counter } of replica.dead()) {
+    for (const { id, counter } of replica.detector.dead()) {
       if (await leases.claim(id, counter, replica.id)) this.#takeOn(id, 'died');
     }
-    for (const { id, reaper } of replica.orphans()) {
+    for (const { id, reaper } of replica.detector.orphans()) {
       if (reaper === replica.id) this.#mine.add(id);
       else if (await leases.takeOver(id, reaper, replica.id)) this.#takeOn(id, 'orphaned');
     }
-    for (const id of replica.takeVanished()) this.#suspects.add(id);
+    for (const id of replica.detector.takeLost()) this.#suspects.add(id);
     await this.#forEach(this.#suspects, async (id) => {
       const [left] = await leases.someAccounts(id, 1);
       if (left !== undefined && (await leases.takeOver(id, '', replica.id))) this.#takeOn(id, 'vanished');
@@ -90,7 +90,7 @@ export class Reaper {
     const waiting = new Set<string>();
     while (!this.#stopped) {
       const sample = await leases.someAccounts(deadId, BATCH);
-      if (!replica.isReaping(deadId)) return 'lost';
+      if (!replica.detector.isReaping(deadId)) return 'lost';
       if (sample.length === 0) return 'done';
       const fresh = sample.filter((account) => !waiting.has(account));
       if (fresh.length === 0) return 'later';

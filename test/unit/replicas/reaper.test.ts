@@ -16,11 +16,13 @@ function makeScene() {
   const replica = {
     id: 'me',
     beat,
-    // Its counter stood still from one beat to the next.
-    dead: () => [...table.counters].filter((id) => before.has(id)).map((id) => ({ id, counter: '1' })),
-    orphans: () => [...table.reaping].map(([id, reaper]) => ({ id, reaper })),
-    isReaping: (id: string) => table.reaping.get(id) === 'me',
-    takeVanished: () => [],
+    detector: {
+      // Its counter stood still from one beat to the next.
+      dead: () => [...table.counters].filter((id) => before.has(id)).map((id) => ({ id, counter: '1' })),
+      orphans: () => [...table.reaping].map(([id, reaper]) => ({ id, reaper })),
+      isReaping: (id: string) => table.reaping.get(id) === 'me',
+      takeLost: () => [],
+    },
   };
   const claim = (id: string, isThere: boolean) => {
     if (isThere) {
