@@ -19,6 +19,7 @@ import { scaledLimit } from './http/rate-limit-headers.ts';
 import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './streams/routes.ts';
 import { Hub } from './streams/hub.ts';
+import { makeAccountSets } from './replicas/account-sets.ts';
 import { makeLeaseStore } from './replicas/lease-store.ts';
 import { Reaper } from './replicas/reaper.ts';
 import { Replica } from './replicas/replica.ts';
@@ -88,6 +89,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   const { redis, keys, scripts, confirm } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
+  const accounts = makeAccountSets({ redis, scripts: store.probes, keys });
   const bus = new Bus({
     open: store.subscriber,
     listener: {
@@ -115,7 +117,7 @@ export async function startApp(config: Config): Promise<App> {
       const settled = hub.sweeper
         .allAttached()
         .then(() => delay(graceMs + FORGET_AFTER_GRACE_MS, undefined, { ref: false }));
-      const forget = settled.then(() => leases.forgetAccounts(oldId));
+      const forget = settled.then(() => accounts.forget(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
     onRevocations: (version, nowMs) => revocations.note(version, nowMs),
@@ -123,7 +125,9 @@ export async function startApp(config: Config): Promise<App> {
       const changed = store.note(ok, error);
       if (changed && ok) hub.attachAll('store');
       if (changed && !ok) hub.degrade();
-      if (ok) reaper.run();
+      if (!ok) return;
+      accounts.addPending(replica.id);
+      reaper.run();
     },
     onClockSet: () => hub.attachAll('clock'),
     onSilentSubscriber: () => {
@@ -237,7 +241,7 @@ export async function startApp(config: Config): Promise<App> {
   const hub = new Hub({
     store: hubStore,
     reconcileAccount: presence.reconcile,
-    leases,
+    accounts,
     replica,
     modules: {
       readPresence: devices.presence,
@@ -260,7 +264,7 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const reaper = new Reaper({
-    ...{ replica, leases, reconcile: presence.reconcile },
+    ...{ replica, leases, accounts, reconcile: presence.reconcile },
     onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
     onTransitions: hub.countTransitions,
     onFailure: (error) => onFailure('reap', error),

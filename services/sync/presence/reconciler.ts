@@ -1,4 +1,4 @@
-import type { LeaseStore } from '../replicas/lease-store.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Sweeper } from '../streams/sweeper.ts';
 import type { LocalStreams } from '../streams/local-streams.ts';
 import type { Replica } from '../replicas/replica.ts';
@@ -9,7 +9,7 @@ const LOSABLE_MS = 60_000;
 
 interface ReconcilerParts {
   reconcileAccount: Reconcile;
-  leases: LeaseStore;
+  accounts: AccountSets;
   streams: LocalStreams;
   replica: Replica;
   /** Of this hub, which has the looks made; there is none yet when these are made. */
@@ -21,7 +21,7 @@ interface ReconcilerParts {
 /** Compares what was announced of accounts with what is routed, where no attach does it. */
 export function makeReconciler({
   reconcileAccount,
-  leases,
+  accounts,
   streams,
   replica,
   sweeper,
@@ -56,7 +56,7 @@ export function makeReconciler({
     /** Once the grace of a stream that closed is over. Resolves to the ms after which to look again, 0 when settled. */
     async afterGrace(account: string): Promise<number> {
       const againInMs = await reconcile(account);
-      if (againInMs === 0 && !isHere(account)) await leases.dropAccount(replica.id, account);
+      if (againInMs === 0 && !isHere(account)) await accounts.drop(replica.id, account);
       return againInMs;
     },
 

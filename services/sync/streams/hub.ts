@@ -13,7 +13,7 @@ import { addressed, frame, isPosition } from './frames.ts';
 import { endEvenly } from './drain.ts';
 import { sendReady } from './ready.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
-import type { LeaseStore } from '../replicas/lease-store.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import { LocalStreams } from './local-streams.ts';
 import { type Reconciler, makeReconciler } from '../presence/reconciler.ts';
 import { makePermits } from './permits.ts';
@@ -44,7 +44,7 @@ export interface HubModules {
 interface HubParts {
   store: HubStore;
   reconcileAccount: Reconcile;
-  leases: LeaseStore;
+  accounts: AccountSets;
   replica: Replica;
   modules: HubModules;
   metrics: Metrics;
@@ -250,12 +250,12 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
   async #attachOpening(stream: Stream): Promise<Attached | null> {
-    const { store, leases, replica } = this.#parts;
+    const { store, accounts, replica } = this.#parts;
     const attach = () =>
       this.#admission(async () => {
         if (stream.isOver) return null;
         // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
-        void leases.addAccount(replica.id, stream.account);
+        void accounts.add(replica.id, stream.account);
         return store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
       });
     const attached = await attach();
@@ -293,9 +293,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** The sweep's attach, also after every cause that may have lost an announcement. */
   async #attach(stream: Stream): Promise<boolean> {
-    const { leases, replica } = this.#parts;
+    const { accounts, replica } = this.#parts;
     const speaksForAccount = this.streams.find(stream.account)?.streams.values().next().value === stream;
-    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+    if (speaksForAccount) await accounts.add(replica.id, stream.account);
     if (stream.state === 'opening') {
       stream.attachAgain = true;
       return false;

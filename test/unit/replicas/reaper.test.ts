@@ -1,3 +1,4 @@
+import type { AccountSets } from '../../../services/sync/replicas/account-sets.ts';
 import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
 import { Reaper } from '../../../services/sync/replicas/reaper.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
@@ -35,10 +36,13 @@ function makeScene() {
     claim: (id: string) => claim(id, held.counters.has(id)),
     takeOver: (id: string, reaper: string) =>
       claim(id, (held.reaping.get(id) ?? '') === reaper && !held.counters.has(id)),
-    someAccounts: (id: string) =>
-      id === scene.unreachable ? Promise.reject(new Error('away')) : Promise.resolve([...held.accounts]),
-    dropAccount: (_id: string, account: string) => Promise.resolve(void held.accounts.delete(account)),
     finishReaping: (id: string) => Promise.resolve(void held.reaping.delete(id)),
+  };
+  const accounts = {
+    some: (id: string) =>
+      id === scene.unreachable ? Promise.reject(new Error('away')) : Promise.resolve([...held.accounts]),
+    drop: (_id: string, account: string) => Promise.resolve(void held.accounts.delete(account)),
+    forget: () => Promise.resolve(),
   };
   const reconcile = () => {
     scene.looks.push(table.reaping.has('old') ? 'dead' : 'alive');
@@ -47,6 +51,7 @@ function makeScene() {
   const reaper = new Reaper({
     replica: replica as unknown as Replica,
     leases: leases as unknown as LeaseStore,
+    accounts: accounts as unknown as AccountSets,
     reconcile,
     onReaped: () => undefined,
     onTransitions: () => undefined,
