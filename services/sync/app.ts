@@ -23,9 +23,7 @@ import { makeAccountSets } from './replicas/account-sets.ts';
 import { makeLeaseStore } from './replicas/lease-store.ts';
 import { Reaper } from './replicas/reaper.ts';
 import { Replica } from './replicas/replica.ts';
-import { makeIce } from './signals/ice.ts';
-import { makeSignals } from './signals/signals.ts';
-import { makeSignalHandlers } from './signals/routes.ts';
+import { makeSignalsModule } from './signals/module.ts';
 import { makePresenceStore } from './presence/store.ts';
 import { makeHubStore } from './streams/store.ts';
 import { makeIdentity } from './identity/choice.ts';
@@ -175,7 +173,12 @@ export async function startApp(config: Config): Promise<App> {
     idleMs: config.transfers.redeliverySeconds * 1000,
     bus: { channel: () => replica.channel, publish: store.publish },
   });
-  const sendSignal = makeSignals({ scripts, keys, rateLimit: limitOf('signal'), replica });
+  const signals = makeSignalsModule({
+    db: { scripts, keys },
+    ice: config.ice,
+    rateLimit: limitOf('signal'),
+    replica,
+  });
   const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const believesCallers = config.identity.mode === 'dev';
   const signinSettings = { ...config.signin, publicUrl: config.http.publicUrl, believesCallers };
@@ -289,7 +292,7 @@ export async function startApp(config: Config): Promise<App> {
       ...makeTransferHandlers(transfers),
       ...relay.handlers,
       ...push.handlers,
-      ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
+      ...signals.handlers,
       ...makeDocumentHandlers({
         health: () => (shutdown.isDraining() ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable'),
       }),
