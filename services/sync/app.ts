@@ -24,7 +24,7 @@ import { makeLeaseStore } from './replicas/lease-store.ts';
 import { Reaper } from './replicas/reaper.ts';
 import { Replica } from './replicas/replica.ts';
 import { makeSignalsModule } from './signals/module.ts';
-import { makePresenceStore } from './presence/store.ts';
+import { makePresence } from './presence/module.ts';
 import { makeHubStore } from './streams/store.ts';
 import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
@@ -145,7 +145,15 @@ export async function startApp(config: Config): Promise<App> {
     scheduleDue: dueStore.schedule,
   });
   const { enqueuePushes } = push;
-  const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename') });
+  const { offlineGraceMs: graceMs } = config.hub;
+  const presence = makePresence({ db: { scripts, keys }, graceMs, replica });
+  const deviceStore = makeDeviceStore({
+    redis,
+    scripts,
+    keys,
+    renameLimit: limitOf('rename'),
+    readPresence: presence.read,
+  });
   const devices = makeDevices({ store: deviceStore, enqueuePushes });
   const messages = makeMessages({
     store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message') }),
@@ -238,8 +246,6 @@ export async function startApp(config: Config): Promise<App> {
   });
 
   // The hub.
-  const { offlineGraceMs: graceMs } = config.hub;
-  const presence = makePresenceStore({ scripts, keys, graceMs, replica });
   const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics });
   const hub = new Hub({
     store: hubStore,
@@ -247,7 +253,7 @@ export async function startApp(config: Config): Promise<App> {
     accounts,
     replica,
     modules: {
-      readPresence: devices.presence,
+      readPresence: presence.snapshot,
       pending: makePending({ messages, transfers }),
       restoreRow: identity.restoreRow,
       isRevoked,
@@ -286,6 +292,7 @@ export async function startApp(config: Config): Promise<App> {
       ...sessions.handlers,
       ...signin.handlers,
       ...makeDeviceHandlers(devices),
+      ...presence.handlers,
       ...makeStreamHandlers(hub),
       ...makeMessageHandlers(messages),
       ...clipboard.handlers,

@@ -1,7 +1,8 @@
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { Liveness } from '../replicas/replica.ts';
-import { presenceReconcile } from './scripts.ts';
+import type { PresenceFields } from './presence-view.ts';
+import { presenceRead, presenceReconcile } from './scripts.ts';
 import type { Reconcile } from './transitions.ts';
 
 interface PresenceStoreParts {
@@ -13,16 +14,17 @@ interface PresenceStoreParts {
 }
 
 /** The presence of an account, as its slot has it. */
-export function makePresenceStore({ scripts, keys, graceMs, replica: { deadChannels, lateMs } }: PresenceStoreParts): {
-  reconcile: Reconcile;
-} {
+export function makePresenceStore({ scripts, keys, graceMs, replica: { deadChannels, lateMs } }: PresenceStoreParts) {
+  const readScript = scripts.define(presenceRead);
   const reconcileScript = scripts.define(presenceReconcile, { GRACE_MS: graceMs });
 
-  return {
-    reconcile: (account, alsoDead = []) =>
-      reconcileScript(keys.inAccount(account), {
-        dead: [deadChannels(), ...alsoDead].filter(Boolean).join('\n'),
-        lateMs: lateMs(),
-      }),
-  };
+  const read = (account: string): Promise<PresenceFields> => readScript(keys.inAccount(account), {});
+
+  const reconcile: Reconcile = (account, alsoDead = []) =>
+    reconcileScript(keys.inAccount(account), {
+      dead: [deadChannels(), ...alsoDead].filter(Boolean).join('\n'),
+      lateMs: lateMs(),
+    });
+
+  return { read, reconcile };
 }

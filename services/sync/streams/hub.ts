@@ -3,7 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Presence } from '../../../shared/contract/presence.ts';
-import { presenceView } from '../devices/presence-view.ts';
+import { presenceView } from '../presence/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BusEvent, BusListener } from '../redis/bus.ts';
 import { isStoreAway } from '../redis/faults.ts';
@@ -160,7 +160,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   event(event: BusEvent): void {
     const entry = this.streams.find(event.account);
-    if (!entry) return this.#reconciler.stray(event.account);
+    if (!entry) return this.#reconciler.orphaned(event.account);
     let chunk: Buffer | null = null;
     const now = Date.now();
     for (const stream of entry.streams) {
@@ -188,7 +188,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   presence(account: string, version: number): void {
-    if (!this.streams.find(account)) return this.#reconciler.stray(account);
+    if (!this.streams.find(account)) return this.#reconciler.orphaned(account);
     this.#tellPresence(account, version);
   }
 
