@@ -146,7 +146,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   const { enqueuePushes } = push;
   const { offlineGraceMs: graceMs } = config.hub;
-  const presence = makePresence({ db: { scripts, keys }, graceMs, replica });
+  const presence = makePresence({ db: { scripts, keys }, graceMs, replica, metrics });
   const deviceStore = makeDeviceStore({
     redis,
     scripts,
@@ -241,7 +241,7 @@ export async function startApp(config: Config): Promise<App> {
     repairMs: config.due.repairSeconds * 1000,
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
-    onReindexed: (accounts) => metrics.due_reindexed_total.inc(accounts),
+    onReindexed: (count) => metrics.due_reindexed_total.inc(count),
     onFailure,
   });
 
@@ -275,7 +275,6 @@ export async function startApp(config: Config): Promise<App> {
   const reaper = new Reaper({
     ...{ replica, leases, accounts, reconcile: presence.reconcile },
     onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
-    onTransitions: hub.countTransitions,
     onFailure: (error) => onFailure('reap', error),
   });
 

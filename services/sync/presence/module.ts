@@ -2,14 +2,17 @@ import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { Liveness } from '../replicas/replica.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { presenceView } from './presence-view.ts';
 import { makePresenceHandlers } from './routes.ts';
 import { makePresenceStore } from './store.ts';
+import { countTransitions } from './transitions.ts';
 
 interface PresenceParts {
   db: { scripts: ScriptLoader; keys: Keys };
   graceMs: number;
   replica: Liveness;
+  metrics: Pick<Metrics, 'presence_transitions_total'>;
 }
 
 /**
@@ -23,8 +26,9 @@ interface PresenceParts {
  * - Broadcast: each replica that hears of a version reads the snapshot once and writes it to all its streams of the
  *   account (`broadcast.ts`).
  */
-export function makePresence({ db, graceMs, replica }: PresenceParts) {
-  const { read, reconcile } = makePresenceStore({ ...db, graceMs, replica });
+export function makePresence({ db, graceMs, replica, metrics }: PresenceParts) {
+  const onTransitions = countTransitions(metrics);
+  const { read, reconcile } = makePresenceStore({ ...db, graceMs, replica, onTransitions });
   const snapshot = async (account: string): Promise<Presence> => presenceView(await read(account));
   return { read, snapshot, reconcile, handlers: makePresenceHandlers(snapshot) };
 }

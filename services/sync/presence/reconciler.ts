@@ -2,7 +2,7 @@ import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { LocalStreams } from '../streams/local-streams.ts';
 import type { Sweeper } from '../streams/sweeper.ts';
-import type { Reconcile, Transitions } from './transitions.ts';
+import type { Reconcile } from './transitions.ts';
 
 /** A store that fails over loses nothing older than this: what it had not replicated, or not yet written to disk. */
 const LOSABLE_MS = 60_000;
@@ -11,23 +11,14 @@ interface ReconcilerParts {
   reconcileAccount: Reconcile;
   accounts: AccountSets;
   streams: LocalStreams;
-  replica: Replica;
+  replica: Pick<Replica, 'id' | 'channel'>;
   /** Calls `afterGrace` when it is time. A function, because the sweeper is made later. */
   sweeper: () => Sweeper;
-  onTransitions: (counts: Transitions) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
 /** Reconciles accounts of which no stream is attached here: an attach reconciles by itself. */
-export function makeReconciler({
-  reconcileAccount,
-  accounts,
-  streams,
-  replica,
-  sweeper,
-  onTransitions,
-  onFailure,
-}: ReconcilerParts) {
+export function makeReconciler({ reconcileAccount, accounts, streams, replica, sweeper, onFailure }: ReconcilerParts) {
   /** Orphaned accounts that are being reconciled. */
   const running = new Set<string>();
   /** Accounts whose last stream here has ended, the latest last: when, and on which channel it was. */
@@ -44,9 +35,7 @@ export function makeReconciler({
     const nothingHere = !isHere(account);
     const ours = nothingHere ? [replica.channel, ended.get(account)?.channel ?? ''] : [];
     try {
-      const { againInMs, transitions } = await reconcileAccount(account, ours);
-      onTransitions(transitions);
-      return againInMs;
+      return await reconcileAccount(account, ours);
     } finally {
       // The row of a stream that opened meanwhile may have been dropped as one of those.
       if (nothingHere) for (const stream of streams.find(account)?.streams ?? []) sweeper().attachSoon(stream);

@@ -15,10 +15,8 @@ export const countTransitions =
   };
 
 /**
- * Compares what was announced of an account with its routes, and announces what differs. Resolves to the ms until the end
- * of a grace that is still running, 0 when all is settled. `alsoDead`: further channels whose routes count as gone.
+ * Compares what was announced of an account with its routes, and announces what differs. Resolves to the ms after which
+ * to reconcile again, because a grace still runs; 0 when all is settled. `alsoDead`: further channels whose routes count
+ * as gone.
  */
-export type Reconcile = (
-  account: string,
-  alsoDead?: readonly string[],
-) => Promise<{ againInMs: number; transitions: Transitions }>;
+export type Reconcile = (account: string, alsoDead?: readonly string[]) => Promise<number>;

@@ -16,7 +16,7 @@ interface Missing {
 
 /**
  * Ids that had a lease or a reaper, and now have neither. Most were cleaned up, or belong to a replica that has another id
- * by now. But a row of such an id may come back when nobody looks for it any more: a failover loses the tail in which it
+ * by now. But a row of such an id may come back when nobody waits for it any more: a failover loses the tail in which it
  * was removed, a store that was cut off carries out what was sent before, or the set of accounts is lost before the
  * reaper has read it. An id is never used again, so a row on its channel counts as gone once nobody listens there.
  * Somebody does where a living replica is only cut off from the leases.

@@ -1,4 +1,4 @@
-import type { Reconcile, Transitions } from '../presence/transitions.ts';
+import type { Reconcile } from '../presence/transitions.ts';
 import type { AccountSets } from './account-sets.ts';
 import type { LeaseStore } from './lease-store.ts';
 import type { Replica } from './replica.ts';
@@ -15,7 +15,6 @@ interface ReaperParts {
   accounts: AccountSets;
   reconcile: Reconcile;
   onReaped: (cause: ReapCause) => void;
-  onTransitions: (counts: Transitions) => void;
   onFailure: (error: unknown) => void;
 }
 
@@ -118,11 +117,9 @@ export class Reaper {
 
   /** False leaves the account for later; in a cluster one whose primary is away must not hold up the others. */
   async #reconcile(deadId: string, account: string): Promise<boolean> {
-    const { accounts, reconcile, onTransitions, onFailure } = this.#parts;
+    const { accounts, reconcile, onFailure } = this.#parts;
     try {
-      const { againInMs, transitions } = await reconcile(account);
-      onTransitions(transitions);
-      if (againInMs > 0) return false;
+      if ((await reconcile(account)) > 0) return false;
       await accounts.drop(deadId, account);
       return true;
     } catch (error) {

@@ -85,8 +85,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const { store, metrics, modules, replica, timing, isUp, onFailure } = parts;
     this.countTransitions = countTransitions(metrics);
     this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs, isUp });
-    const { streams, countTransitions: onTransitions } = this;
-    this.#reconciler = makeReconciler({ ...parts, streams, onTransitions, sweeper: () => this.sweeper });
+    const { streams } = this;
+    this.#reconciler = makeReconciler({ ...parts, streams, sweeper: () => this.sweeper });
     this.#tellPresence = makePresenceBroadcast({
       ...{ streams, readPresence: modules.readPresence },
       onFailure: (account, error) => {

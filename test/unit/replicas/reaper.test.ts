@@ -6,7 +6,7 @@ import type { Replica } from '../../../services/sync/replicas/replica.ts';
 /** What the store holds of a replica `old` and one account of its, and the reaper of another replica. */
 function makeScene() {
   const held = { counters: new Set(['old']), reaping: new Map<string, string>(), accounts: new Set(['ann']) };
-  const scene = { held, graceMs: 0, looks: [] as string[], unreachable: '', failures: [] as unknown[] };
+  const scene = { held, graceMs: 0, reconciled: [] as string[], unreachable: '', failures: [] as unknown[] };
   let table = { counters: new Set(held.counters), reaping: new Map(held.reaping) };
   let before = held.counters;
   const beat = () => {
@@ -45,8 +45,8 @@ function makeScene() {
     forget: () => Promise.resolve(),
   };
   const reconcile = () => {
-    scene.looks.push(table.reaping.has('old') ? 'dead' : 'alive');
-    return Promise.resolve({ againInMs: scene.graceMs, transitions: { online: 0, offline: 0 } });
+    scene.reconciled.push(table.reaping.has('old') ? 'dead' : 'alive');
+    return Promise.resolve(scene.graceMs);
   };
   const reaper = new Reaper({
     replica: replica as unknown as Replica,
@@ -54,7 +54,6 @@ function makeScene() {
     accounts: accounts as unknown as AccountSets,
     reconcile,
     onReaped: () => undefined,
-    onTransitions: () => undefined,
     onFailure: (error) => void scene.failures.push(error),
   });
   /** As after a beat, to its end. */
@@ -66,7 +65,7 @@ function makeScene() {
   return { scene, held, run };
 }
 
-test('every account of a dead replica is looked at while the replica counts as dead, and again while a grace runs', async () => {
+test('every account of a dead replica is reconciled while the replica counts as dead, and again while a grace runs', async () => {
   const { scene, held, run } = makeScene();
   scene.graceMs = 10;
   await run();
@@ -75,14 +74,14 @@ test('every account of a dead replica is looked at while the replica counts as d
   await run();
 
   expect(scene.failures).toEqual([]);
-  expect(scene.looks).toEqual(['dead', 'dead']);
+  expect(scene.reconciled).toEqual(['dead', 'dead']);
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
 
 test.each([
   ['with the lease of the dead one back', ['old']],
   ['and the lease stays lost', []],
-])('a claim that the store lost, %s, is made again before anybody looks', async (_, leases) => {
+])('a claim that the store lost, %s, is made again before anything is reconciled', async (_, leases) => {
   const { scene, held, run } = makeScene();
   scene.graceMs = 10;
   await run();
@@ -92,7 +91,7 @@ test.each([
   for (let i = 0; i < 4; i++) await run();
 
   expect(scene.failures).toEqual([]);
-  expect(scene.looks).not.toContain('alive');
+  expect(scene.reconciled).not.toContain('alive');
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
 

@@ -58,7 +58,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
   const hub = new Hub({
     store,
-    reconcileAccount: () => Promise.resolve({ againInMs: 0, transitions: { online: 0, offline: 0 } }),
+    reconcileAccount: () => Promise.resolve(0),
     accounts: { add: () => Promise.resolve() } as unknown as AccountSets,
     replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
     modules: {
