@@ -19,7 +19,7 @@ interface DeviceStoreParts {
   readPresence: (account: string) => Promise<PresenceFields>;
 }
 
-/** Device rows. */
+/** Device rows, and their last announced states. */
 export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresence }: DeviceStoreParts) {
   const addScript = scripts.define(deviceAdd);
   const removeScript = scripts.define(deviceRemove);
