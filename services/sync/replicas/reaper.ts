@@ -52,12 +52,16 @@ export class Reaper {
   }
 
   async #reap(): Promise<void> {
+    const { replica, leases, accounts } = this.#parts;
     await this.#claim();
     // The scripts must count the routes of the dead one as gone: read the table that says so first.
-    if (this.#claimed.size > 0) await this.#parts.replica.beat();
+    if (this.#claimed.size > 0) await replica.beat();
     await this.#forEach(this.#claimed, async (id) => {
       const outcome = await this.#reconcileAll(id);
-      if (outcome === 'done') await this.#finish(id);
+      if (outcome === 'done') {
+        await leases.finishReaping(id);
+        await accounts.forget(id);
+      }
       if (outcome !== 'later') this.#claimed.delete(id);
       // Its lease may be back, or it has neither lease nor reaper now.
       if (outcome === 'unclaimed') this.#suspects.add(id);
@@ -84,11 +88,6 @@ export class Reaper {
   #takeOn(id: string, cause: ReapCause): void {
     this.#claimed.add(id);
     this.#parts.onReaped(cause);
-  }
-
-  async #finish(id: string): Promise<void> {
-    await this.#parts.leases.finishReaping(id);
-    await this.#parts.accounts.forget(id);
   }
 
   /** In a cluster the set of each lies elsewhere: one whose primary is away must not hold up the others. */
