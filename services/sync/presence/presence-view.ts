@@ -1,5 +1,5 @@
 import type { Presence, PresenceEntry } from '../../../shared/contract/presence.ts';
-import { type DeviceRow, parseRow } from './row.ts';
+import { type DeviceRow, parseRow } from '../devices/row.ts';
 
 /** Rows and announced states of one moment, as scripts return them: flat lists of field, value. */
 export interface PresenceFields {
@@ -22,7 +22,7 @@ export const rowsOf = (devices: string[]): DeviceRow[] => pairs(devices).map(([i
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 
-/** Tells the state of rows: one is also online while a stream without a device has its name. */
+/** Reads the states of rows. A row is also online while a stream without a device has its name. */
 export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
   const announced = new Map(pairs(states));
   return ({ deviceId, name }: DeviceRow): DeviceState => {
@@ -32,8 +32,8 @@ export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
 }
 
 /**
- * The presence of an account (CONTRACT.md, "Identity"): the union of rows and of live streams without a
- * device, merged by name, in the order in which the devices came.
+ * The presence of an account as clients get it: its rows and its open streams without a device, merged by name, in the
+ * order in which the devices came.
  */
 export function presenceView({ devices, states }: PresenceFields): Presence {
   const announced = new Map(pairs(states));
