@@ -41,6 +41,7 @@ interface ShutdownParts {
 
 /** How a replica ends: it takes itself off the balancer, hands its clients over, then stops what they used. */
 export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownParts) {
+  const acceptingMs = drain.streamsSeconds > 0 ? STILL_ACCEPTING_MS : 0;
   let isDraining = false;
   let isStopping = false;
   let ending: Promise<void> | null = null;
@@ -51,7 +52,7 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
     const tookSoFar = metrics.drain_duration_seconds;
     Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
     isDraining = true;
-    if (drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
+    await delay(acceptingMs);
     isStopping = true;
     running.signin.drain();
     await Promise.all([hub.drain(drain.streamsSeconds * 1000), relay.requests.drain(drain.transfersSeconds * 1000)]);
@@ -69,6 +70,8 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
 
   return {
     isDraining: (): boolean => isDraining,
+    /** After so long what is still open is cut. */
+    limitMs: acceptingMs + Math.max(drain.streamsSeconds, drain.transfersSeconds) * 1000,
     /** Nobody is waited for any more. */
     isStopping: (): boolean => isStopping,
     /** Resolves when nothing is left. Repeated calls are one. */
