@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DASHBOARDS } from '../monitoring/dashboards.mjs';
+import { dashboardFile } from './grafana.mjs';
+import { alertsWithMeaning } from './monitoring.mjs';
 import { ROOT } from './tree.mjs';
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -106,6 +109,15 @@ async function aclFile({ built }) {
 /** It needs a package, which may not be installed yet when this file is read. */
 const chart = () => import('./chart-values.mjs');
 
+async function alertTable() {
+  const rows = (await alertsWithMeaning()).map(({ alert, severities, means }) => [
+    `[${alert}](${alert}.md)`,
+    severities.join(', '),
+    means,
+  ]);
+  return table(['alert', 'severity', 'means'], rows);
+}
+
 async function chartTable() {
   return table(['value', 'default', 'what'], (await chart()).chartRows());
 }
@@ -126,4 +138,9 @@ export const GENERATED = [
   { file: 'deploy/redis/users.acl', make: aclFile },
   { file: 'helm/baton/values.schema.json', make: async (parts) => (await chart()).chartSchema(parts) },
   { file: 'helm/baton/README.md', section: 'values', make: chartTable },
+  { file: 'deploy/runbooks/README.md', section: 'alerts', make: alertTable },
+  ...Object.keys(DASHBOARDS).map((name) => ({
+    file: `helm/baton/files/dashboards/${name}.json`,
+    make: () => dashboardFile(name),
+  })),
 ];

@@ -237,6 +237,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       else if (stream.greeted && stream.mustGreet) metrics.repairs_total.inc({ cause: 'lost presence' });
       if (!stream.greeted) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+      if (!stream.greeted) metrics.stream_open_duration_seconds.observe((performance.now() - stream.askedAtMs) / 1000);
       this.#note(stream, attached);
       if (lostReason !== null || stream.mustGreet) {
         greet(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });

@@ -16,6 +16,8 @@ const histogram = <const L extends string = never>(help: string, buckets: number
 
 /** A poll waits 25 s at most, a body may stand still for 30 s. */
 const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 60];
+/** The 2 s of the objective for streams can be read off a bucket. */
+const OPEN_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2, 5, 15];
 /** The 1 s of the delivery objective can be read off a bucket; an announcement that failed is repeated for half a minute. */
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 /** A script takes some 10 microseconds, a round trip some 0.1 ms; after 2.5 s of silence its connection is closed. */
@@ -49,6 +51,10 @@ const METRICS = {
   streams_limit: gauge('Event streams that this replica accepts'),
   streams_opened_total: counter('Event streams opened, by how they started', ['resume']),
   streams_closed_total: counter('Event streams ended, by cause', ['reason']),
+  stream_open_duration_seconds: histogram(
+    'From when an event stream was asked for, by somebody who is known, to its `ready`',
+    OPEN_BUCKETS,
+  ),
   stream_buffer_bytes: gauge('Bytes that all event streams hold for slow readers'),
   catchup_events: histogram('Events that a stream was behind when it attached', [0, 1, 4, 16, 64, 128, 256]),
   resets_total: counter('Streams told to fetch their state again', ['reason']),
@@ -145,6 +151,17 @@ export type Metrics = { readonly [N in keyof typeof METRICS]: MetricOf<(typeof M
   readonly registry: Registry;
 };
 
+/**
+ * What alerts look at is there from the start: a counter that appears with its first value has not risen, as Prometheus
+ * sees it.
+ */
+function beginAtZero(metrics: Metrics): void {
+  for (const cause of ['died', 'orphaned', 'vanished']) metrics.nodes_reaped_total.inc({ cause }, 0);
+  for (const reason of ['untrusted_edge', 'invalid_request']) metrics.auth_rejections_total.inc({ reason }, 0);
+  for (const code of ['store_unavailable', 'relay_busy']) metrics.problems_total.inc({ code }, 0);
+  for (const reason of ['gap', 'store_lost']) metrics.resets_total.inc({ reason }, 0);
+}
+
 const PREFIX = 'baton_';
 
 /** Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay. */
@@ -180,6 +197,7 @@ export function makeMetrics({ version }: { version: string }): Metrics {
   Object.assign(metrics.event_loop_utilization_ratio, {
     collect: () => metrics.event_loop_utilization_ratio.set(utilization()),
   });
+  beginAtZero(metrics);
   metrics.build_info.set({ version, node: process.version }, 1);
   metrics.memory_limit_bytes.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
   collectDefaultMetrics({ register: registry, gcDurationBuckets: GC_BUCKETS });
