@@ -102,6 +102,8 @@ async function aclFile({ built }) {
   const allowed = commands.map((command) => `+${command}`).join(' ');
   return [
     '# The least that a replica needs, for the key prefix `baton`. Set a password of your own in place of the digest.',
+    '# Leave the user `default` on with all permissions, and give it a password: as this user Redis reads its append-only file',
+    '# again, and silently drops each transaction that it may not repeat (seen with 7.0.15; redis/redis 14541, valkey 3983).',
     `user baton on #${'0'.repeat(64)} resetkeys ~baton:* resetchannels &baton:* -@all ${allowed}`,
   ].join('\n');
 }
