@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DASHBOARDS } from '../monitoring/dashboards.mjs';
+import { dashboardFile } from './grafana.mjs';
+import { alertsWithMeaning } from './monitoring.mjs';
 import { ROOT } from './tree.mjs';
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -107,6 +110,8 @@ async function aclFile(parts) {
   const [baton, broker] = [ofReplica.APP_KEY_PREFIX.default, ofBroker.BROKER_KEY_PREFIX.default];
   return [
     `# The least that a replica needs, for the key prefix \`${baton}\`. Set a password of your own in place of the digest.`,
+    '# Leave the user `default` on with all permissions, and give it a password: as this user Redis reads its append-only file',
+    '# again, and silently drops each transaction that it may not repeat (seen with 7.0.15; redis/redis 14541, valkey 3983).',
     await aclUser(parts, { name: 'baton', service: 'sync', prefix: baton, channels: true }),
     `# The least that the broker needs, for the key prefix \`${broker}\`. Neither reads what the other holds.`,
     await aclUser(parts, { name: 'broker', service: 'broker', prefix: broker, channels: false }),
@@ -115,6 +120,15 @@ async function aclFile(parts) {
 
 /** It needs a package, which may not be installed yet when this file is read. */
 const chart = () => import('./chart-values.mjs');
+
+async function alertTable() {
+  const rows = (await alertsWithMeaning()).map(({ alert, severities, means }) => [
+    `[${alert}](${alert}.md)`,
+    severities.join(', '),
+    means,
+  ]);
+  return table(['alert', 'severity', 'means'], rows);
+}
 
 async function chartTable() {
   return table(['value', 'default', 'what'], (await chart()).chartRows());
@@ -136,4 +150,9 @@ export const GENERATED = [
   { file: 'deploy/redis/users.acl', make: aclFile },
   { file: 'helm/baton/values.schema.json', make: async (parts) => (await chart()).chartSchema(parts) },
   { file: 'helm/baton/README.md', section: 'values', make: chartTable },
+  { file: 'deploy/runbooks/README.md', section: 'alerts', make: alertTable },
+  ...Object.keys(DASHBOARDS).map((name) => ({
+    file: `helm/baton/files/dashboards/${name}.json`,
+    make: () => dashboardFile(name),
+  })),
 ];

@@ -322,6 +322,7 @@ export async function startApp(config: Config): Promise<App> {
   const admin = makeHealth({
     ...{ config, store, relayStore: relay.bulk, broker, hub, replica, bus, metrics, logger },
     isDraining: shutdown.isDraining,
+    drainLimitMs: shutdown.limitMs,
   });
 
   const ports = await openPorts({ config, app, admin, logger, metrics });

@@ -55,6 +55,7 @@ async function giveNotice(noticeMs: number, arrivals: Arrivals): Promise<void> {
 
 /** How a replica ends: it takes itself off the balancer, hands its clients over, then stops what they used. */
 export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownParts) {
+  const plan = drainPlan(drain);
   let isDraining = false;
   let isStopping = false;
   let ending: Promise<void> | null = null;
@@ -65,7 +66,6 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
     const tookSoFar = metrics.drain_duration_seconds;
     Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
     isDraining = true;
-    const plan = drainPlan(drain);
     logger.info({ withinSeconds: plan.totalMs / 1000, noticeSeconds: plan.noticeMs / 1000 }, 'draining');
     await giveNotice(plan.noticeMs, ports.arrivals);
     isStopping = true;
@@ -85,6 +85,8 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
 
   return {
     isDraining: (): boolean => isDraining,
+    /** After so long what is still open is cut. */
+    limitMs: plan.noticeMs + Math.max(plan.streamsMs, plan.transfersMs),
     /** Nobody is waited for any more. */
     isStopping: (): boolean => isStopping,
     /** Resolves when nothing is left. Repeated calls are one. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -268,6 +268,25 @@ function* wholeTests({ helm4, 'helm-unittest': unittest }) {
         assert.equal(board.data['over.json'], '{"title": "{{ pod }}"}\n');
         assert.equal(board.metadata.labels.grafana_dashboard, '1');
       }),
+  };
+  yield {
+    title: 'every alert is in the PrometheusRule, with the address of its runbook, and every dashboard has a ConfigMap',
+    body: async () => {
+      const manifests = manifestsOf(await template(helm4, { values: [SCENARIOS.production] }));
+      const { groups } = manifests.find(({ kind }) => kind === 'PrometheusRule').spec;
+      const ours = parse(textOf('helm/baton/files/rules/baton.yaml')).groups;
+      const moved = (rule) => ({
+        ...rule,
+        annotations: { ...rule.annotations, runbook_url: `https://git.example/baton/${rule.annotations.runbook_url}` },
+      });
+      assert.deepEqual(
+        groups,
+        ours.map((group) => ({ ...group, rules: group.rules.map(moved) })),
+      );
+      const boards = manifests.filter(({ metadata }) => metadata.name.startsWith('baton-dashboard-'));
+      const names = readdirSync(join(ROOT, 'helm/baton/files/dashboards'));
+      assert.deepEqual(boards.flatMap(({ data }) => Object.keys(data)).sort(), names.sort());
+    },
   };
   yield {
     title: 'it is a part of another chart, which can leave it out',

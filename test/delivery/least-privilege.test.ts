@@ -14,7 +14,7 @@ let redis: OwnRedis;
 
 beforeAll(async () => {
   redis = await startOwnRedis();
-  const [, user = ''] = readFileSync(ACL, 'utf8').trim().split('\n');
+  const [user = ''] = /^user .*$/m.exec(readFileSync(ACL, 'utf8')) ?? [];
   const admin = new Redis(redis.url);
   const rules = user.replace(/^user baton /, '').replace(/#0{64}/, `>${PASSWORD}`);
   await admin.acl('SETUSER', 'baton', ...rules.split(' '));

@@ -40,11 +40,13 @@ interface HealthParts {
   metrics: Metrics;
   logger: Logger;
   isDraining: () => boolean;
+  /** After which a drain cuts what is left. */
+  drainLimitMs: number;
 }
 
 /** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
 export function makeHealth(parts: HealthParts): Express {
-  const { config, store, relayStore, broker, hub, replica, bus, metrics, logger, isDraining } = parts;
+  const { config, store, relayStore, broker, hub, replica, bus, metrics, logger, isDraining, drainLimitMs } = parts;
   const notSeen = () => ['the store was not reached yet', ...(store.reason === null ? [] : [store.reason])].join(': ');
   const isReady = () => ({
     ready: store.wasSeen && !isDraining(),
@@ -71,6 +73,8 @@ export function makeHealth(parts: HealthParts): Express {
     busSilentForMs: () => bus.silentForMs,
     liveReplicas: () => replica.live,
     isDraining,
+    drainLimitMs,
+    isStoreUp: () => store.isUp,
   });
   return makeAdminApp({ isReady, status, registry: metrics.registry, allowedHosts: config.http.allowedHosts, logger });
 }

@@ -1,9 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
+import type { Route } from '../../../shared/contract/route.ts';
+import { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { makeSampler } from '../telemetry/sampler.ts';
 import { contextOf, isEventStream } from './request-context.ts';
+
+/** A long poll. */
+const WAITING_ROUTE = signinRoutes.pollLogin.path;
 
 const isOpenStream = (res: Response): boolean => {
   const { route } = contextOf(res);
@@ -39,6 +44,12 @@ const labelsOf = (res: Response) => {
   return { route: route?.path ?? 'none', method: route?.method ?? 'other' };
 };
 
+/** A histogram for each route would be most of all series. What waits is not told together with what does not. */
+function prefixOf(route: Route | undefined): string {
+  if (route?.path === WAITING_ROUTE) return WAITING_ROUTE;
+  return /^\/api\/[a-z]+(?=\/|$)/.exec(route?.path ?? '')?.[0] ?? 'other';
+}
+
 const countAnswer = (metrics: Metrics, res: Response): void =>
   metrics.http_requests_total.inc({ ...labelsOf(res), status: String(res.statusCode) });
 
@@ -51,7 +62,8 @@ export const makeRequestMetrics =
       if (isOpenStream(res)) return;
       countAnswer(metrics, res);
       if (contextOf(res).route?.bytes) return;
-      metrics.http_request_duration_seconds.observe(labelsOf(res), (performance.now() - startedAtMs) / 1000);
+      const tookSeconds = (performance.now() - startedAtMs) / 1000;
+      metrics.http_request_duration_seconds.observe({ prefix: prefixOf(contextOf(res).route) }, tookSeconds);
     });
     next();
   };

@@ -18,6 +18,7 @@ interface MessagesParts {
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
   enqueuePushes: EnqueuePushes;
+  /** Once a message, however often it is sent. */
   onAccepted: () => void;
 }
 
@@ -57,9 +58,11 @@ export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message.content);
       const { content } = message;
-      const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation, onConfirming };
+      const messageId = uuidv7();
+      const accepting = { target: targetOf(message), messageId, content, operation, onConfirming };
       const accepted = await enqueuePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
-      onAccepted();
+      // A repetition is answered with the id that the first one had.
+      if (accepted.messageId === messageId) onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 

@@ -62,7 +62,10 @@ export class Downloads {
     const running = {
       ...{ asker, file, bufferedBytes: () => res.writableLength, notify: () => download.notify() },
       waitsSinceMs: () => download.waitsSinceMs,
-      end: (error: BatonError) => (download.hasBegun ? void res.destroy() : download.stop(error)),
+      end: (error: BatonError) => {
+        download.stop(error);
+        if (download.hasBegun) res.destroy();
+      },
     };
     const everyMs = Math.min(stallMs, store.idleMs / 4);
     const keepPlace = () => store.read(account, file, holder, false);
@@ -77,22 +80,25 @@ export class Downloads {
     }
   }
 
-  async #pass(account: string, { file, known }: Wanted, download: Download, res: ServerResponse): Promise<void> {
+  /** Resolves to what ended it early, where that can no longer be told. */
+  async #pass(account: string, { file, known }: Wanted, download: Download, res: ServerResponse): Promise<unknown> {
     const { onFailure } = this.#parts;
     try {
       if (!(await download.run(REWIND_MS))) {
         const again = { retryAfterSeconds: REWIND_AGAIN_SECONDS };
         throw new BatonError('range_not_available', 'The sender was asked for these bytes, and did not come', again);
       }
-      if (!download.isComplete) return;
+      if (!download.isComplete) return undefined;
       const noted = this.delivered(account, file, download.generation, known.size);
       await noted.catch((error: unknown) => onFailure('relay delivered', error));
+      return undefined;
     } catch (error) {
       if (!download.hasBegun && !(error instanceof ReceiverGone)) throw error;
       // What has come so far can be gone on from.
       res.destroy();
       const isExpected = error instanceof ReceiverGone || (error instanceof BatonError && error.code !== 'internal');
       if (!isExpected) onFailure('relay download', error);
+      return error;
     }
   }
 

@@ -11,15 +11,20 @@ import { type Extent, type FileRef, type Holder, nameOf, type RelayStore } from 
 /** Of requests that find one generation after the other gone. */
 const MAX_TRIES = 10;
 
+interface Recorded {
+  now: number;
+  isNew: boolean;
+}
+
 /** What the relay needs of the room that owns transfers. */
 export interface RelayTransfers {
   /** Throws `not_found`, `not_a_party`. */
   relayFile(asker: DeviceCaller, file: FileRef): Promise<RelayedFile>;
   /**
    * Makes `to` the generation of a file when it still is `from` (null: not begun), and tells the sender where to go on
-   * unless it is the first. Resolves to the generation that it has then.
+   * unless it is the first. Resolves to the generation that it has then, and whether this has changed it.
    */
-  setGeneration(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number>;
+  setGeneration(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<Recorded>;
   /** Bytes of it are on their way: it is not over yet. */
   keep(asker: DeviceCaller, file: FileRef): Promise<void>;
   /** The receiver has stored a file up to here: progress of the transfer. */
@@ -107,8 +112,8 @@ export class Places {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (generation === null) {
         await store.create(file, 0, 0);
-        generation = await this.#record(account, file, null, 0, 0);
-        void this.#ringReaders(account, file);
+        generation = (await this.#record(account, file, null, 0, 0)).now;
+        void this.#notifyReaders(account, file);
       }
       const isElsewhere = entry.generation !== undefined && entry.generation !== generation;
       const opened = await store.open(file, generation, isElsewhere ? '-' : entry.side, entry.holder, entry);
@@ -137,15 +142,15 @@ export class Places {
     const next = from + 1;
     if (next > LIMITS.relayRewinds) throw new BatonError('range_not_available', 'Rewound too often');
     this.notifyAll(await store.create(file, next, offset), file);
-    const now = await this.#record(account, file, from, next, offset);
-    if (now === next) metrics.relay_rewinds_total.inc({ cause });
+    const { now, isNew } = await this.#record(account, file, from, next, offset);
+    if (isNew) metrics.relay_rewinds_total.inc({ cause });
     // Until its sender comes back. One that is lost leaves keys until they expire.
     this.#keep(account, file, next, false).catch(() => undefined);
     return Math.max(now, next);
   }
 
   /** What was made for a generation goes again when it came too late: whoever ended the transfer did not know of it. */
-  async #record(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<number> {
+  async #record(account: string, file: FileRef, from: number | null, to: number, offset: number): Promise<Recorded> {
     const { store, transfers } = this.#parts;
     try {
       return await transfers.setGeneration(account, file, from, to, offset);
@@ -157,7 +162,7 @@ export class Places {
   }
 
   /** Those who wait for a file to begin are known to the account alone. A lost bell costs some seconds. */
-  async #ringReaders(account: string, { transferId, index }: FileRef): Promise<void> {
+  async #notifyReaders(account: string, { transferId, index }: FileRef): Promise<void> {
     const readers = await this.#parts.store.readers(account, transferId, index).catch(() => []);
     for (const { file, channel } of readers) this.#tell(channel, file);
   }
@@ -175,7 +180,9 @@ export class Places {
   /** Whoever made a generation may have died before it was in the record, and its sender told. */
   async #settle(account: string, file: FileRef, { generation }: RelayedFile, { generation: now, base }: Extent) {
     if (generation === null || now <= generation) return;
-    await this.#parts.transfers.setGeneration(account, file, generation, now, base);
+    const { transfers, metrics } = this.#parts;
+    const { isNew } = await transfers.setGeneration(account, file, generation, now, base);
+    if (isNew) metrics.relay_rewinds_total.inc({ cause: 'found' });
   }
 
   /** Tells the sender of the generation in force again, and from where to go on; of the same place once in half a minute. */

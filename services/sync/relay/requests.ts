@@ -3,6 +3,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type FileRef, nameOf } from './store.ts';
+import { ReceiverGone } from './download.ts';
 import { SenderGone } from './upload.ts';
 
 export type Direction = 'up' | 'down';
@@ -38,7 +39,7 @@ const busy = (): BatonError =>
 
 function outcomeOf(error: unknown): string {
   if (error instanceof BatonError) return error.code;
-  return error instanceof SenderGone ? 'gone' : 'failed';
+  return error instanceof SenderGone || error instanceof ReceiverGone ? 'gone' : 'failed';
 }
 
 /** The relay requests that are under way on this replica. */
@@ -102,13 +103,15 @@ export class Requests {
     longest.end(busy());
   }
 
-  async during(direction: Direction, running: Running, act: () => Promise<void>): Promise<void> {
+  /** Counts it by how it ended; `act` may resolve to an error that its client can no longer be told of. */
+  async during(direction: Direction, running: Running, act: () => Promise<unknown>): Promise<void> {
     const { relay_active: active, relay_outcomes_total: outcomes } = this.#metrics;
     this.#running.add(running);
     active.inc({ direction });
     let outcome = 'done';
     try {
-      await act();
+      const error = await act();
+      if (error !== undefined) outcome = outcomeOf(error);
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;

@@ -74,7 +74,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly #parts: HubParts;
   readonly #catchUp: CatchUp;
   readonly #heartbeat: Heartbeat;
-  readonly #tellPresence: PresenceBroadcast;
+  readonly #broadcastPresence: PresenceBroadcast;
   readonly #admission = makePermits(OPENING_AT_ONCE);
   readonly #reconciler: Reconciler;
   readonly #restoreRow: RowKeeper;
@@ -87,7 +87,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs, isUp });
     const { streams } = this;
     this.#reconciler = makeReconciler({ ...parts, streams, sweeper: () => this.sweeper });
-    this.#tellPresence = makePresenceBroadcast({
+    this.#broadcastPresence = makePresenceBroadcast({
       ...{ streams, readPresence: modules.readPresence },
       onFailure: (account, error) => {
         onFailure('read presence', error);
@@ -97,7 +97,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.#catchUp = makeCatchUp({
       ...{ store, streams, metrics, pending: modules.pending },
       onLost: (stream) => this.#begin(stream, false),
-      onLive: (stream) => (stream.needsReady ? this.sweeper.attachSoon(stream) : this.#tellPresence(stream.account)),
+      onLive: (stream) =>
+        stream.needsReady ? this.sweeper.attachSoon(stream) : this.#broadcastPresence(stream.account),
       onFailure: (stream, error) => {
         onFailure('catch-up', error);
         this.sweeper.attachSoon(stream);
@@ -152,7 +153,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     stream.rotateAtMs = performance.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
     res.on('close', () => this.#close(stream));
     // Presence that came while the socket was full was not written, and nobody else would ask again.
-    res.on('drain', () => stream.state === 'live' && this.#tellPresence(stream.account));
+    res.on('drain', () => stream.state === 'live' && this.#broadcastPresence(stream.account));
     // In the hub before the attach is sent: an event between the attach and its answer must find the stream.
     this.streams.add(stream);
     await this.#begin(stream, malformed);
@@ -189,7 +190,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   presence(account: string, version: number): void {
     if (!this.streams.find(account)) return this.#reconciler.orphaned(account);
-    this.#tellPresence(account, version);
+    this.#broadcastPresence(account, version);
   }
 
   superseded(_account: string, streamId: string): void {
@@ -237,6 +238,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       else if (stream.readySent && stream.needsReady) metrics.repairs_total.inc({ cause: 'lost presence' });
       if (!stream.readySent) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+      if (!stream.readySent)
+        metrics.stream_open_duration_seconds.observe((performance.now() - stream.askedAtMs) / 1000);
       this.#note(stream, attached);
       if (lostReason !== null || stream.needsReady) {
         sendReady(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });

@@ -98,7 +98,7 @@ export const transferAct = defineScript({
     error: text,
     random: randomBits,
   },
-  reply: record({ ...stored, refusingState: text }),
+  reply: record({ ...stored, refusingState: text, isNew: flag }),
   announces: true,
 });
 
@@ -196,7 +196,7 @@ export const transferExpire = defineScript({
     transferId: text,
     random: randomBits,
   },
-  reply: record({ expired: flag, relay: text }),
+  reply: record({ expired: flag, relay: text, wasLive: flag }),
   announces: true,
 });
 
@@ -228,6 +228,6 @@ export const transferGeneration = defineScript({
     /** Its sender is told of the same place again after so long. */
     TELL_AGAIN_MS: 30_000,
   },
-  reply: record({ generation: number, refusingState: text }),
+  reply: record({ generation: number, refusingState: text, isNew: flag }),
   announces: true,
 });

@@ -144,7 +144,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       throw new BatonError('transfer_limit');
     },
 
-    /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. Device '' may cancel. */
+    /**
+     * `isNew`: the state is another one than before. Throws `not_found`, `not_a_party`, `invalid_transition` with the state
+     * that refuses. Device '' may cancel.
+     */
     async act(
       u: string,
       {
@@ -160,7 +163,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         phase: string | undefined;
         error: object | null;
       },
-    ): Promise<StoredTransfer> {
+    ): Promise<{ stored: StoredTransfer; isNew: boolean }> {
       const reply = await act(keysOf(u, transferId), {
         device: deviceId,
         action,
@@ -168,7 +171,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: JSON.stringify(error),
       });
       checkAllowed(reply.refusingState);
-      return storedOf(reply);
+      return { stored: storedOf(reply), isNew: reply.isNew };
     },
 
     /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
@@ -222,7 +225,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /**
-     * Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`, and
+     * Makes `to` the generation of a file when it still is `from`; the one that it has then, and whether this has
+     * changed it. Throws `not_found`, and
      * `invalid_transition` where the transfer has ended.
      */
     setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
@@ -246,9 +250,9 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */
-    async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
-      const { expired, relay } = await expire(keysOf(u, transferId), { transferId });
-      return expired ? generationsOf(relay) : null;
+    async expire(u: string, transferId: string) {
+      const { expired, relay, wasLive } = await expire(keysOf(u, transferId), { transferId });
+      return expired ? { generations: generationsOf(relay), wasLive } : null;
     },
   };
 
@@ -295,8 +299,12 @@ export function makeTransferStore(parts: TransferStoreParts) {
     u: string,
     { transferId, index }: FileOf,
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
-  ): Promise<number> {
-    const { generation: now, refusingState } = await generation(keysOf(u, transferId), {
+  ): Promise<{ now: number; isNew: boolean }> {
+    const {
+      generation: now,
+      refusingState,
+      isNew,
+    } = await generation(keysOf(u, transferId), {
       file: index,
       knownGeneration: from,
       generation: to,
@@ -304,7 +312,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       tells,
     });
     checkAllowed(refusingState);
-    return now;
+    return { now, isNew };
   }
 }
 
