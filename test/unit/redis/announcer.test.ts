@@ -101,7 +101,7 @@ test('to a replica that is dead nothing is repeated', async () => {
   expect(counts).toContain('repeated given_up');
 });
 
-test('an account whose announcement may be lost is rung at once, again after a failure, and once for many', async () => {
+test('an account whose announcement may be lost is notified at once, again after a failure, and once for many', async () => {
   let failures = 2;
   const notify = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve());
   const { announcer, rings, counts } = setUp({ notify });
@@ -114,7 +114,7 @@ test('an account whose announcement may be lost is rung at once, again after a f
   expect(counts).toEqual(['rung repeated']);
 });
 
-test('after a command of unknown outcome an account is rung when it may have come late, and when very late', async () => {
+test('after a command of unknown outcome an account is notified when it may have come late, and when very late', async () => {
   const { announcer, rings } = setUp();
   announcer.notifyAccount('baton:{ann}:log', 'unknown');
   expect(rings).not.toHaveBeenCalled();
