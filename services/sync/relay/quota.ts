@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Notifier } from './notifier.ts';
-import type { Claim, FileRef, RelayRequest } from './relay-request.ts';
+import type { FileId, FileRef } from './relay-request.ts';
 import type { RelayStore } from './store.ts';
 
 interface QuotaParts {
@@ -11,9 +11,9 @@ interface QuotaParts {
 }
 
 /**
- * How much of the relay an account may use: files that hold bytes (`LIMITS.relayFiles`), files that are kept after that
- * (`LIMITS.relayKeptFiles`, the newest), and files that are read or waited for (`LIMITS.relayReads`). The lists are in the
- * slot of the account; each place expires unless its request renews it.
+ * How many files of an account hold bytes in the relay (`LIMITS.relayFiles`, each with a place), and how many are kept after
+ * that (`LIMITS.relayKeptFiles`, the newest). The lists are in the slot of the account; a place expires unless its request
+ * renews it.
  */
 export class Quota {
   readonly #parts: QuotaParts;
@@ -33,11 +33,6 @@ export class Quota {
     return isNew;
   }
 
-  /** Keeps the place of an upload that goes on. */
-  async renew(file: FileRef): Promise<void> {
-    await this.#parts.store.reserve(file);
-  }
-
   /** Gives places back whose bytes are gone or about to go. */
   async release(account: string, files: readonly FileRef[]): Promise<void> {
     await this.#parts.store.release(account, files);
@@ -53,24 +48,12 @@ export class Quota {
     await this.#keep(file, generation, true);
   }
 
-  /**
-   * A place among the files that are read, for a request that begins or, with `begins` false, goes on. Resolves to the
-   * channel of the request that it replaces, or ''; null: another one reads this file now. Throws `relay_busy`.
-   */
-  reserveRead(request: RelayRequest, begins: boolean): Promise<string | null> {
-    return this.#parts.store.read(request, begins);
-  }
-
-  async releaseRead(request: RelayRequest): Promise<void> {
-    await this.#parts.store.unread(request);
-  }
-
   async #keep(file: FileRef, generation: number, releasesPlace: boolean): Promise<void> {
     const evicted = await this.#parts.store.keep(file, generation, releasesPlace);
     await Promise.all(evicted.map((old) => this.#evict(old.file, old.generation)));
   }
 
-  async #evict(file: Claim['file'], generation: number): Promise<void> {
+  async #evict(file: FileId, generation: number): Promise<void> {
     const { store, notifier } = this.#parts;
     notifier.notifyAll(await store.evict(file, generation), file);
   }

@@ -25,18 +25,17 @@ function sendProgress(res: Response, { end, size }: { end: number; size: number 
   res.setHeader('Upload-Complete', end === size ? '?1' : '?0');
 }
 
-async function append(
-  relay: Relay,
-  {
-    caller,
-    params,
-    req,
-    res,
-  }: { caller: Caller; params: FileParams & { generation: number }; req: Request; res: Response },
-) {
+interface AppendCall {
+  caller: Caller;
+  params: FileParams & { generation: number };
+  req: Request;
+  res: Response;
+}
+
+async function append(relay: Relay, { caller, params, req, res }: AppendCall) {
   sendVersion(res);
   try {
-    sendProgress(res, await relay.append(askedOf(caller, params), params.generation, req));
+    sendProgress(res, await relay.uploads.append(askedOf(caller, params), params.generation, req));
     return { status: 204 } as const;
   } catch (error) {
     if (!(error instanceof SenderGone)) throw error;
@@ -49,7 +48,7 @@ export function makeRelayHandlers(relay: Relay): HandlersOf<typeof relayRoutes> 
   return {
     headUpload: async ({ caller, params, res }) => {
       sendVersion(res);
-      const { end, size } = await relay.progress(askedOf(caller, params), params.generation);
+      const { end, size } = await relay.uploads.progress(askedOf(caller, params), params.generation);
       sendProgress(res, { end, size });
       res.setHeader('Upload-Length', size);
       return { status: 204 };

@@ -1,14 +1,8 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RelayedFile } from '../../transfers/transfers.ts';
-import type { FairScheduler } from '../fair-scheduler.ts';
-import type { Generations, RelayTransfers } from '../generations.ts';
 import type { ByteRange } from '../headers.ts';
-import type { Notifier } from '../notifier.ts';
-import type { Quota } from '../quota.ts';
+import type { RelayParts } from '../relay-parts.ts';
 import type { Asked, RelayRequest } from '../relay-request.ts';
-import type { Requests } from '../requests.ts';
-import type { RelayStore } from '../store.ts';
 import { watch } from '../watch.ts';
 import { Download } from './download.ts';
 import { type Answer, Receiver } from './receiver.ts';
@@ -20,25 +14,11 @@ const REWIND_MS = 30_000;
 /** Who asked for a rewind in vain may ask again after this. */
 const REWIND_AGAIN_SECONDS = 5;
 
-export interface DownloadsParts {
-  store: RelayStore;
-  transfers: RelayTransfers;
-  metrics: Metrics;
-  windowBytes: number;
-  stallMs: number;
-  onFailure: (task: string, error: unknown) => void;
-  generations: Generations;
-  quota: Quota;
-  notifier: Notifier;
-  requests: Requests;
-  scheduler: FairScheduler;
-}
-
 /** The requests that read. One that waits for an upload to begin is known to its account alone, and costs a socket. */
 export class Downloads {
-  readonly #parts: DownloadsParts;
+  readonly #parts: RelayParts;
 
-  constructor(parts: DownloadsParts) {
+  constructor(parts: RelayParts) {
     this.#parts = parts;
   }
 
@@ -116,9 +96,9 @@ export class Downloads {
   }
 
   #leave(request: RelayRequest): void {
-    const { store, quota } = this.#parts;
+    const { store } = this.#parts;
     // Where this fails the next request notifies one that is gone, or finds a place taken for some minutes: no harm.
     store.leave(request, 'r').catch(() => undefined);
-    quota.releaseRead(request).catch(() => undefined);
+    store.unread(request).catch(() => undefined);
   }
 }

@@ -3,7 +3,6 @@ import type { RelayedFile } from '../../transfers/transfers.ts';
 import type { Generations } from '../generations.ts';
 import type { ByteRange } from '../headers.ts';
 import type { Notifier } from '../notifier.ts';
-import type { Quota } from '../quota.ts';
 import type { RelayRequest } from '../relay-request.ts';
 import type { Extent, RelayStore } from '../store.ts';
 
@@ -33,7 +32,6 @@ interface SourceParts {
   isGone: () => boolean;
   store: RelayStore;
   generations: Generations;
-  quota: Quota;
   notifier: Notifier;
   windowBytes: number;
 }
@@ -62,8 +60,8 @@ export class Source {
 
   /** Null as long as the upload has not begun. Throws what keeps the request from reading. */
   async enter(): Promise<Start | null> {
-    const { request, quota, notifier } = this.#parts;
-    const replaced = await quota.reserveRead(request, this.#isNew);
+    const { request, store, notifier } = this.#parts;
+    const replaced = await store.read(request, this.#isNew);
     if (replaced === null) throw new ReceiverGone();
     notifier.notify(replaced, request.file);
     // In this order: a sender that begins after the record was read finds this request among those to notify.
@@ -74,7 +72,7 @@ export class Source {
 
   /** Keeps the place of the request among those that read. */
   async renew(): Promise<void> {
-    await this.#parts.quota.reserveRead(this.#parts.request, false);
+    await this.#parts.store.read(this.#parts.request, false);
   }
 
   /** Asks the store; goes on in another generation where there is one. Throws `ReceiverGone` when replaced. */

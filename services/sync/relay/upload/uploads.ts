@@ -1,16 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../../shared/contract/relay.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RelayedFile } from '../../transfers/transfers.ts';
-import type { FairScheduler } from '../fair-scheduler.ts';
-import type { Generations, RelayTransfers } from '../generations.ts';
 import { readAppendHeaders } from '../headers.ts';
-import type { Notifier } from '../notifier.ts';
-import type { Quota } from '../quota.ts';
+import type { RelayParts } from '../relay-parts.ts';
 import type { Asked, RelayRequest } from '../relay-request.ts';
-import type { Requests } from '../requests.ts';
-import type { Extent, RelayStore } from '../store.ts';
+import type { Extent } from '../store.ts';
 import { watch } from '../watch.ts';
 import { Upload } from './upload.ts';
 
@@ -18,19 +13,6 @@ import { Upload } from './upload.ts';
 export interface Progress {
   end: number;
   size: number;
-}
-
-export interface UploadsParts {
-  store: RelayStore;
-  transfers: RelayTransfers;
-  metrics: Metrics;
-  windowBytes: number;
-  stallMs: number;
-  generations: Generations;
-  quota: Quota;
-  notifier: Notifier;
-  requests: Requests;
-  scheduler: FairScheduler;
 }
 
 /** Where a sender goes on. */
@@ -66,9 +48,9 @@ function checkGoesOn(present: Pick<Extent, 'generation' | 'end'>, { generation, 
 
 /** The requests that send. */
 export class Uploads {
-  readonly #parts: UploadsParts;
+  readonly #parts: RelayParts;
 
-  constructor(parts: UploadsParts) {
+  constructor(parts: RelayParts) {
     this.#parts = parts;
   }
 
@@ -143,7 +125,7 @@ export class Uploads {
 
   /** Resolves to up to where the file is in the store. */
   async #receive(request: RelayRequest, body: Body): Promise<number> {
-    const { store, metrics, stallMs, transfers, generations, quota, requests } = this.#parts;
+    const { store, metrics, stallMs, transfers, generations, requests } = this.#parts;
     const { asker, file } = request;
     let moved = 0;
     const onBytes = (bytes: number) => {
@@ -166,7 +148,7 @@ export class Uploads {
       transfers,
       end: running.end,
       moved: () => moved,
-      renewPlace: body.offset < body.size ? () => quota.renew(file) : null,
+      renewPlace: body.offset < body.size ? () => store.reserve(file) : null,
       everyMs: Math.min(stallMs, store.idleMs / 4),
     });
     await requests.during('up', running, async () => {
