@@ -12,7 +12,7 @@ import { until } from './asking.ts';
 /* What the relay's store itself promises of a chunk, one step at a time. */
 
 let redis: OwnRedis;
-let look: ReturnType<typeof connectTo>;
+let redisClient: ReturnType<typeof connectTo>;
 let bulk: BulkStore;
 let store: RelayStore;
 const keys = makeKeys(randomPrefix());
@@ -20,7 +20,7 @@ let files = 0;
 
 beforeAll(async () => {
   redis = await startOwnRedis({ persistent: false });
-  look = connectTo(redis.url);
+  redisClient = connectTo(redis.url);
   const address = (redisAddress(redis.url) as { value: RedisAddress }).value;
   bulk = new BulkStore({ address, logger: pino({ level: 'silent' }), metrics: makeMetrics({ version: 'test' }) });
   bulk.connect();
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   bulk.stop();
-  look.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
@@ -56,7 +56,7 @@ async function begin() {
   };
   expect(await send('first', 0, 100)).toMatchObject({ taken: 0 });
   const end = async () => {
-    const opened = await store.open(claim('look'), 0, { side: '-', from: 0 });
+    const opened = await store.open(claim('finder'), 0, { side: '-', from: 0 });
     return opened.found === 'here' ? opened.extent.end : opened.found;
   };
   /** What a reader gets from there, chunk by chunk. */
@@ -72,23 +72,23 @@ async function begin() {
     });
     return got;
   };
-  /** What a reader that has taken so much, and reads on, is told. */
+  /** The answer to a reader that has taken so much and reads on. */
   const takenUpTo = async (position: number) => {
     const sink = { entry: () => undefined, piece: () => false };
     const taking = { generation: 0, position, keepFrom: position };
-    let told: unknown = null;
-    const onTaken = (taken: unknown) => void (told = taken);
+    let answer: unknown = null;
+    const onTaken = (taken: unknown) => void (answer = taken);
     await store.range(link, claim(''), { generation: 0, position, sink, taking, onTaken });
-    return told;
+    return answer;
   };
   return { file, claim, link, send, end, from, takenUpTo };
 }
 
 test('a chunk behind one that found no memory is refused too, and nobody is told of bytes that are not there', async () => {
   const { link, send, end, from } = await begin();
-  await look.config('SET', 'maxmemory', '1');
+  await redisClient.config('SET', 'maxmemory', '1');
   await expect(send('first', 100, 200)).rejects.toThrow('OOM');
-  await look.config('SET', 'maxmemory', '0');
+  await redisClient.config('SET', 'maxmemory', '0');
   expect(await send('first', 200, 300)).toMatchObject({ taken: null });
   expect(await end()).toBe(100);
   // The upload goes on, by the same steps.
@@ -116,7 +116,7 @@ test('no chunk of a sender that was replaced stays, also where nothing else is k
 
 test('a chunk counts also where the store has forgotten the script behind it', async () => {
   const { link, send, end } = await begin();
-  await look.script('FLUSH');
+  await redisClient.script('FLUSH');
   expect(await Promise.all([send('first', 100, 200), send('first', 200, 300)])).toMatchObject([
     { taken: 0 },
     { taken: 0 },
@@ -142,7 +142,7 @@ test('what was taken is told on the way, and again where the store has forgotten
   await send('first', 100, 200);
   expect(await takenUpTo(100)).toMatchObject({ got: 100 });
   expect(await from(0)).toEqual([['200-0', 100]]);
-  await look.script('FLUSH');
+  await redisClient.script('FLUSH');
   expect(await takenUpTo(150)).toBe(null);
   expect(await takenUpTo(200)).toMatchObject({ held: true, got: 200 });
   bulk.giveBack(link);
@@ -151,7 +151,7 @@ test('what was taken is told on the way, and again where the store has forgotten
 test('a full store still lets readers begin, take and wait, and gives back what they have', async () => {
   const { file, claim, link, send } = await begin();
   await send('first', 100, 200);
-  await look.config('SET', 'maxmemory', '1');
+  await redisClient.config('SET', 'maxmemory', '1');
   const opened = await store.open(claim('reader'), 0, { side: 'r', from: 0 });
   const taken = await store.take(claim('reader'), { generation: 0, position: 100, keepFrom: 100 });
   const [reader, writer] = [
@@ -160,9 +160,9 @@ test('a full store still lets readers begin, take and wait, and gives back what 
   ];
   await store.leave(claim('reader'), 'r');
   const acked = await store.acknowledge(file, 0, 200);
-  await look.config('SET', 'maxmemory', '0');
+  await redisClient.config('SET', 'maxmemory', '0');
   expect([opened.found, taken.held, reader.word, writer.taken, acked.held]).toEqual(['here', true, 'wait', 100, true]);
-  const { length } = await look.xrange(keys.relayBytes(file.transferId, 0, 0), '-', '+');
+  const { length } = await redisClient.xrange(keys.relayBytes(file.transferId, 0, 0), '-', '+');
   expect(length).toBe(0);
   bulk.giveBack(link);
 });
@@ -177,8 +177,8 @@ test('a reader that begins ahead of what is there lets go of what lies behind it
   const { file, claim, link, send } = await begin();
   for (let at = 100; at < 1_000; at += 100) await send('first', at, at + 100);
   await store.open(claim('reader'), 0, { side: 'r', from: 900, keepFrom: 700 });
-  expect(await look.xlen(keys.relayBytes(file.transferId, 0, 0))).toBe(3);
-  const opened = await store.open(claim('look'), 0, { side: '-', from: 0 });
+  expect(await redisClient.xlen(keys.relayBytes(file.transferId, 0, 0))).toBe(3);
+  const opened = await store.open(claim('finder'), 0, { side: '-', from: 0 });
   expect(opened).toMatchObject({ extent: { kept: 700, taken: 900, end: 1_000 } });
   bulk.giveBack(link);
 });

@@ -84,7 +84,7 @@ export class Uploads {
     if (known.generation === null) checkGoesOn(NOT_BEGUN, target);
     const announced = length === null ? null : offset + length;
     if (announced !== null && (announced > size || (completes && announced < size))) {
-      // One that begins at the wrong place is told so: its length may be right.
+      // The offset is checked first: where that is wrong the length may be right.
       checkGoesOn(await this.#find(asked, known), target);
       throw wrongLength(size);
     }
@@ -165,7 +165,7 @@ export class Uploads {
     return upload.end;
   }
 
-  /** What the sender of an upload that did not get to its end is told. */
+  /** The answer to a sender whose upload did not get to its end. */
   async #whyEnded(error: unknown, asked: Asked, { generation, offset }: Target): Promise<unknown> {
     if (!(error instanceof BatonError)) return error;
     if (error.code === 'window_full') {
