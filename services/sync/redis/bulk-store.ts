@@ -15,19 +15,19 @@ import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
 import { ServerCheck } from './server-check.ts';
 import { slotOf } from './slots.ts';
 
-/** Idle connections that are kept for the next request. */
+/** So many idle connections are kept for later requests. */
 const MAX_IDLE = 16;
 
-/** Connections that have a user: each costs memory here, up to half a MiB, and a place among the store's clients. */
+/** So many connections are in use at a time: each costs up to half a MiB here, and is a client of the store. */
 const MAX_LENT = 384;
 
 /** How old a reading of the memory in use may be. */
 const MEMORY_MS = 1_000;
 
-/** A user that may not do what it has to is looked at again after so long: rights come without a new connection. */
+/** Where the user of the store lacks a right, that is tried again after so long: it can be granted without a new connection. */
 const PROBE_AGAIN_MS = 5_000;
 
-/** A script that is sent over bulk connections: by its text the first time, then by its digest. */
+/** A script that is sent over bulk connections: by its text the first time on each, then by its digest. */
 export interface LinkScript<K extends string, A, R> extends BoundScript<K, A, R> {
   readonly sha: string;
   /** Connections whose server has it. */
@@ -38,9 +38,9 @@ interface BulkStoreParts {
   address: RedisAddress;
   /** It is another store than the common one. */
   isOwn?: boolean;
-  /** Where it is told why this store cannot be used. */
+  /** Where it is recorded why this store cannot be used. */
   reachability?: Reachability;
-  /** A key of the relay, never written, with which it is found out whether this user may do anything here. */
+  /** A key of the relay, never written, that is read to find out whether this user may do anything here. */
   probeKey?: string;
   logger: Logger;
   metrics: Metrics;
@@ -48,7 +48,7 @@ interface BulkStoreParts {
 
 /**
  * The store of the relay's bytes, which may be the common one or a Redis of its own: connections for bytes, and one of
- * the client library's for the small scripts beside them, so that neither ever stands before an event.
+ * the client library's for the small scripts beside them, so that no event ever waits behind either.
  */
 export class BulkStore {
   readonly scripts: ScriptLoader;
@@ -145,7 +145,7 @@ export class BulkStore {
     }
   }
 
-  /** What is not idle is closed: its answers would go to the next user. */
+  /** Gives a connection back. One that is not idle is closed, since its replies would go to the next user. */
   giveBack(link: BulkLink): void {
     this.#lent -= 1;
     link.rest();
@@ -165,7 +165,7 @@ export class BulkStore {
     return percent;
   }
 
-  /** Nobody may come by for hours: what the user may not do is to be known before. Never rejects. */
+  /** Finds out what the user may not do before somebody needs it, which may be in hours. Never rejects. */
   async #probe(key: string): Promise<void> {
     clearTimeout(this.#probeTimer);
     if (this.#isStopped) return;
@@ -173,7 +173,7 @@ export class BulkStore {
       await this.#connection.eval("return redis.call('EXISTS', KEYS[1])", 1, key);
       this.#reachability.worked('relay commands');
     } catch (error) {
-      // A connection that is away tells by itself, and is probed when it is back.
+      // A connection that is lost reports that by itself, and is probed when it is back.
       if (!isAnswer(error)) return;
       this.#reachability.failed('relay commands', error);
       this.#probeTimer = setTimeout(() => void this.#probe(key), PROBE_AGAIN_MS);
@@ -198,7 +198,7 @@ export class BulkStore {
       return { host, port: Number(port) };
     }
     if (this.#address.mode === 'standalone') return this.#address.nodes[0] as RedisNode;
-    // Whom the sentinels call primary is known by where the library is connected to.
+    // The primary that the sentinels name is where the library is connected.
     const { remoteAddress: host, remotePort: port } = this.#connection.stream ?? {};
     if (host === undefined || port === undefined) throw new Error('the primary is not known');
     return { host, port };

@@ -2,36 +2,36 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type FileRef, nameOf } from './store.ts';
-import { ReceiverGone } from './download.ts';
-import { SenderGone } from './upload.ts';
+import { type FileId, nameOf } from './relay-request.ts';
+import { ReceiverGone } from './download/source.ts';
+import { SenderGone } from './upload/upload.ts';
 
 export type Direction = 'up' | 'down';
 
 /** A request that moves bytes. */
 export interface Running {
   asker: DeviceCaller;
-  file: FileRef;
+  file: FileId;
   /** What it has read and not passed on yet. */
   bufferedBytes: () => number;
   /** Since when it waits for a sender of whom nothing comes; null: it does not. */
   waitsSinceMs: () => number | null;
   /** What it waits for may have happened. */
   notify: () => void;
-  /** Ends it, at an offset from which it can go on; says why, where that can still be told. */
+  /** Ends it, at an offset from which it can go on; says why where there still is somebody to tell. */
   end: (why: BatonError) => void;
 }
 
 /**
- * Requests of all accounts together on one replica: with their connections to the store no more than what streams leave
- * of the descriptors. Those of one account: requests that were replaced take a moment to end.
+ * Requests on one replica. Of all accounts together: with their connections to the store no more than what streams leave of
+ * the descriptors. Of one account twice what it may have, since requests that were replaced take a moment to end.
  */
 const MOST = {
   all: { up: 512, down: 1_024 },
   account: { up: 2 * LIMITS.relayFiles, down: 2 * LIMITS.relayReads },
 } as const;
 
-/** What was cut may still need so long to tell the store how far it got. */
+/** What was cut may still need so long to report to the store how far it got. */
 const ENDING_MS = 5_000;
 
 const busy = (): BatonError =>

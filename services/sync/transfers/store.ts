@@ -225,14 +225,20 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /**
-     * Makes `to` the generation of a file when it still is `from`; the one that it has then, and whether this has
-     * changed it. Throws `not_found`, and
-     * `invalid_transition` where the transfer has ended.
+     * The relay's first generation of a file has begun. This and the next three resolve to the generation that the file
+     * has then, and throw `not_found`; this and the next also `invalid_transition` where the transfer has ended.
      */
-    setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
-      moveTo(u, file, { from, to, offset, tells: from !== null }),
+    beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 
-    /** A file needs nothing of the relay any more, while it still is in this generation. Throws `not_found`. */
+    /** Generation `to`, which begins at `offset`, follows `from`, if that still is the one; its sender is notified. */
+    rewindGeneration: (u: string, file: FileOf, change: { from: number; to: number; offset: number }) =>
+      moveTo(u, file, { ...change, tells: true }),
+
+    /** The sender of a generation is notified again of where to go on; of the same offset once in half a minute. */
+    notifySender: (u: string, file: FileOf, now: number, offset: number) =>
+      moveTo(u, file, { from: now, to: now, offset, tells: true }),
+
+    /** A file needs nothing of the relay any more, while it still is in this generation. */
     setDelivered: (u: string, file: FileOf, now: number, size: number) =>
       moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
 

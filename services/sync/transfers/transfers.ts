@@ -186,7 +186,9 @@ export function makeTransfers(parts: TransfersParts) {
       return { ...known, generation: begun?.generation ?? null, base: begun?.base ?? 0 };
     },
 
-    setGeneration: store.setGeneration,
+    beginGeneration: store.beginGeneration,
+    rewindGeneration: store.rewindGeneration,
+    notifySender: store.notifySender,
     setDelivered: store.setDelivered,
 
     ...makeListing(store),

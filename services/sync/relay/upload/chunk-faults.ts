@@ -1,5 +1,5 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RelayStore } from './store.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { RelayStore } from '../store.ts';
 
 export const replaced = (): BatonError =>
   new BatonError('upload_gone', 'Another request sends this file now, or it has ended');
