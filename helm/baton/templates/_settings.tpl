@@ -1,4 +1,4 @@
-{{/* The settings of the replicas (services/sync/config-settings.ts), but for those of the store. */}}
+{{/* The settings of the replicas (services/sync/config/settings.ts), but for those of the store. */}}
 {{- define "baton.replicaEnv" -}}
 {{- $values := .Values -}}
 - name: APP_HOST

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../../sync/config/config.ts';
-import type { RedisAddress } from '../../sync/config/redis.ts';
-import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../sync/config/rules.ts';
+import type { RedisAddress } from '../../server/config/redis.ts';
+import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../server/config/rules.ts';
 import type { Setting } from '../../sync/config/settings.ts';
-import { unknownKeys } from '../../sync/config/unknown.ts';
+import { unknownKeys } from '../../server/config/unknown.ts';
 import { appsOf, appWarnings, checkApps } from './apps.ts';
 import { type Key, SETTINGS, type Values } from './settings.ts';
 

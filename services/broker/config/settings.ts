@@ -9,8 +9,8 @@ import {
   oneOf,
   origin,
   rotatingSecret,
-} from '../../sync/config/kinds.ts';
-import { redisAddress } from '../../sync/config/redis.ts';
+} from '../../server/config/kinds.ts';
+import { redisAddress } from '../../server/config/redis.ts';
 import type { Setting } from '../../sync/config/settings.ts';
 
 const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({

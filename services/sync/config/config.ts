@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
-import { type RedisAddress, withMode } from './redis.ts';
-import { unknownKeys } from './unknown.ts';
+import { type RedisAddress, withMode } from '../../server/config/redis.ts';
+import { unknownKeys } from '../../server/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
-import { listensOnLoopback } from './rules.ts';
+import { listensOnLoopback } from '../../server/config/rules.ts';
 import { type Key, SETTINGS, type Setting, type Values } from './settings.ts';
 
 export interface Config {

@@ -12,9 +12,9 @@ import {
   oneOf,
   origin,
   rotatingSecret,
-} from './kinds.ts';
+} from '../../server/config/kinds.ts';
 import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
-import { redisAddress } from './redis.ts';
+import { redisAddress } from '../../server/config/redis.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
 
 export interface Setting<T> {

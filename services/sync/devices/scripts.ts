@@ -1,5 +1,5 @@
-import { defineScript } from '../redis/script.ts';
-import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
+import { defineScript } from '../../server/redis/scripts/script.ts';
+import { digits, flag, oneOf, randomBits, record, text, textList } from '../../server/redis/scripts/script-values.ts';
 
 export const presenceRead = defineScript({
   file: new URL('./presence-read.lua', import.meta.url),

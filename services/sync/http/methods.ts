@@ -1,7 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
-import { refusesHead } from './request-context.ts';
+import { refusesHead } from '../../server/http/request-context.ts';
 
 const escaped = (text: string): string => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
 

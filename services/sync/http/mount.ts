@@ -7,18 +7,18 @@ import type { Caller } from '../identity/caller.ts';
 import { guard } from '../identity/guard.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type AddressGroup, isAddressGroup } from './address-limit.ts';
-import type { AccountQueue } from './account-queue.ts';
+import { type AddressGroup, isAddressGroup } from './limits/address-limit.ts';
+import type { AccountQueue } from './limits/account-queue.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
-import { makeBody, NO_BODY } from './body.ts';
+import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
 import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
-import { operationOf } from './operation.ts';
-import type { ReplicaLimits } from './replica-limit.ts';
-import { tooManyWaiting } from './rate-limit-headers.ts';
-import { contextOf, isEventStream, refusesHead } from './request-context.ts';
-import { noteStreamOpen } from './request-log.ts';
+import { operationOf } from '../../server/http/request/operation.ts';
+import type { ReplicaLimits } from './limits/replica-limit.ts';
+import { tooManyWaiting } from '../../server/rate-limit-headers.ts';
+import { contextOf, isEventStream, refusesHead } from '../../server/http/request-context.ts';
+import { noteStreamOpen } from '../../server/http/request-log.ts';
 import { sendAway } from './send-away.ts';
-import { makeValidator, type RouteValidator } from './validation.ts';
+import { makeValidator, type RouteValidator } from '../../server/http/request/validation.ts';
 
 export interface RouterDeps {
   handlers: Handlers;

@@ -1,4 +1,4 @@
-import { defineScript } from '../redis/script.ts';
+import { defineScript } from '../../server/redis/scripts/script.ts';
 import {
   digits,
   json,
@@ -12,7 +12,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 export const messageAccept = defineScript({
   file: new URL('./message-accept.lua', import.meta.url),

@@ -5,7 +5,7 @@ import type { PushMode } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { mailPage, messageAccept, messageAck } from './scripts.ts';
 
 export interface NewMessage {

@@ -1,18 +1,18 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../server/config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { accountNotify } from './account-notify.ts';
-import { Announcer } from './announcer.ts';
+import { Announcer } from './bus/announcer.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
-import { close, type Connection, connectCommands } from './connections.ts';
+import { close, type Connection, connectCommands } from '../../server/redis/connections.ts';
 import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
-import { Reachability } from './reachability.ts';
-import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { Reachability } from '../../server/redis/reachability.ts';
+import { makeScriptLoader, type ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { slotOf } from './slots.ts';
-import { openSubscriber, type Subscriber, type SubscriberParts } from './subscriber.ts';
+import { openSubscriber, type Subscriber, type SubscriberParts } from './bus/subscriber.ts';
 
 interface StoreParts {
   address: RedisAddress;

@@ -1,7 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { BulkLink } from '../redis/bulk-link.ts';
-import type { RangeSink } from '../redis/range-reader.ts';
+import type { BulkLink } from '../redis/bulk/bulk-link.ts';
+import type { RangeSink } from '../redis/bulk/range-reader.ts';
 import { Wakeup } from './wakeup.ts';
 import { Pace } from './pace.ts';
 import type { DownloadParts, Start } from './reading.ts';

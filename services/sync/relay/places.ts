@@ -5,7 +5,7 @@ import { isFinal } from '../../../shared/contract/transfers.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
-import { payloadOf } from '../redis/payloads.ts';
+import { payloadOf } from '../redis/bus/payloads.ts';
 import { type Extent, type FileRef, type Holder, nameOf, type RelayStore } from './store.ts';
 
 /** Of requests that find one generation after the other gone. */

@@ -1,4 +1,4 @@
-import { defineScript } from '../redis/script.ts';
+import { defineScript } from '../../server/redis/scripts/script.ts';
 import {
   digits,
   flag,
@@ -14,7 +14,7 @@ import {
   text,
   textList,
   variants,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 /** Channels of the sender of a file and of its reader, '' for none. */
 const atIt = { sender: text, reader: text };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { BulkLink } from '../redis/bulk-link.ts';
+import type { BulkLink } from '../redis/bulk/bulk-link.ts';
 import { Wakeup } from './wakeup.ts';
 import { meaningOf, replaced } from './chunk-faults.ts';
 import { freeMemory } from './memory.ts';

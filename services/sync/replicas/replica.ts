@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Bus } from '../redis/bus.ts';
+import type { Bus } from '../redis/bus/bus.ts';
 import type { Keys } from '../redis/keys.ts';
 import { LostReplicas } from './lost-replicas.ts';
 import type { LeaseStore, LeaseTable } from './lease-store.ts';

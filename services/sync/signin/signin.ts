@@ -5,7 +5,7 @@ import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/si
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
-import { payloadOf } from '../redis/payloads.ts';
+import { payloadOf } from '../redis/bus/payloads.ts';
 import type { Consume } from './consume.ts';
 import type { Approver, Grants } from './grants.ts';
 import type { Polls } from './polls.ts';

@@ -1,4 +1,4 @@
-import { defineScript } from '../redis/script.ts';
+import { defineScript } from '../../server/redis/scripts/script.ts';
 import {
   type Answer,
   absentOr,
@@ -14,7 +14,7 @@ import {
   textList,
   variants,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 

@@ -1,6 +1,6 @@
 import { once, EventEmitter } from 'node:events';
-import { Bus, type BusEvent } from '../../../services/sync/redis/bus.ts';
-import type { Loss } from '../../../services/sync/redis/subscriber.ts';
+import { Bus, type BusEvent } from '../../../services/sync/redis/bus/bus.ts';
+import type { Loss } from '../../../services/sync/redis/bus/subscriber.ts';
 
 interface Opened {
   channel: string;
