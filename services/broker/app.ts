@@ -10,7 +10,6 @@ import { addressText, startServer } from '../server/http/server.ts';
 import { close, connectCommands, type Redis } from '../server/redis/connections.ts';
 import { Reachability } from '../server/redis/reachability.ts';
 import { makeLogger } from '../server/telemetry/logger.ts';
-import { makeMetrics } from '../sync/telemetry/metrics.ts';
 import { VERSION } from '../server/version.ts';
 import type { BrokerConfig } from './config/config.ts';
 import { makeForwardAuth } from './edge/routes.ts';
@@ -50,7 +49,6 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   const { publicUrl } = config;
   const logger = makeLogger({ level: config.logLevel, server: `broker:${hostname()}:${config.http.port}` });
   for (const warning of config.warnings) logger.warn(warning);
-  const metrics = makeMetrics({ version: VERSION });
 
   // The store, and the keys that are kept there.
   const { address } = config.redis;
@@ -131,7 +129,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   app.use(() => {
     throw new BatonError('not_found', 'Nothing is served here');
   });
-  app.use(makeProblemHandler({ logger, metrics }));
+  app.use(makeProblemHandler({ logger }));
 
   const server = await startServer({ app, ...config.http });
   logger.info(

@@ -17,6 +17,7 @@ import { makePublicApp } from './http/public-app.ts';
 import { makeReplicaLimits } from './http/limits/replica-limit.ts';
 import { scaledLimit } from '../server/rate-limit-headers.ts';
 import { makeHealth } from './composition/health.ts';
+import { sendAway } from './streams/send-away.ts';
 import { makeStreamHandlers } from './streams/routes.ts';
 import { Hub } from './streams/hub.ts';
 import { makeLeaseStore } from './replicas/lease-store.ts';
@@ -302,6 +303,7 @@ export async function startApp(config: Config): Promise<App> {
     }),
     replicaLimits: makeReplicaLimits({ scale: config.http.rateLimitScale }),
     accountQueue: makeAccountQueue(),
+    sendAway,
     logger,
     metrics,
   });

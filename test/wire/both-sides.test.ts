@@ -85,7 +85,7 @@ describe('events', () => {
   /** `frame('<name>'` and the text of the last frame in TypeScript; the argument of an append in Lua. */
   const written = wordsIn(typescript, /\bframe\(\s*'([^']+)'/g);
   const spelled = wordsIn(typescript, /event: ([a-z:]+)\\n/g);
-  const appended = wordsIn(lua, /\bappend(?:_and_ring)?\([^'"]*?, '([^'"]+)'/g);
+  const appended = wordsIn(lua, /\bappend(?:_and_notify)?\([^'"]*?, '([^'"]+)'/g);
   const emitted = new Set([...written, ...spelled, ...appended]);
 
   test.each(Object.keys(EVENTS))('%s of the catalogue is sent by somebody', (name) => {

@@ -11,12 +11,7 @@ import {
   rotatingSecret,
 } from '../../server/config/kinds.ts';
 import { redisAddress } from '../../server/config/redis.ts';
-import type { Setting } from '../../sync/config/settings.ts';
-
-const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({
-  kind,
-  ...rest,
-});
+import { type Setting, setting } from '../../server/config/setting.ts';
 
 const seconds = (most: number): Kind<number> => integer(1, most);
 

@@ -3,7 +3,7 @@ import type { Express, RequestHandler, Response } from 'express';
 import { brokerRoutes } from '../../../shared/contract/broker.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/route.ts';
 import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
-import { methodNotAllowed } from '../../sync/http/methods.ts';
+import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
 import { operationOf } from '../../server/http/request/operation.ts';
 import { contextOf } from '../../server/http/request-context.ts';
 import { makeValidator } from '../../server/http/request/validation.ts';

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
 import type { Problem } from '../../../shared/contract/problem.ts';
 import type { Route } from '../../../shared/contract/route.ts';
-import type { Metrics } from '../../sync/telemetry/metrics.ts';
+import type { MetricsOf } from '../telemetry/metrics.ts';
+import type { HTTP_METRICS } from './metrics.ts';
 import { contextOf, type RequestContext } from './request-context.ts';
 
 /** What the body parser calls its errors, but for the one with a number in its text: it reads a form of the reference broker. */
@@ -89,22 +90,29 @@ function log(logger: Logger, req: Request, error: BatonError): void {
   logger[level]({ req, err: error.extras.cause ?? error, code: error.code }, 'request failed');
 }
 
+type ProblemMetrics = Pick<MetricsOf<typeof HTTP_METRICS>, 'problems_total' | 'rate_limited_total'>;
+
+function count(
+  { problems_total, rate_limited_total }: ProblemMetrics,
+  { code, extras }: BatonError,
+  group: string,
+): void {
+  problems_total.inc({ code });
+  if (code === 'rate_limited') rate_limited_total.inc({ group: extras.rateGroup ?? group });
+}
+
 /**
- * The one error exit: turns whatever a route threw into an answer, counts it by code and picks its level in the log
- * (4xx appear only in the request log, with their code). An answer that has already begun is cut off instead.
+ * The one error exit: turns whatever a route threw into an answer, counts it by code, where a service has metrics, and
+ * picks its level in the log (4xx appear only in the request log, with their code). An answer that has already begun is
+ * cut off instead.
  */
 export const makeProblemHandler =
-  ({ logger, metrics }: { logger: Logger; metrics: Metrics }): ErrorRequestHandler =>
+  ({ logger, metrics }: { logger: Logger; metrics?: ProblemMetrics }): ErrorRequestHandler =>
   (thrown, req, res, _next) => {
     const error = asBatonError(thrown);
     const context = contextOf(res);
     context.problemCode = error.code;
-    metrics.problems_total.inc({ code: error.code });
-    if (error.code === 'rate_limited') {
-      metrics.rate_limited_total.inc({
-        group: error.extras.rateGroup ?? context.rateGroup ?? context.route?.rate ?? 'other',
-      });
-    }
+    if (metrics) count(metrics, error, context.rateGroup ?? context.route?.rate ?? 'other');
     log(logger, req, error);
     if (res.headersSent) res.destroy();
     else answer(req, res, error);

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
-import type { Metrics } from '../../sync/telemetry/metrics.ts';
 import { contextOf, isEventStream } from './request-context.ts';
 
-const isOpenStream = (res: Response): boolean => {
+/** Whether the answer is an event stream that was opened. */
+export const isOpenStream = (res: Response): boolean => {
   const { route } = contextOf(res);
   return route !== undefined && isEventStream(route) && res.statusCode === 200;
 };
@@ -32,32 +32,3 @@ export const makeRequestLog = ({ logger }: { logger: Logger }): RequestHandler =
     }),
     customErrorMessage: () => 'request completed',
   });
-
-const labelsOf = (res: Response) => {
-  const { route } = contextOf(res);
-  return { route: route?.path ?? 'none', method: route?.method ?? 'other' };
-};
-
-const countAnswer = (metrics: Metrics, res: Response): void =>
-  metrics.http_requests_total.inc({ ...labelsOf(res), status: String(res.statusCode) });
-
-/** Counts answers and times them, by row of the route table; what reached no row is `none`. Open streams are left out. */
-export const makeRequestMetrics =
-  ({ metrics }: { metrics: Metrics }): RequestHandler =>
-  (_req, res, next) => {
-    const startedAtMs = performance.now();
-    res.once('close', () => {
-      if (isOpenStream(res)) return;
-      countAnswer(metrics, res);
-      if (contextOf(res).route?.bytes) return;
-      metrics.http_request_duration_seconds.observe(labelsOf(res), (performance.now() - startedAtMs) / 1000);
-    });
-    next();
-  };
-
-/** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. */
-export function noteStreamOpen(metrics: Metrics, req: Request, res: Response): void {
-  if (!isOpenStream(res) || !res.headersSent) return;
-  countAnswer(metrics, res);
-  req.log?.info('stream opened');
-}

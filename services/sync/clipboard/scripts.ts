@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { digits, flag, number, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({

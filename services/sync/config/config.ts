@@ -3,8 +3,10 @@ import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
 import { type RedisAddress, withMode } from '../../server/config/redis.ts';
 import { unknownKeys } from '../../server/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
+import { ConfigError, type ConfigProblem } from '../../server/config/config-error.ts';
+import { type Env, readSettings, type Report } from '../../server/config/read-settings.ts';
 import { listensOnLoopback } from '../../server/config/rules.ts';
-import { type Key, SETTINGS, type Setting, type Values } from './settings.ts';
+import { type Key, SETTINGS, type Values } from './settings.ts';
 
 export interface Config {
   readonly production: boolean;
@@ -86,54 +88,6 @@ type IdentityConfig =
       readonly issuer: string;
       readonly audience: string;
     };
-
-export interface ConfigProblem {
-  readonly key: string;
-  /** The end of the sentence "<key> ...". */
-  readonly message: string;
-}
-
-/** Everything that is wrong with the configuration, at once; and what may be the reason: keys that are not known. */
-export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[], hints: readonly string[] = []) {
-    super([...problems.map(({ key, message }) => `${key} ${message}`), ...hints].join('\n'));
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
-type Report = (key: string, message: string) => void;
-
-/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
-function textOf(env: Env, key: Key, report: Report): string | null {
-  const own = env[key]?.trim() || null;
-  const file = env[`${key}_FILE`]?.trim() || null;
-  if (file === null) return own;
-  if (own !== null) {
-    report(key, `and ${key}_FILE are both set: give one of them`);
-    return null;
-  }
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
-  } catch (error) {
-    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
-    return null;
-  }
-}
-
-function readValue(env: Env, key: Key, report: Report): unknown {
-  const row: Setting<unknown> = SETTINGS[key];
-  const text = textOf(env, key, report) ?? row.default ?? null;
-  if (text === null) return null;
-  const parsed = row.kind(text);
-  if ('value' in parsed) return parsed.value;
-  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
-  report(key, parsed.problem + shown);
-  return null;
-}
 
 /** What each kind of proof that an edge can give is checked with. */
 const PROOF_KEYS = {
@@ -308,7 +262,7 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   const problems: ConfigProblem[] = [];
   const report: Report = (key, message) => problems.push({ key, message });
   const keys = Object.keys(SETTINGS) as Key[];
-  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const values = readSettings(env, SETTINGS, report) as unknown as Values;
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);

@@ -2,7 +2,7 @@ import type { Device } from '../../../shared/contract/devices.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
 import type { Presence } from '../../../shared/contract/presence.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type DeviceState, presenceView, rowsOf, stateOf, stateReader } from './presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import { orFault } from '../../server/redis/faults.ts';
 import type { PushMode } from '../push/push-queue.ts';

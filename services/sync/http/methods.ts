@@ -1,4 +1,3 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { refusesHead } from '../../server/http/request-context.ts';
@@ -29,6 +28,3 @@ export const wordsLikeParameters = (): string[] =>
     .filter(({ path }) => ROWS.some(({ isLiteral, pattern }) => !isLiteral && pattern.test(path)))
     .filter((route) => !hasParameter(route))
     .map(({ path }) => path);
-
-export const methodNotAllowed = (methods: readonly string[]): BatonError =>
-  new BatonError('method_not_allowed', undefined, { headers: { Allow: methods.join(', ') } });

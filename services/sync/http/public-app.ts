@@ -5,7 +5,8 @@ import { hostChecks } from '../../server/http/host-check.ts';
 import { makeRouter, type RouterDeps } from './mount.ts';
 import { makeProblemHandler } from '../../server/http/problem.ts';
 import { requestId } from '../../server/http/request-context.ts';
-import { makeRequestLog, makeRequestMetrics } from '../../server/http/request-log.ts';
+import { makeRequestLog } from '../../server/http/request-log.ts';
+import { makeRequestMetrics } from './request-metrics.ts';
 import { apiHeaders, securityHeaders } from './response-headers.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
 

@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { digits, nothing, text } from '../../server/redis/scripts/script-values.ts';
 
 /** How long a replica that cannot ask for the keys believes those that another has fetched. */

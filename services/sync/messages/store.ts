@@ -1,4 +1,4 @@
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Liveness } from '../replicas/replica.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushMode } from '../push/push-queue.ts';

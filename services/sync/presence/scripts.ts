@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { type Answer, number, record, wordSet } from '../../server/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
 

@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from './script.ts';
 import { nothing } from '../../server/redis/scripts/script-values.ts';
 
 export const accountNotify = defineScript({

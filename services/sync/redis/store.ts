@@ -5,6 +5,7 @@ import type { RedisAddress, RedisNode } from '../../server/config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { accountNotify } from './account-notify.ts';
 import { Announcer } from './bus/announcer.ts';
+import { makeAnnouncing } from './bus/announcing.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
 import { close, type Connection, connectCommands } from '../../server/redis/connections.ts';
 import { makeGate } from './gate.ts';
@@ -69,11 +70,12 @@ export class Store {
     this.confirm = this.#confirmer?.confirm ?? null;
     const shared = {
       connection: this.#connection,
-      announcing: {
+      announcing: makeAnnouncing({
         announcer: () => this.#announcer,
         publishInScript: address.mode !== 'cluster',
         losses: () => this.#losses,
-      },
+        metrics,
+      }),
       metrics,
     };
     this.scripts = makeScriptLoader({ ...shared, gate });

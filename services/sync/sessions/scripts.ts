@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { number, randomBits, record, restOfWords, text } from '../../server/redis/scripts/script-values.ts';
 
 /** A tombstone lasts longer than any token (contract section 4: an id is never given back before). */

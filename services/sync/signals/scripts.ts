@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { digits, number, randomBits, record, rows, text } from '../../server/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({

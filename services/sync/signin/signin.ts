@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
 import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/signin.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
 import { payloadOf } from '../redis/bus/payloads.ts';

@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import {
   type Answer,
   absentOr,

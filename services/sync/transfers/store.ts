@@ -1,5 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { PushMode } from '../push/push-queue.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import { orFault } from '../../server/redis/faults.ts';

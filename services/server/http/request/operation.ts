@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Route } from '../../../../shared/contract/route.ts';
-import type { Operation } from '../../../sync/http/handler.ts';
+import type { Operation } from '../../operation.ts';
 
 const KEY = new RegExp(`^[A-Za-z0-9._:-]{1,${LIMITS.idempotencyKeyChars}}$`);
 

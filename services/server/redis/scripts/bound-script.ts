@@ -30,17 +30,20 @@ function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefi
 }
 
 export function bindScript<K extends string, A, R, S extends string>(
-  { file, keys, locals, constants, settings, announces, rate, words, read }: ScriptDeclaration<K, A, R, S>,
+  declaration: ScriptDeclaration<K, A, R, S>,
   publishInScript: boolean,
   [values]: Settings<S> | [],
 ): BoundScript<K, A, R> {
+  const { file, keys, settings, rate, words, read } = declaration;
   const given: Readonly<Record<string, Word>> = values ?? {};
   const missing = settings.find((name) => given[name] === undefined);
   const name = basename(file.pathname, '.lua');
   if (missing !== undefined) throw new Error(`${name} was loaded without ${missing}`);
   return {
-    ...{ name, keyCount: keys.length, words },
-    text: scriptText({ file, keys, locals, constants: { ...constants, ...given }, announces, publishInScript }),
+    name,
+    text: scriptText({ ...declaration, constants: { ...declaration.constants, ...given }, publishInScript }),
+    keyCount: keys.length,
+    words,
     read(reply) {
       const word = String(reply[0]);
       return word === 'OK' ? read(reply) : refuse(word, reply.slice(1), rate);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
-import { BUS } from '../../../sync/redis/bus/payloads.ts';
+import type { Registries } from './script.ts';
 import type { Word } from './script-values.ts';
 
 /** `ttlMs` here is `ttl_ms` in Lua. */
@@ -9,15 +9,15 @@ const luaNameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) =
 /** As a literal of Lua. */
 const literal = (value: Word | boolean): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
-const NAMED: Readonly<Record<string, Readonly<Record<string, Word>>>> = { LIMITS, BUS };
-
-/** Puts the values in place of `LIMITS.<name>` and `BUS.<name>`, which are what they are on this side. */
-const bindNames = (lua: string): string =>
-  lua.replaceAll(/\b(LIMITS|BUS)\.(\w+)/g, (word, registry: string, name: string) => {
-    const value = NAMED[registry]?.[name];
+/** Puts the values in place of `<registry>.<name>`, which are what they are on this side. */
+function bindNames(lua: string, registries: Registries): string {
+  const names = new RegExp(`\\b(${Object.keys(registries).join('|')})\\.(\\w+)`, 'g');
+  return lua.replaceAll(names, (word, registry: string, name: string) => {
+    const value = registries[registry]?.[name];
     if (value === undefined) throw new Error(`a script names ${word}, which there is not`);
     return literal(value);
   });
+}
 
 /** What arguments are made with; only those that occur are put in front. */
 const MAKERS = {
@@ -69,12 +69,14 @@ interface TextParts {
   keys: readonly string[];
   locals: ReadonlyMap<string, string>;
   constants: Readonly<Record<string, Word>>;
+  registries: Registries;
   announces: boolean;
   publishInScript: boolean;
 }
 
 /** The whole text of a script: constants, chunks, keys and arguments as locals, then what its file says. */
-export function scriptText({ file, keys, locals, constants, announces, publishInScript }: TextParts): string {
+export function scriptText(parts: TextParts): string {
+  const { file, keys, locals, constants, registries, announces, publishInScript } = parts;
   const body = readFileSync(file, 'utf8');
   const chunks = chunksOf(body, file);
   const names = [...locals.keys()].map(luaNameOf);
@@ -92,5 +94,5 @@ export function scriptText({ file, keys, locals, constants, announces, publishIn
     body,
     ...(announces ? ['end', 'return with_announcements(run())'] : []),
   ];
-  return bindNames(all.join('\n'));
+  return bindNames(all.join('\n'), { LIMITS, ...registries });
 }

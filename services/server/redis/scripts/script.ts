@@ -4,6 +4,9 @@ import type { Argument, Raw, Shape, Word } from './script-values.ts';
 /** Arguments whose value the caller does not give may be left out. */
 export type Given<A> = { readonly [N in keyof A as A[N] extends undefined ? never : N]: A[N] };
 
+/** Constants by name that scripts may write as `<registry>.<name>`. */
+export type Registries = Readonly<Record<string, Readonly<Record<string, Word>>>>;
+
 interface Declared<K extends string, A, R, S extends string> {
   /** The Lua file beside the declaration. */
   file: URL;
@@ -33,6 +36,8 @@ export interface ScriptDeclaration<K extends string, A, R, S extends string> {
   readonly settings: readonly S[];
   readonly announces: boolean;
   readonly rate: RateGroup | undefined;
+  /** What the text may name as `<registry>.<name>`, beside `LIMITS`. */
+  readonly registries: Registries;
   /** Keys and arguments in the order in which they are sent. */
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
   /** What follows `OK` in an answer, by name. */
@@ -42,30 +47,42 @@ export interface ScriptDeclaration<K extends string, A, R, S extends string> {
 /** Calls a loaded script. Resolves to what follows `OK`; throws what the script refuses with, and `store_unavailable`. */
 export type RunScript<K extends string, A, R> = (keys: Readonly<Record<K, string>>, args: Given<A>) => Promise<R>;
 
-/** Declares a Lua script: what it takes and what it answers with, which the compiler and the script's own text follow. */
-export function defineScript<const K extends string, A extends object, R, const S extends string = never>(
-  declared: Declared<K, A, R, S>,
-): ScriptDeclaration<K, A, R, S> {
-  const { file, keys, args, constants = {}, settings = [], reply, announces = false, rate } = declared;
-  const names = Object.keys(args) as (keyof A & string)[];
-  const kinds = names.map((name) => args[name]);
-  const locals = names.map((name, i) => {
-    const number = i + 1;
-    return [name, args[name].lua(`ARGV[${number}]`, number)] as const;
-  });
-  return {
-    ...{ file, keys, constants, settings, announces, rate, locals: new Map(locals) },
-    words(keysByName, values) {
-      const words: Word[] = [];
-      for (const key of keys) words.push(keysByName[key]);
-      const given = values as A;
-      for (let i = 0; i < names.length; i++) {
-        const word = (kinds[i] as Argument<A[keyof A & string]>).word(given[names[i] as keyof A & string]);
-        if (typeof word === 'object') words.push(...word);
-        else words.push(word);
-      }
-      return words;
-    },
-    read: (raw) => reply.from(raw, 1),
+/** Gives what declares the scripts of a service: what one takes and answers with, which the compiler and its text follow. */
+export const scriptsThatName =
+  (registries: Registries) =>
+  <const K extends string, A extends object, R, const S extends string = never>(
+    declared: Declared<K, A, R, S>,
+  ): ScriptDeclaration<K, A, R, S> => {
+    const { file, keys, args, constants = {}, settings = [], reply, announces = false, rate } = declared;
+    const names = Object.keys(args) as (keyof A & string)[];
+    const kinds = names.map((name) => args[name]);
+    const locals = names.map((name, i) => {
+      const number = i + 1;
+      return [name, args[name].lua(`ARGV[${number}]`, number)] as const;
+    });
+    return {
+      file,
+      keys,
+      locals: new Map(locals),
+      constants,
+      settings,
+      announces,
+      rate,
+      registries,
+      words(keysByName, values) {
+        const words: Word[] = [];
+        for (const key of keys) words.push(keysByName[key]);
+        const given = values as A;
+        for (let i = 0; i < names.length; i++) {
+          const word = (kinds[i] as Argument<A[keyof A & string]>).word(given[names[i] as keyof A & string]);
+          if (typeof word === 'object') words.push(...word);
+          else words.push(word);
+        }
+        return words;
+      },
+      read: (raw) => reply.from(raw, 1),
+    };
   };
-}
+
+/** Declares a Lua script that names nothing but `LIMITS`. */
+export const defineScript = scriptsThatName({});

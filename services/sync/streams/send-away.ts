@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { reconnectFrame } from '../streams/frames.ts';
-import { spreadRetryMs } from '../streams/heartbeat.ts';
+import { reconnectFrame } from './frames.ts';
+import { spreadRetryMs } from './heartbeat.ts';
 
 /** As for the other limits of streams: it comes back when some of its allowance is back, and no sooner. */
 const BUSY_MS = [5_000, 15_000] as const;

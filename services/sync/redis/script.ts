@@ -1,0 +1,5 @@
+import { scriptsThatName } from '../../server/redis/scripts/script.ts';
+import { BUS } from './bus/payloads.ts';
+
+/** Declares a Lua script of the replica, which may name the words of the bus as `BUS.<name>`. */
+export const defineScript = scriptsThatName({ BUS });
