@@ -67,7 +67,7 @@ interface OpenRequest {
 const OPENING_AT_ONCE = 200;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
-export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'gap'> {
   readonly streams = new LocalStreams();
   readonly countTransitions: (counts: Transitions) => void;
   readonly sweeper: Sweeper;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { bindScript } from '../../../services/server/redis/scripts/bound-script.ts';
-import { defineScript } from '../../../services/server/redis/scripts/script.ts';
+import { defineScript } from '../../../services/sync/redis/script.ts';
 import {
   absentOr,
   digits,

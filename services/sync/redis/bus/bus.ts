@@ -30,6 +30,8 @@ export interface BusListener {
   superseded(account: string, streamId: string): void;
   /** Somebody has done what a relay request here is waiting for, or ended it. */
   relay(file: string): void;
+  /** Announcements may have been missed: the subscriber was away or was replaced, or a nonce did not come. */
+  gap(cause: Loss | 'topology' | 'nonce' | 'rebuilt'): void;
 }
 
 /** Changes after which only a nonce tells whether the subscription followed: what it noticed itself, and what others did. */
@@ -37,9 +39,6 @@ type Uncertain = 'moved' | 'topology';
 
 interface BusParts {
   open: (parts: Pick<SubscriberParts, 'channel' | 'onMessage' | 'onLoss'>) => Subscriber;
-  listener: BusListener;
-  /** Announcements may have been missed: the subscriber was away or was replaced, or a nonce did not come. */
-  onGap: (cause: Loss | 'topology' | 'nonce' | 'rebuilt') => void;
   onFailure: (task: string, error: unknown) => void;
   now?: () => number;
 }
@@ -86,6 +85,7 @@ const topOnly = (account: string, id: string): BusEvent => ({
  */
 export class Bus {
   readonly #parts: Required<BusParts>;
+  #listener: BusListener | null = null;
   #subscriber: Subscriber | null = null;
   #channel = '';
   #heardAt = 0;
@@ -99,6 +99,11 @@ export class Bus {
 
   constructor(parts: BusParts) {
     this.#parts = { now: () => performance.now(), ...parts };
+  }
+
+  /** Who is told what this replica hears; to be said before the bus listens on its first channel. */
+  listenTo(listener: BusListener): void {
+    this.#listener = listener;
   }
 
   /** Milliseconds since anything was heard, the own nonce included. */
@@ -129,7 +134,7 @@ export class Bus {
     this.#subscriber = subscriber;
     subscriber.listen().then(
       () => {
-        if (this.#subscriber === subscriber) this.#parts.onGap('rebuilt');
+        if (this.#subscriber === subscriber) this.#listener?.gap('rebuilt');
       },
       (error: unknown) => {
         if (this.#subscriber !== subscriber) return;
@@ -178,14 +183,14 @@ export class Bus {
     if (loss === 'moved') return this.#prove(loss);
     // The store has confirmed it over this connection: as good as a word.
     this.#heardAt = this.#parts.now();
-    this.#parts.onGap(loss);
+    this.#listener?.gap(loss);
   }
 
   #prove(cause: Uncertain): void {
     this.#unproven = cause;
     this.#settling ??= this.#later(TOPOLOGY_SETTLES_MS, () => {
       this.#settling = null;
-      this.#parts.onGap(cause);
+      this.#listener?.gap(cause);
     });
   }
 
@@ -200,7 +205,8 @@ export class Bus {
 
   #hear(payload: string): void {
     this.#heardAt = this.#parts.now();
-    const { listener } = this.#parts;
+    const listener = this.#listener;
+    if (listener === null) return;
     const kind = payload[0];
     if (kind === BUS.event) return listener.event(parseEvent(payload));
     const [, account = '', rest = '', to = '', data = '', last = ''] = payload.split('\n');
@@ -220,7 +226,7 @@ export class Bus {
     this.#lastNonce = number;
     const unproven = this.#unproven;
     this.#unproven = null;
-    if (unproven !== null) this.#parts.onGap(unproven);
-    else if (isGap) this.#parts.onGap('nonce');
+    if (unproven !== null) this.#listener?.gap(unproven);
+    else if (isGap) this.#listener?.gap('nonce');
   }
 }
