@@ -9,6 +9,9 @@ const lines = (count: number, line: string) => `${line}\n`.repeat(count);
 /** A word that a rule forbids in the text of the repository, this file included. */
 const workFolder = ['', 'work', ''].join('/');
 
+/** The first word that the glossary has retired. */
+const RETIRED = 'room';
+
 /** Violations that the linter must name by rule. */
 export const LINT: (Planted & { rule: string })[] = [
   {
@@ -260,6 +263,18 @@ export const CHECK: (Planted & { gate: string })[] = [
     what: 'a script of nine keys',
     file: 'services/sync/planted/scripts.ts',
     text: "// new URL('./many.lua', import.meta.url), keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']\n",
+  },
+  {
+    gate: 'retired words',
+    what: 'a file named by a retired word',
+    file: `services/sync/planted/message-${RETIRED}.ts`,
+    text: 'export const a = 1;\n',
+  },
+  {
+    gate: 'retired words',
+    what: 'an export named by a retired word',
+    file: 'services/sync/planted/tells.ts',
+    text: `export const open${RETIRED[0]?.toUpperCase()}${RETIRED.slice(1)}s = 1;\n`,
   },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];

@@ -80,7 +80,7 @@ export function isCovered(operation: Operation, place: Place | undefined, told: 
 }
 
 /** That a device must see something. */
-export interface Owed {
+export interface Expected {
   device: string;
   /** Kept in a mailbox, so that no reset excuses it. */
   isKept: boolean;
@@ -90,11 +90,11 @@ export interface Owed {
 }
 
 /** What an acknowledged operation owes to whom. `accounts`: the devices of each. `messages`: by their id. */
-export function owedBy(
+export function expectedBy(
   operation: Operation,
   accounts: Map<string, string[]>,
   messages: Map<string, MessageSent>,
-): Owed[] {
+): Expected[] {
   const { kind, number, account } = operation;
   if (kind === 'message') {
     const { messageId, receivers } = operation;
