@@ -5,6 +5,9 @@ interface Planted {
   text: string;
 }
 
+/** What HTTP code is given, and does not import. */
+const BEHIND_HTTP = ['streams', 'presence', 'replicas', 'signals'];
+
 const lines = (count: number, line: string) => `${line}\n`.repeat(count);
 /** A word that a rule forbids in the text of the repository, this file included. */
 const workFolder = ['', 'work', ''].join('/');
@@ -104,7 +107,7 @@ export const LINT: (Planted & { rule: string })[] = [
     file: 'services/sync/http/limits/planted.ts',
     text: "import type { Keys } from '../../redis/keys.ts';\nexport type K = Keys;\n",
   },
-  ...['streams', 'presence', 'replicas', 'signals'].map((module) => ({
+  ...BEHIND_HTTP.map((module) => ({
     what: `HTTP code that knows ${module}`,
     rule: 'eslint(no-restricted-imports)',
     file: `services/sync/http/planted-${module}.ts`,
@@ -283,6 +286,7 @@ export const CHECK: (Planted & { gate: string })[] = [
 export const PROPS: { file: string; text: string }[] = [
   { file: 'test/planted/word.ts', text: "export const word = 'test';\n" },
   { file: 'services/sync/planted-too/store.ts', text: 'export type Put = number;\n' },
+  ...BEHIND_HTTP.map((module) => ({ file: `services/sync/${module}/planted.ts`, text: 'export type Put = number;\n' })),
   {
     file: 'services/sync/planted/egg.ts',
     text: "import type { Hen } from './hen.ts';\nexport interface Egg {\n  from: Hen;\n}\n",

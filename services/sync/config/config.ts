@@ -170,60 +170,73 @@ function brokerOf(values: Values): Config['broker'] {
   return { url, token: token ?? '', app };
 }
 
-function assemble(values: Values, descriptorLimit: number): Config {
-  const warnings: string[] = [];
-  const dev = values.APP_IDENTITY === 'dev';
-  const host = values.APP_HOST ?? (dev ? '127.0.0.1' : '0.0.0.0');
-  if (dev && !listensOnLoopback(host)) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+const hostOf = (values: Values): string => values.APP_HOST ?? (values.APP_IDENTITY === 'dev' ? '127.0.0.1' : '0.0.0.0');
+
+function httpOf(values: Values, descriptorLimit: number): Config['http'] {
+  const host = hostOf(values);
   const publicUrl = values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`;
-  const trustedProxies = values.APP_TRUSTED_PROXIES ?? [];
-  if (trustedProxies.some((cidr) => cidr.endsWith('/0'))) {
+  return {
+    host,
+    port: values.APP_PORT,
+    adminPort: values.APP_ADMIN_PORT,
+    publicUrl,
+    allowedHosts: allowedHostsOf(values, { host, publicUrl }),
+    trustedProxies: values.APP_TRUSTED_PROXIES ?? [],
+    rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+    connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
+    maxConnections: connectionsWithin(descriptorLimit),
+  };
+}
+
+const signinOf = (values: Values): Config['signin'] => ({
+  loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
+  qrEnabled: values.APP_QR_LOGIN_ENABLED,
+  requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
+  onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
+  persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
+});
+
+const maxStreamsOf = (values: Values, descriptorLimit: number): number =>
+  Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
+
+/** What works, and not as somebody may expect. */
+function warningsOf(values: Values, descriptorLimit: number, push: PushConfig): string[] {
+  const warnings: string[] = [];
+  const host = hostOf(values);
+  if (values.APP_IDENTITY === 'dev' && !listensOnLoopback(host)) {
+    warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  }
+  if (values.APP_TRUSTED_PROXIES?.some((cidr) => cidr.endsWith('/0'))) {
     warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
   }
-  const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
+  const { APP_HUB_MAX_STREAMS: wanted } = values;
+  const maxStreams = maxStreamsOf(values, descriptorLimit);
   // The default asks for more than most machines give; only a number that somebody chose is worth a warning.
-  if (
-    maxStreams < values.APP_HUB_MAX_STREAMS &&
-    values.APP_HUB_MAX_STREAMS !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default)
-  ) {
+  if (maxStreams < wanted && wanted !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default)) {
     warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
   }
   if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
-  warnings.push(...exposureWarnings(values));
+  return [...warnings, ...exposureWarnings(values), ...pushWarnings(push)];
+}
+
+function assemble(values: Values, descriptorLimit: number): Config {
   const push = pushOf(values);
-  warnings.push(...pushWarnings(push));
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
-    http: {
-      host,
-      port: values.APP_PORT,
-      adminPort: values.APP_ADMIN_PORT,
-      publicUrl,
-      allowedHosts: allowedHostsOf(values, { host, publicUrl }),
-      trustedProxies,
-      rateLimitScale: values.APP_RATE_LIMIT_SCALE,
-      connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
-      maxConnections: connectionsWithin(descriptorLimit),
-    },
+    http: httpOf(values, descriptorLimit),
     identity: identityOf(values),
     broker: brokerOf(values),
-    signin: {
-      loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
-      qrEnabled: values.APP_QR_LOGIN_ENABLED,
-      requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
-      onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
-      persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
-    },
+    signin: signinOf(values),
     redis: {
       address: addressOf(values),
       keyPrefix: values.APP_KEY_PREFIX,
       waitReplicas: values.APP_MESSAGE_WAIT_REPLICAS,
     },
     hub: {
-      maxStreams,
+      maxStreams: maxStreamsOf(values, descriptorLimit),
       sweepSeconds: values.APP_HUB_SWEEP_SECONDS,
       rotateSeconds: values.APP_HUB_ROTATE_SECONDS,
       offlineGraceMs: values.APP_HUB_OFFLINE_GRACE_MS,
@@ -245,7 +258,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       turnSecret: values.APP_TURN_SECRET,
     },
     drain: { streamsSeconds: values.APP_DRAIN_SECONDS, transfersSeconds: values.APP_DRAIN_TRANSFER_SECONDS },
-    warnings,
+    warnings: warningsOf(values, descriptorLimit, push),
   };
 }
 

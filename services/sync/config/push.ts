@@ -146,7 +146,9 @@ export function pushOf(values: PushValues): PushConfig {
   return {
     enabled: values.APP_PUSH_ENABLED !== false,
     vapidKeys: (publicKeys ?? []).map((publicKey, i) => ({
-      ...{ id: vapidKeyId(publicKey), publicKey, privateKey: privateKeys?.[i] ?? '' },
+      id: vapidKeyId(publicKey),
+      publicKey,
+      privateKey: privateKeys?.[i] ?? '',
       current: i === 0,
     })),
     vapidSubject: hasWeb ? (values.APP_VAPID_SUBJECT ?? DEVELOPMENT_SUBJECT) : null,
