@@ -10,7 +10,7 @@ export const scaledLimit = (group: RateGroup, scale: number): number | null =>
   scale === 0 ? null : scaled(RATES[group].limit, scale);
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that is counted by a room's script or in the
+ * The headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that is counted by a module's script or in the
  * replica's memory, in the form that express-rate-limit gives those of address groups.
  */
 export const rateLimitHeaders = (

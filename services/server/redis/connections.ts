@@ -6,8 +6,8 @@ import type { RedisAddress, RedisNode } from '../config/redis.ts';
 export const COMMAND_TIMEOUT_MS = 2_000;
 
 /**
- * A connection that owes an answer and has been silent for this long is thrown away: a half-open one would swallow
- * commands until the kernel gives up on it, a quarter of an hour later. Later than the command's own timeout, so that
+ * A connection on which an answer is pending and that has been silent for this long is thrown away: a half-open one
+ * would swallow commands until the kernel gives up on it, a quarter of an hour later. Later than the command's own timeout, so that
  * a slow answer is not taken for a dead peer.
  */
 const SILENT_SOCKET_MS = 2_500;
@@ -23,7 +23,7 @@ const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(
 
 /**
  * The one type of connection other folders hold; they never import the Redis client itself. It may stand for a
- * cluster: beside scripts, rooms use commands with one key, which mean the same there.
+ * cluster: beside scripts, modules use commands with one key, which mean the same there.
  */
 export type { Redis } from 'ioredis';
 
@@ -41,7 +41,7 @@ Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[
 };
 
 /**
- * The library listens for one error of a socket. One that is closed while it greets a server with TLS can have another,
+ * The library listens for one error of a socket. One that is closed during the TLS handshake can have another,
  * as late as its alert arrives, and would end the process (measured: half of the connections closed there). On the
  * prototype for the same reason, and because the library closes nodes and sentinels itself.
  */

@@ -29,7 +29,7 @@ export const mayHaveRun = (error: unknown): boolean =>
   !isReply(error) && !(error instanceof Error && NOT_SENT.test(error.message));
 
 /**
- * What a failed command means to the rooms. Replies of the store that are our own mistake (a wrong type, a script
+ * What a failed command means to modules. Replies of the store that are our own mistake (a wrong type, a script
  * error) stay `internal`; a connection that is away, slow or refusing is `store_unavailable`. Whether the command
  * took effect is unknown then: that is what operation ids are for.
  */
