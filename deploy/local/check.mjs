@@ -8,6 +8,7 @@ import {
   findLocalWords,
   findLongFiles,
   findOddScripts,
+  findRetiredWords,
   findScriptsOfManyKeys,
   findScriptsThatReach,
 } from './text-rules.mjs';
@@ -53,6 +54,7 @@ const GATES = {
   'file names': rule(() => [...findDrawers(), ...findOddScripts()]),
   scripts: rule(() => [...findScriptsThatReach(), ...findScriptsOfManyKeys()]),
   'local words': rule(findLocalWords),
+  'retired words': rule(findRetiredWords),
 };
 
 async function pass([name, gate]) {
@@ -60,7 +62,7 @@ async function pass([name, gate]) {
   const { ok, output } = await gate().catch((error) => ({ ok: false, output: error.stack }));
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
-    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
+    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(13)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
   );
   return ok;
 }

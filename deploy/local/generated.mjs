@@ -81,7 +81,7 @@ async function metricTable({ built }) {
   return [
     '# Metrics',
     'Served as `GET /metrics` on the admin port, beside the metrics of Node itself. No label holds an id.',
-    'Generated from `services/sync/telemetry/metrics.ts`.',
+    'Generated from the `metrics.ts` of each module.',
     table(['metric', 'kind', 'labels', 'what'], rows),
   ].join('\n\n');
 }

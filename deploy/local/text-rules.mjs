@@ -90,3 +90,40 @@ export function findLocalWords() {
     .flatMap((path) => linesOf(path).map((text, i) => ({ at: `${path}:${i + 1}`, text })))
     .flatMap(({ at, text }) => LOCAL.filter(([word]) => word.test(text)).map(([, what]) => `${at}: ${what}`));
 }
+
+const GLOSSARY = 'services/README.md';
+/** The words that the glossary has retired: the first column of its second table. */
+function retiredWords() {
+  const [, rows = ''] = /^\| retired \|.*\n\|.*\n((?:\|.*\n)*)/m.exec(readFileSync(join(ROOT, GLOSSARY), 'utf8')) ?? [];
+  const words = [...rows.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => cell.split(', '));
+  return new Set(words.map((word) => word.trim()));
+}
+
+/** The words of a name in camelCase, PascalCase, kebab-case or with underlines; in singular and plural. */
+const wordsOf = (name) =>
+  name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .flatMap((word) => [word, word.replace(/s$/, '')]);
+
+const EXPORTED = /^export (?:async |declare )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+
+/** What a file is called by, and what it exports. */
+function namesOf(path) {
+  const exported = /\.(ts|mjs)$/.test(path)
+    ? [...readFileSync(join(ROOT, path), 'utf8').matchAll(EXPORTED)].map(([, name]) => name)
+    : [];
+  return [...path.split('/'), ...exported];
+}
+
+/** Words that the glossary has retired come back in no file name and no export. */
+export function findRetiredWords() {
+  const retired = retiredWords();
+  if (retired.size === 0) return [`${GLOSSARY}: the table of retired words is missing`];
+  return SOURCES.flatMap(filesUnder).flatMap((path) =>
+    namesOf(path)
+      .flatMap((name) => wordsOf(name).filter((word) => retired.has(word)))
+      .map((word) => `${path}: "${word}" is a retired word (${GLOSSARY}, "Words")`),
+  );
+}

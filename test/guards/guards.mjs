@@ -148,7 +148,7 @@ export const GUARDS = [
   },
   {
     name: 'markup in names',
-    file: 'services/sync/http/page.ts',
+    file: 'services/server/http/page.ts',
     from: ".replaceAll('<', '&lt;')",
     to: '',
     test: ['test/signin/qr.test.ts', 'asks about ANOTHER device'],
@@ -183,7 +183,7 @@ export const GUARDS = [
   },
   {
     name: 'customers with many addresses',
-    file: 'services/sync/http/address-limit.ts',
+    file: 'services/sync/http/limits/address-limit.ts',
     from: 'const IPV6_SUBNET_BITS = 56;',
     to: 'const IPV6_SUBNET_BITS = 64;',
     test: ['test/signin/limits.test.ts', 'a whole IPv6 /56'],
@@ -218,7 +218,7 @@ export const GUARDS = [
   },
   {
     name: 'fields of a form that occur twice',
-    file: 'services/sync/http/body.ts',
+    file: 'services/server/http/request/body.ts',
     from: 'if (twice !== undefined)',
     to: 'if (twice === null)',
     test: ['test/signin/link-page.test.ts', 'a form with a field missing or twice'],

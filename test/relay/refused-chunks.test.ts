@@ -1,6 +1,6 @@
 import pino from 'pino';
-import { type RedisAddress, redisAddress } from '../../services/sync/config/redis.ts';
-import { BulkStore } from '../../services/sync/redis/bulk-store.ts';
+import { type RedisAddress, redisAddress } from '../../services/server/config/redis.ts';
+import { BulkStore } from '../../services/sync/redis/bulk/bulk-store.ts';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
 import type { FileId } from '../../services/sync/relay/relay-request.ts';
 import { makeRelayStore, type RelayStore } from '../../services/sync/relay/store.ts';

@@ -111,7 +111,10 @@ export function makeProvider({ oidc, callbackUrl, onUserInfoFailure }: ProviderP
       const server = await configuration();
       // Built from what we are called, never from what the request says.
       const tokens = await authorizationCodeGrant(server, new URL(callbackUrl + query), {
-        ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true },
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: codeVerifier,
+        idTokenExpected: true,
       });
       await checkSignature(server, tokens.id_token ?? '');
       const claims = { ...tokens.claims() } as Claims & { sub: string };

@@ -2,7 +2,7 @@ import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { parseDeviceName } from '../../../shared/contract/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { ClipboardStore } from './store.ts';
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
-import { type RedisAddress, withMode } from './redis.ts';
-import { unknownKeys } from './unknown.ts';
+import { type RedisAddress, withMode } from '../../server/config/redis.ts';
+import { unknownKeys } from '../../server/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
-import { listensOnLoopback } from './rules.ts';
-import { type Key, SETTINGS, type Setting, type Values } from './settings.ts';
+import { ConfigError, type ConfigProblem } from '../../server/config/config-error.ts';
+import { type Env, readSettings, type Report } from '../../server/config/read-settings.ts';
+import { listensOnLoopback } from '../../server/config/rules.ts';
+import { type Key, SETTINGS, type Values } from './settings.ts';
 
 export interface Config {
   readonly production: boolean;
@@ -92,54 +94,6 @@ type IdentityConfig =
       readonly issuer: string;
       readonly audience: string;
     };
-
-export interface ConfigProblem {
-  readonly key: string;
-  /** The end of the sentence "<key> ...". */
-  readonly message: string;
-}
-
-/** Everything that is wrong with the configuration, at once; and what may be the reason: keys that are not known. */
-export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[], hints: readonly string[] = []) {
-    super([...problems.map(({ key, message }) => `${key} ${message}`), ...hints].join('\n'));
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
-type Report = (key: string, message: string) => void;
-
-/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
-function textOf(env: Env, key: Key, report: Report): string | null {
-  const own = env[key]?.trim() || null;
-  const file = env[`${key}_FILE`]?.trim() || null;
-  if (file === null) return own;
-  if (own !== null) {
-    report(key, `and ${key}_FILE are both set: give one of them`);
-    return null;
-  }
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
-  } catch (error) {
-    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
-    return null;
-  }
-}
-
-function readValue(env: Env, key: Key, report: Report): unknown {
-  const row: Setting<unknown> = SETTINGS[key];
-  const text = textOf(env, key, report) ?? row.default ?? null;
-  if (text === null) return null;
-  const parsed = row.kind(text);
-  if ('value' in parsed) return parsed.value;
-  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
-  report(key, parsed.problem + shown);
-  return null;
-}
 
 /** What each kind of proof that an edge can give is checked with. */
 const PROOF_KEYS = {
@@ -246,54 +200,68 @@ function drainOf(values: Values): Config['drain'] {
   return { noticeSeconds, streamsSeconds, transfersSeconds, shutdownSeconds: values.APP_SHUTDOWN_SECONDS };
 }
 
-function assemble(values: Values, descriptorLimit: number): Config {
-  const warnings: string[] = [];
-  const dev = values.APP_IDENTITY === 'dev';
-  const host = values.APP_HOST ?? (dev ? '127.0.0.1' : '0.0.0.0');
-  if (dev && !listensOnLoopback(host)) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+const hostOf = (values: Values): string => values.APP_HOST ?? (values.APP_IDENTITY === 'dev' ? '127.0.0.1' : '0.0.0.0');
+
+function httpOf(values: Values, descriptorLimit: number): Config['http'] {
+  const host = hostOf(values);
   const publicUrl = values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`;
-  const trustedProxies = values.APP_TRUSTED_PROXIES ?? [];
-  if (trustedProxies.some((cidr) => cidr.endsWith('/0'))) {
+  return {
+    host,
+    port: values.APP_PORT,
+    adminPort: values.APP_ADMIN_PORT,
+    publicUrl,
+    allowedHosts: allowedHostsOf(values, { host, publicUrl }),
+    trustedProxies: values.APP_TRUSTED_PROXIES ?? [],
+    rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+    connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
+    maxConnections: connectionsWithin(descriptorLimit),
+  };
+}
+
+const signinOf = (values: Values): Config['signin'] => ({
+  loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
+  qrEnabled: values.APP_QR_LOGIN_ENABLED,
+  requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
+  onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
+  persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
+});
+
+const maxStreamsOf = (values: Values, descriptorLimit: number): number =>
+  Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
+
+/** What works, and not as somebody may expect. */
+function warningsOf(values: Values, descriptorLimit: number, push: PushConfig): string[] {
+  const warnings: string[] = [];
+  const host = hostOf(values);
+  if (values.APP_IDENTITY === 'dev' && !listensOnLoopback(host)) {
+    warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  }
+  if (values.APP_TRUSTED_PROXIES?.some((cidr) => cidr.endsWith('/0'))) {
     warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
   }
-  const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
-  warnings.push(...streamWarnings(values, maxStreams, descriptorLimit));
+  warnings.push(...streamWarnings(values, maxStreamsOf(values, descriptorLimit), descriptorLimit));
   if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
-  warnings.push(...exposureWarnings(values));
+  return [...warnings, ...exposureWarnings(values), ...pushWarnings(push)];
+}
+
+function assemble(values: Values, descriptorLimit: number): Config {
   const push = pushOf(values);
-  warnings.push(...pushWarnings(push));
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
-    http: {
-      host,
-      port: values.APP_PORT,
-      adminPort: values.APP_ADMIN_PORT,
-      publicUrl,
-      allowedHosts: allowedHostsOf(values, { host, publicUrl }),
-      trustedProxies,
-      rateLimitScale: values.APP_RATE_LIMIT_SCALE,
-      connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
-      maxConnections: connectionsWithin(descriptorLimit),
-    },
+    http: httpOf(values, descriptorLimit),
     identity: identityOf(values),
     broker: brokerOf(values),
-    signin: {
-      loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
-      qrEnabled: values.APP_QR_LOGIN_ENABLED,
-      requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
-      onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
-      persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
-    },
+    signin: signinOf(values),
     redis: {
       address: addressOf(values),
       keyPrefix: values.APP_KEY_PREFIX,
       waitReplicas: values.APP_MESSAGE_WAIT_REPLICAS,
     },
     hub: {
-      maxStreams,
+      maxStreams: maxStreamsOf(values, descriptorLimit),
       sweepSeconds: values.APP_HUB_SWEEP_SECONDS,
       rotateSeconds: values.APP_HUB_ROTATE_SECONDS,
       offlineGraceMs: values.APP_HUB_OFFLINE_GRACE_MS,
@@ -315,7 +283,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       turnSecret: values.APP_TURN_SECRET,
     },
     drain: drainOf(values),
-    warnings,
+    warnings: warningsOf(values, descriptorLimit, push),
   };
 }
 
@@ -332,7 +300,7 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   const problems: ConfigProblem[] = [];
   const report: Report = (key, message) => problems.push({ key, message });
   const keys = Object.keys(SETTINGS) as Key[];
-  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const values = readSettings(env, SETTINGS, report) as unknown as Values;
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);

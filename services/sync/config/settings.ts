@@ -7,31 +7,15 @@ import {
   httpUrl,
   iceUrls,
   integer,
-  type Kind,
   matching,
   oneOf,
   origin,
   rotatingSecret,
-} from './kinds.ts';
+} from '../../server/config/kinds.ts';
 import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
-import { redisAddress } from './redis.ts';
+import { redisAddress } from '../../server/config/redis.ts';
+import { type Setting, setting } from '../../server/config/setting.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
-
-export interface Setting<T> {
-  kind: Kind<T>;
-  /** The text that stands in for an absent one. */
-  default?: string;
-  /** What the documentation says instead, where the default depends on other settings. */
-  defaultSays?: string;
-  meaning: string;
-  /** Never printed, not even when it is malformed. */
-  secret?: true;
-}
-
-const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({
-  kind,
-  ...rest,
-});
 
 /** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
 export const SETTINGS = {

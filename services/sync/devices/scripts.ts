@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
+import { digits, flag, oneOf, randomBits, record, text, textList } from '../../server/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./device-add.lua', import.meta.url),

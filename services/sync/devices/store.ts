@@ -1,10 +1,10 @@
-import type { Operation } from '../http/handler.ts';
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Operation } from '../../server/operation.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import type { PushMode } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
 import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';

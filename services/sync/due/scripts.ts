@@ -1,5 +1,15 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, maybeNumber, nothing, number, record, rest, rows, text, textList } from '../redis/script-values.ts';
+import {
+  digits,
+  maybeNumber,
+  nothing,
+  number,
+  record,
+  rest,
+  rows,
+  text,
+  textList,
+} from '../../server/redis/scripts/script-values.ts';
 
 /** How long a claimed account is left alone by the others. */
 export const LEASE_MS = 30_000;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Connection } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Connection } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.ts';
 
 /** How much later than its first fact an account may stand in the index: while it is claimed, and then some. */

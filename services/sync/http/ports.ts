@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { VERSION } from '../version.ts';
-import { makeAddressQueue } from './address-queue.ts';
+import { VERSION } from '../../server/version.ts';
+import { makeAddressQueue } from './limits/address-queue.ts';
 import { Arrivals } from './arrivals.ts';
-import { makeConnectionCap } from './connection-cap.ts';
-import { makeConnectionsFull } from './connections-full.ts';
-import { addressText, type RunningServer, startServer } from './server.ts';
+import { makeConnectionCap } from './limits/connection-cap.ts';
+import { makeConnectionsFull } from './limits/connections-full.ts';
+import { addressText, type RunningServer, startServer } from '../../server/http/server.ts';
 
 /** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
 const STUCK_MS = 120_000;

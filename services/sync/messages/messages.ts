@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { Accepted, MessageStore } from './store.ts';

@@ -12,7 +12,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 export const messageAccept = defineScript({
   file: new URL('./message-accept.lua', import.meta.url),

@@ -1,11 +1,11 @@
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Liveness } from '../replicas/replica.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushMode } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { mailPage, messageAccept, messageAck } from './scripts.ts';
 
 export interface NewMessage {

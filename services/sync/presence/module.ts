@@ -1,6 +1,6 @@
 import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Liveness } from '../replicas/replica.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { presenceView } from './presence-view.ts';

@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { type Answer, number, record, textList, wordSet } from '../redis/script-values.ts';
+import { type Answer, number, record, textList, wordSet } from '../../server/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
 
 /** Devices that came online and that went offline, `2 1`. */

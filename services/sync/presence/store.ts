@@ -1,5 +1,5 @@
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Liveness } from '../replicas/replica.ts';
 import type { PresenceFields } from './presence-view.ts';
 import { presenceRead, presenceReconcile } from './scripts.ts';

@@ -11,7 +11,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import { RATES } from '../../../shared/contract/rates.ts';
 import type { PushTarget } from './sender.ts';
 

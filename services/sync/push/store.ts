@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/push.ts';
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { PushJob } from './jobs.ts';
 import {
   pushAdmit,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { payloadOf } from '../redis/payloads.ts';
+import { payloadOf } from '../redis/bus/payloads.ts';
 import { type Asked, type FileId, type Holder, nameOf, type RelayRequest } from './relay-request.ts';
 
 export interface NotifierParts {

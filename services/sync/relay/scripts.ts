@@ -14,7 +14,7 @@ import {
   text,
   textList,
   variants,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 /** Channels of the sender of a file and of its reader, '' for none. */
 const parties = { sender: text, reader: text };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Bus } from '../redis/bus.ts';
+import type { Bus } from '../redis/bus/bus.ts';
 import type { Keys } from '../redis/keys.ts';
 import { FailureDetector } from './failure-detector.ts';
 import { BEAT_MS, type LeaseStore } from './lease-store.ts';

@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { fieldMap, flag, nothing, number, record, text } from '../redis/script-values.ts';
+import { fieldMap, flag, nothing, number, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const accountAdd = defineScript({
   file: new URL('./account-add.lua', import.meta.url),

@@ -1,9 +1,9 @@
 import type { EndedSession } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { Redis } from '../redis/connections.ts';
+import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { BrokerClient } from './broker-client.ts';
 import { makeRemoval } from './removal.ts';
 import { Revocations } from './revocations.ts';

@@ -1,5 +1,5 @@
 import { REVOKED_REASONS, type RevokedReason } from '../../../shared/contract/sessions.ts';
-import { payloadOf } from '../redis/payloads.ts';
+import { payloadOf } from '../redis/bus/payloads.ts';
 import { TOMBSTONE_MS } from './scripts.ts';
 import type { SessionStore, Tombstone } from './store.ts';
 

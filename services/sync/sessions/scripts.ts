@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { number, randomBits, record, restOfWords, text } from '../redis/script-values.ts';
+import { number, randomBits, record, restOfWords, text } from '../../server/redis/scripts/script-values.ts';
 
 /** A tombstone lasts longer than any token (contract section 4: an id is never given back before). */
 export const TOMBSTONE_MS = 86_400_000;

@@ -3,7 +3,7 @@ import type { DeviceRef } from '../../../shared/contract/fields.ts';
 import { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { BrokerClient } from '../sessions/broker-client.ts';
 import type { SessionsModule } from '../sessions/module.ts';
 import { makeClaims } from './claims.ts';

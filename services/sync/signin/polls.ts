@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
-import { IPV6_SUBNET_BITS } from '../http/address-limit.ts';
+import { IPV6_SUBNET_BITS } from '../http/limits/address-limit.ts';
 
 /** A bell that was lost costs so much, and the end of a request is told so much later at most. */
 const CHECK_AGAIN_MS = 2_000;

@@ -1,5 +1,15 @@
 import { defineScript } from '../redis/script.ts';
-import { fields, flag, number, oneOf, record, rest, restOfWords, text, variants } from '../redis/script-values.ts';
+import {
+  fields,
+  flag,
+  number,
+  oneOf,
+  record,
+  rest,
+  restOfWords,
+  text,
+  variants,
+} from '../../server/redis/scripts/script-values.ts';
 
 const waits = { expiresAtMs: number, replaced: text };
 /** Whoever tries codes: ms until the request ends, ms that it lives. */

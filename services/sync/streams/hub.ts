@@ -5,8 +5,8 @@ import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Presence } from '../../../shared/contract/presence.ts';
 import { presenceView } from '../presence/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { BusEvent, BusListener } from '../redis/bus.ts';
-import { isStoreAway } from '../redis/faults.ts';
+import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
+import { isStoreAway } from '../../server/redis/faults.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CatchUp, makeCatchUp, type PendingEvent } from './catch-up.ts';
 import { addressed, frame, isPosition } from './frames.ts';
@@ -67,7 +67,7 @@ interface OpenRequest {
 const OPENING_AT_ONCE = 200;
 
 /** The streams of this replica, and the delivery of events to them. It holds sockets and positions, nothing else. */
-export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'gap'> {
   readonly streams = new LocalStreams();
   readonly countTransitions: (counts: Transitions) => void;
   readonly sweeper: Sweeper;

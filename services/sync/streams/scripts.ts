@@ -14,7 +14,7 @@ import {
   textList,
   variants,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
 

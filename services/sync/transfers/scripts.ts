@@ -14,7 +14,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
 /** A transfer as JSON without its end; its files, '' for a long list; words on the relay. */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/transfers.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { EnqueuePushes } from '../push/push-queue.ts';
 import { packFiles } from './file-list.ts';

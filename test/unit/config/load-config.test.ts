@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, ConfigError, loadConfig } from '../../../services/sync/config/config.ts';
+import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { type Config, loadConfig } from '../../../services/sync/config/config.ts';
 import { configTable } from '../../../services/sync/config/settings.ts';
 
 type Env = Record<string, string>;

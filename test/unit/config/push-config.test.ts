@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError, loadConfig } from '../../../services/sync/config/config.ts';
+import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { loadConfig } from '../../../services/sync/config/config.ts';
 import { vapidKeyId } from '../../../services/sync/config/push.ts';
 import { makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
 

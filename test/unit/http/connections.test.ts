@@ -3,9 +3,9 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import { makeConnectionsFull } from '../../../services/sync/http/connections-full.ts';
-import { makeConnectionCap } from '../../../services/sync/http/connection-cap.ts';
-import { type RunningServer, startServer } from '../../../services/sync/http/server.ts';
+import { makeConnectionsFull } from '../../../services/sync/http/limits/connections-full.ts';
+import { makeConnectionCap } from '../../../services/sync/http/limits/connection-cap.ts';
+import { type RunningServer, startServer } from '../../../services/server/http/server.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 
 const HOST = '127.0.0.1';

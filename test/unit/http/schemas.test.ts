@@ -3,7 +3,7 @@ import { BrokerSessions, EndedSession, IssuedSession, VerifiedIdentity } from '.
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeValidator } from '../../../services/sync/http/validation.ts';
+import { makeValidator } from '../../../services/server/http/request/validation.ts';
 
 /* A replica that starts neither compares its schemas with the schema of schemas nor compiles them. */
 

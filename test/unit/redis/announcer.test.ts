@@ -1,4 +1,4 @@
-import { type Announcement, Announcer } from '../../../services/sync/redis/announcer.ts';
+import { type Announcement, Announcer } from '../../../services/sync/redis/bus/announcer.ts';
 import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
 
 const { jest } = import.meta;

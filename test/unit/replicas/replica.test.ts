@@ -1,6 +1,6 @@
 import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
 import { Replica } from '../../../services/sync/replicas/replica.ts';
-import type { Bus } from '../../../services/sync/redis/bus.ts';
+import type { Bus } from '../../../services/sync/redis/bus/bus.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 
 const { jest } = import.meta;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
-import type { BulkLink } from '../../redis/bulk-link.ts';
+import type { BulkLink } from '../../redis/bulk/bulk-link.ts';
 import type { Notifier } from '../notifier.ts';
 import type { RelayRequest } from '../relay-request.ts';
 import type { RelayStore, Taken, Taking } from '../store.ts';

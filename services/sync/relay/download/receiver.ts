@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { BulkLink } from '../../redis/bulk-link.ts';
-import type { RangeSink } from '../../redis/range-reader.ts';
+import type { BulkLink } from '../../redis/bulk/bulk-link.ts';
+import type { RangeSink } from '../../redis/bulk/range-reader.ts';
 import type { FairScheduler } from '../fair-scheduler.ts';
 import type { ByteRange } from '../headers.ts';
 import { Pace } from '../pace.ts';

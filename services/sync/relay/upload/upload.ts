@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { BulkLink } from '../../redis/bulk-link.ts';
+import type { BulkLink } from '../../redis/bulk/bulk-link.ts';
 import type { FairScheduler } from '../fair-scheduler.ts';
 import { Pace } from '../pace.ts';
 import type { Committed } from '../store.ts';
