@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LIMITS } from '../../shared/contract/limits.ts';
 import type { RateGroup } from '../../shared/contract/rates.ts';
 import type { Config } from './config/config.ts';
 import { makeClipboardModule } from './clipboard/module.ts';
@@ -142,12 +141,11 @@ export async function startApp(config: Config): Promise<App> {
     deadChannels: replica.deadChannels,
     scheduleDue: dueStore.schedule,
   });
-  const { enqueuePushes } = push;
-  const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename') });
-  const devices = makeDevices({ store: deviceStore, enqueuePushes });
+  const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename'), pushQueue: push.queue });
+  const devices = makeDevices(deviceStore);
   const messages = makeMessages({
-    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message') }),
-    ...{ enqueuePushes, isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
+    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message'), pushQueue: push.queue }),
+    ...{ isDeadChannel: replica.isDeadChannel, onAccepted: () => metrics.messages_total.inc() },
   });
   const clipboard = makeClipboardModule({
     ...{ db: { redis, scripts, keys }, ttlMs: config.clipboard.ttlSeconds * 1000, rateLimit: limitOf('clipboard') },
@@ -157,9 +155,9 @@ export async function startApp(config: Config): Promise<App> {
     store: makeTransferStore({
       ...{ redis, scripts, keys, rateLimit: limitOf('transfer'), replica },
       redeliveryMs: config.transfers.redeliverySeconds * 1000,
+      ...{ scheduleDue: dueStore.schedule, pushQueue: push.queue },
     }),
-    ...{ enqueuePushes, isDeadChannel: replica.isDeadChannel },
-    scheduleDue: (account) => dueStore.schedule(account, LIMITS.transferSeconds * 1000),
+    isDeadChannel: replica.isDeadChannel,
     onState: (state) => metrics.transfers_total.inc({ state }),
     dropRelayed: (account, id, generations) => relay.relay.drop(account, id, generations),
     relayOffsets: (id, generations) => relay.relay.offsets(id, generations),

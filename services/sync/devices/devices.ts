@@ -6,7 +6,6 @@ import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type DeviceState, presenceView, rowsOf, stateOf, stateReader } from './presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { DeviceStore } from './store.ts';
 
 function deviceOf(row: DeviceRow, { online, lastSeenAtMs }: DeviceState, caller: Caller): Device {
@@ -27,10 +26,7 @@ interface RowOfCaller {
 }
 
 /** The devices of an account: their names, and which of them are online. */
-export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqueuePushes: EnqueuePushes }) {
-  const add = (account: string, device: NewDevice) =>
-    enqueuePushes(account, (pushes) => store.add(account, device, pushes));
-
+export function makeDevices(store: DeviceStore) {
   return {
     /** Oldest first. */
     async list(caller: Caller): Promise<Device[]> {
@@ -73,7 +69,7 @@ export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqu
     async ensureRow({ caller, name, type, isNew }: RowOfCaller): Promise<void> {
       const { account, deviceId } = caller;
       const mode = isNew ? 'new' : 'lost';
-      if (deviceId !== null) await add(account, { deviceId, name, type, mode, session: null });
+      if (deviceId !== null) await store.add(account, { deviceId, name, type, mode, session: null });
     },
 
     /**
@@ -81,7 +77,7 @@ export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqu
      * free. The same again changes nothing. Throws `device_limit`.
      */
     async admit(account: string, device: NewDevice): Promise<DeviceRef> {
-      return refOf(parseRow(device.deviceId, (await add(account, device)).row));
+      return refOf(parseRow(device.deviceId, await store.add(account, device)));
     },
 
     /** Removes a device with all that waits for it. With `onlyIf` only while that is its row. False: there was no such row. */

@@ -1,3 +1,4 @@
+import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
 import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
 
@@ -28,10 +29,10 @@ export const deviceAdd = defineScript({
     session: text,
     /** Session end in ms, 0 when it is not known. */
     sessionEnd: digits,
-    /** Pushes to the others: noted (in the index of due things) | ask | off. */
-    pushes: oneOf('noted', 'ask', 'off'),
+    /** To the others. */
+    pushes: pushSchedule,
   },
-  reply: record({ row: text, added: flag, jobs: textList }),
+  reply: record({ row: text, added: flag, jobs: pushJobs }),
   announces: true,
 });
 

@@ -1,7 +1,7 @@
 import type { Operation } from '../http/handler.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
-import type { PushMode } from '../push/push-queue.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
@@ -15,12 +15,13 @@ interface DeviceStoreParts {
   keys: Keys;
   /** Renames a minute per account; null: unlimited. */
   renameLimit: number | null;
+  pushQueue: PushQueue;
 }
 
 /** Device rows, and what was last announced of them. */
-export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceStoreParts) {
+export function makeDeviceStore({ redis, scripts, keys, renameLimit, pushQueue }: DeviceStoreParts) {
   const readScript = scripts.define(presenceRead);
-  const addScript = scripts.define(deviceAdd);
+  const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
   const removeScript = scripts.define(deviceRemove);
   const renameScript = scripts.define(deviceRename, { RATE_LIMIT: renameLimit ?? 0 });
 
@@ -31,18 +32,17 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceSto
       return await orFault(redis.hget(keys.devices(account), deviceId));
     },
 
-    /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */
-    async add(u: string, { deviceId, name, type, mode, session }: NewDevice, pushes: PushMode) {
-      const { row, jobs } = await addScript(keys.inAccount(u), {
+    /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */
+    async add(u: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
+      const { row } = await addScript(keys.inAccount(u), {
         device: deviceId,
         wanted: name,
         wantedKind: type,
         mode,
-        pushes,
         session: session?.id ?? '',
         sessionEnd: session?.endsAtMs ?? 0,
       });
-      return row === '' ? null : { row, jobs };
+      return row;
     },
 
     /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */

@@ -2,7 +2,7 @@
 -- Keys and arguments: messageAccept in scripts.ts.
 -- uses: clock routes log operation rate messages/mail messages/targets push/push push/queue
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes,
---         facts to be run at once; OK, '': nothing was done, the account has subscriptions and has to be noted first
+--         jobs to push at once; OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
 local now = now_ms()
 local rows = read_routes(keys.routes, now, late_ms)
@@ -13,7 +13,7 @@ if first then
   first[5], first[6] = open_routes(rows), {}
   return first
 end
-if pushes == 'ask' and redis.call('EXISTS', keys.push) == 1 then return { 'OK', '' } end
+if must_schedule(keys, pushes) then return { 'OK' } end
 local flat = redis.call('HGETALL', keys.devices)
 local targets, sender_row = {}, nil
 for i = 1, #flat, 2 do
@@ -46,7 +46,7 @@ for _, target in ipairs(targets) do
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id
-    local enqueued = pushes == 'noted' and enqueue_push(keys, now, live and LIMITS.pushSilenceMs or 0, 'message', id, sender, message_id)
+    local enqueued = pushes == 'scheduled' and enqueue_push(keys, now, live and LIMITS.pushSilenceMs or 0, 'message', id, sender, message_id)
     target[4] = enqueued and not live
   end
 end

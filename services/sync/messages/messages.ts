@@ -4,7 +4,6 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
@@ -17,7 +16,6 @@ interface MessagesParts {
   store: MessageStore;
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
-  enqueuePushes: EnqueuePushes;
   onAccepted: () => void;
 }
 
@@ -33,7 +31,7 @@ const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
   to === undefined ? `=${id}` : to === '*' ? '*' : `~${to}`;
 
 /** Short texts between the devices of an account, kept until they are acknowledged. */
-export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }: MessagesParts) {
+export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
     const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
     return {
@@ -58,7 +56,7 @@ export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }
       checkContent(message.content);
       const { content } = message;
       const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation, onConfirming };
-      const accepted = await enqueuePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
+      const accepted = await store.accept(caller, accepting);
       onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },

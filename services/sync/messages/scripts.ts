@@ -1,9 +1,9 @@
+import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
 import {
   digits,
   json,
   number,
-  oneOf,
   randomBits,
   record,
   rest,
@@ -32,8 +32,7 @@ export const messageAccept = defineScript({
     random: randomBits,
     fingerprint: text,
     rememberSeconds: digits,
-    /** Pushes: noted (in the index of due things) | ask | off. */
-    pushes: oneOf('noted', 'ask', 'off'),
+    pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */
     lateMs: number,
@@ -44,7 +43,7 @@ export const messageAccept = defineScript({
     createdAtMs: number,
     targets: json<[string, string, string, boolean][]>(),
     routes: rows({ channel: text, device: text }),
-    jobs: textList,
+    jobs: pushJobs,
   }),
   announces: true,
   rate: 'message',

@@ -1,7 +1,7 @@
 import type { Operation } from '../http/handler.ts';
 import type { Liveness } from '../replicas/replica.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { PushMode } from '../push/push-queue.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
@@ -26,8 +26,6 @@ export interface Accepted {
   targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
   /** Open routes of the account: which replica's channel holds which device. */
   routes: { channel: string; device: string }[];
-  /** What is to be pushed at once. */
-  jobs: string[];
 }
 
 interface MessageStoreParts {
@@ -38,25 +36,24 @@ interface MessageStoreParts {
   rateLimit: number | null;
   /** Null: what the primary accepted is accepted. */
   confirm: Confirm | null;
+  pushQueue: PushQueue;
 }
 
 /** The mailboxes of an account. */
-export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }: MessageStoreParts) {
-  const acceptScript = scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 });
+export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
+  const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
   const ackScript = scripts.define(messageAck);
   const pageScript = scripts.define(mailPage);
 
   return {
     /**
-     * Null: nothing was done, the account has to be noted first. Throws `not_found`, `mailbox_full`, `rate_limited`,
-     * `device_required`, `idempotency_key_reused`; `store_unavailable` also when it was accepted and then the primary
-     * was gone before its replicas could be asked.
+     * Throws `not_found`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`;
+     * `store_unavailable` also when it was accepted and then the primary was gone before its replicas could be asked.
      */
     async accept(
       caller: Caller,
       { target, messageId, content, operation, onConfirming }: NewMessage,
-      pushes: PushMode,
-    ): Promise<Accepted | null> {
+    ): Promise<Accepted> {
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = JSON.stringify(content);
@@ -77,12 +74,10 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
           bytes: storedBytes,
           fingerprint: operation.fingerprint,
           rememberSeconds: rememberSeconds(operation),
-          pushes,
           dead: replica.deadChannels(),
           lateMs: replica.lateMs(),
         },
       );
-      if (accepted.messageId === '') return null;
       // The message and its operation were written in one step: who has the one has the other.
       if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
@@ -97,7 +92,6 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
           pushed,
         })),
         routes: accepted.routes,
-        jobs: accepted.jobs,
       };
     },
 

@@ -27,7 +27,7 @@ interface PushModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this room, put together. */
+/** Makes and wires the parts of this module. */
 export function makePushModule({
   db,
   settings,
@@ -41,10 +41,18 @@ export function makePushModule({
   const { enabled, fcm, apns, vapidSubject, endpointRules: rules } = settings;
   const texts = makeSharedTexts(db);
   const rates = { push: limitOf('push'), pushTest: limitOf('push_test') };
-  const store = makePushStore({ ...db, rates, deadChannels });
   const vapid = makeVapidKeyStore({ settings, keep: texts.keep });
   const native = (enabled ? (['fcm', 'apns'] as const) : []).filter((platform) => settings[platform] !== null);
   const hasWeb = enabled && vapidSubject !== null;
+  const isEnabled = hasWeb || native.length > 0;
+  const queue = makePushQueue({
+    isEnabled,
+    accountOf: db.keys.accountOf,
+    scheduleDue,
+    pushNow: (account, job) => deliverer.push(account, job),
+    onFailure,
+  });
+  const store = makePushStore({ ...db, rates, deadChannels, queue });
 
   function makeOutbox(keys: Awaited<ReturnType<typeof vapid>>) {
     const secrets = [keys?.[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
@@ -72,15 +80,17 @@ export function makePushModule({
   };
 
   const deliverer = new Deliverer({
-    ...{ store, outbox, concurrency: settings.concurrency, scheduleDue, metrics, onFailure },
+    store,
+    outbox,
+    concurrency: settings.concurrency,
+    scheduleDue,
+    metrics,
+    onFailure,
   });
-  const isEnabled = hasWeb || native.length > 0;
-  const pushNow = (account: string, job: string) => deliverer.push(account, job);
-  const enqueuePushes = makePushQueue({ isEnabled, scheduleDue, pushNow, onFailure });
-  const subscriptions = makeSubscriptions({ store, vapid, native, rules, enqueuePushes, onFailure });
+  const subscriptions = makeSubscriptions({ store, vapid, native, rules, onFailure });
 
   return {
-    enqueuePushes,
+    queue,
     dropDevice: subscriptions.dropDevice,
     dropAccount: subscriptions.dropAccount,
     features: { web_push: hasWeb, native_push: native.length > 0 },
@@ -91,12 +101,10 @@ export function makePushModule({
     },
     disabledRoutes: isEnabled ? [] : Object.keys(pushRoutes),
     handlers: makePushHandlers({
-      ...{ subscriptions, vapid, native },
-      sendTest: async ({ account, deviceId }, id) => {
-        await enqueuePushes(account, async (mode) =>
-          mode === 'noted' ? { jobs: await store.test(account, deviceId as string, id) } : null,
-        );
-      },
+      subscriptions,
+      vapid,
+      native,
+      sendTest: ({ account, deviceId }, id) => store.test(account, deviceId as string, id),
     }),
     async stop(): Promise<void> {
       await deliverer.stop();

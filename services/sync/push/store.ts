@@ -5,6 +5,7 @@ import { orFault } from '../redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
 import type { PushJob } from './jobs.ts';
+import type { PushQueue } from './push-queue.ts';
 import {
   pushAdmit,
   pushDrop,
@@ -81,15 +82,19 @@ interface PushStoreParts {
   rates: { push: number | null; pushTest: number | null };
   /** Channels of the replicas that are known to be dead, joined by line ends. */
   deadChannels: () => string;
+  queue: PushQueue;
 }
 
 /** Registrations, whose targets they are, and what is to be pushed. */
-export function makePushStore({ redis, scripts, keys, rates, deadChannels }: PushStoreParts) {
+export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue }: PushStoreParts) {
   const admit = scripts.define(pushAdmit, { RATE_LIMIT: rates.push ?? 0 });
-  const test = scripts.define(pushTest, { RATE_LIMIT: rates.pushTest ?? 0 });
-  const [register, drop] = [scripts.define(pushRegister), scripts.define(pushDrop)];
-  const [owner, release] = [scripts.define(pushOwner), scripts.define(pushRelease)];
-  const [take, finish] = [scripts.define(pushTake), scripts.define(pushFinish)];
+  const register = queue.enqueuingAlways(scripts.define(pushRegister));
+  const test = queue.enqueuingAlways(scripts.define(pushTest, { RATE_LIMIT: rates.pushTest ?? 0 }));
+  const drop = scripts.define(pushDrop);
+  const owner = scripts.define(pushOwner);
+  const release = scripts.define(pushRelease);
+  const take = scripts.define(pushTake);
+  const finish = scripts.define(pushFinish);
 
   return {
     /** What the device has registered there; counts against its rate. Throws `device_required`, `rate_limited`. */
@@ -125,20 +130,13 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       await release({ owner: keys.pushOwner(hash) }, { droppedFence: fence });
     },
 
-    /**
-     * Writes the registration; `replaced`: what the device had before, `facts`: what its push service had put off. The
-     * account must have been noted as having something due. Throws `device_required`.
-     */
+    /** Writes the registration; `replaced`: what the device had before. Throws `device_required`. */
     async register(
       u: string,
       deviceId: string,
       { id, claim, preview, target }: { id: string; claim: Claim; preview: Preview; target: PushTarget },
-    ): Promise<{ id: string; replaced: Claim[]; jobs: string[] }> {
-      const {
-        id: kept,
-        jobs,
-        ...replaced
-      } = await register(keys.inAccount(u), {
+    ): Promise<{ id: string; replaced: Claim[] }> {
+      const { id: kept, ...replaced } = await register(keys.inAccount(u), {
         device: deviceId,
         platform: target.kind,
         id,
@@ -146,7 +144,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         preview,
         target: JSON.stringify(target),
       });
-      return { id: kept, replaced: replaced.hash === '' ? [] : [replaced], jobs };
+      return { id: kept, replaced: replaced.hash === '' ? [] : [replaced] };
     },
 
     /** Drops a device's registrations: all, or that of a target which was claimed no later. */
@@ -168,11 +166,10 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       await orFault(redis.del(keys.push(u)));
     },
 
-    /** Owes the device a test notification. Throws `not_found`, `rate_limited`. */
-    async test(u: string, deviceId: string, id: string): Promise<string[]> {
+    /** Pushes a test notification to the device. Throws `not_found`, `rate_limited`. */
+    async test(u: string, deviceId: string, id: string): Promise<void> {
       const its = keys.inAccount(u, { rate: keys.rate(u, 'push_test', deviceId) });
-      const { jobs } = await test(its, { device: deviceId, id });
-      return jobs;
+      await test(its, { device: deviceId, id });
     },
 
     /** Where a push would go now; null when it would go nowhere. */

@@ -11,7 +11,6 @@ import type {
 import type { Caller } from '../identity/caller.ts';
 import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
 import type { EndpointRules } from './guard/endpoint-rules.ts';
-import type { EnqueuePushes } from './push-queue.ts';
 import type { PushTarget } from './sender.ts';
 import { hashOf, type PushStore, viewOf } from './store.ts';
 import type { VapidKeyStore } from './vapid-key-store.ts';
@@ -21,7 +20,6 @@ interface SubscriptionsParts {
   vapid: VapidKeyStore;
   native: readonly NativePlatform[];
   rules: EndpointRules;
-  enqueuePushes: EnqueuePushes;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -30,7 +28,7 @@ const refuse = (path: string, message: string): never => {
 };
 
 /** Where the devices of an account want their pushes: one subscription for each platform of a device. */
-export function makeSubscriptions({ store, vapid, native, rules, enqueuePushes, onFailure }: SubscriptionsParts) {
+export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
   /**
    * The target is claimed first, with a number that only rises: from then on no other account's pushes go there, also
    * when this replica dies before it has written the rest. Who had it before loses it.
@@ -38,10 +36,7 @@ export function makeSubscriptions({ store, vapid, native, rules, enqueuePushes, 
   async function write({ account, deviceId }: Caller, target: PushTarget, preview: Preview): Promise<Subscribed> {
     const device = deviceId as string;
     const { claim, before } = await store.claim(hashOf(target), account, device);
-    const registration = { id: uuidv4(), claim, preview, target };
-    const { id, replaced } = await enqueuePushes(account, async (mode) =>
-      mode === 'noted' ? store.register(account, device, registration) : null,
-    );
+    const { id, replaced } = await store.register(account, device, { id: uuidv4(), claim, preview, target });
     if (before !== null && (before.account !== account || before.deviceId !== device)) {
       await store
         .drop(before.account, before.deviceId, { ...claim, platform: target.kind })

@@ -1,3 +1,4 @@
+import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
 import {
   digits,
@@ -58,8 +59,7 @@ export const transferInit = defineScript({
     random: randomBits,
     fingerprint: text,
     rememberSeconds: digits,
-    /** Pushes: noted (in the index of due things) | ask | off. */
-    pushes: oneOf('noted', 'ask', 'off'),
+    pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */
     lateMs: number,
@@ -77,7 +77,7 @@ export const transferInit = defineScript({
     openJson: text,
     receiver: text,
     routes: rows({ channel: text, device: text }),
-    jobs: textList,
+    jobs: pushJobs,
     evict: textList,
   }),
   announces: true,

@@ -1,6 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../http/handler.ts';
-import type { PushMode } from '../push/push-queue.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Redis } from '../redis/connections.ts';
 import { orFault } from '../redis/faults.ts';
 import type { Liveness } from '../replicas/replica.ts';
@@ -106,38 +107,41 @@ interface TransferStoreParts {
   rateLimit: number | null;
   redeliveryMs: number;
   replica: Liveness;
+  /** Writes the account into the index of due things. */
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  pushQueue: PushQueue;
 }
 
 /** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
-  const { redis, scripts, keys, rateLimit, redeliveryMs, replica } = parts;
-  const init = scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 });
+  const { redis, scripts, keys, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
+  const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
   const pending = scripts.define(transferPending, { REDELIVERY_MS: redeliveryMs });
-  const [act, tell, generation] = [
-    ...[scripts.define(transferAct), scripts.define(transferPhase), scripts.define(transferGeneration)],
-  ] as const;
-  const [read, glance, oneFile] = [
-    ...[scripts.define(transferRead), scripts.define(transferGlance), scripts.define(transferFile)],
-  ] as const;
-  const [list, expire, evict] = [
-    ...[scripts.define(transferList), scripts.define(transferExpire), scripts.define(transferEvict)],
-  ] as const;
+  const act = scripts.define(transferAct);
+  const tell = scripts.define(transferPhase);
+  const generation = scripts.define(transferGeneration);
+  const read = scripts.define(transferRead);
+  const glance = scripts.define(transferGlance);
+  const oneFile = scripts.define(transferFile);
+  const list = scripts.define(transferList);
+  const expire = scripts.define(transferExpire);
+  const evict = scripts.define(transferEvict);
 
   return {
     /**
-     * Null: nothing was done, the account has to be noted first. Throws `not_found`, `invalid_request` (to oneself),
-     * `transfer_limit`, `rate_limited`, `device_required`.
+     * The account is in the index of due things before the record is written, or nobody would come to expire it. Throws
+     * `not_found`, `invalid_request` (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
      */
-    async init(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
+    async init(u: string, deviceId: string, transfer: NewTransfer) {
+      await scheduleDue(u, LIMITS.transferSeconds * 1000);
       const { files } = transfer;
       const shown = files.long === '' ? files.inRecord : null;
       for (let tries = 0; tries < EVICTIONS; tries++) {
-        const { openJson, evict: surplus, receiver, routes, jobs } = await offer(u, deviceId, transfer, pushes);
+        const { openJson, evict: surplus, receiver, routes } = await offer(u, deviceId, transfer);
         if (openJson !== '') {
           const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
-          return { stored, receiver, routes, jobs };
+          return { stored, receiver, routes };
         }
-        if (surplus.length === 0) return null;
         // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
         await Promise.all(surplus.map((id) => evict(keysOf(u, id), { transferId: id })));
       }
@@ -259,7 +263,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
     });
   }
 
-  function offer(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
+  function offer(u: string, deviceId: string, transfer: NewTransfer) {
     const { target, transferId, files, sealed, isGuest, operation } = transfer;
     const sealedJson = JSON.stringify(sealed);
     return init(
@@ -284,7 +288,6 @@ export function makeTransferStore(parts: TransferStoreParts) {
         scope: isGuest ? 'guest' : 'full',
         fingerprint: operation.fingerprint,
         rememberSeconds: rememberSeconds(operation),
-        pushes,
         dead: replica.deadChannels(),
         lateMs: replica.lateMs(),
       },

@@ -2,9 +2,9 @@
 -- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/quota push/push push/queue
--- RETURNS OK, transfer as JSON without its end, receiver, open routes, facts to be run at once;
---         OK, '', ids: nothing was done, these have to be evicted first;
---         OK, '': nothing was done, the account has subscriptions and has to be noted first
+-- RETURNS OK, transfer as JSON without its end, receiver, open routes, jobs to push at once;
+--         OK, '', '', {}, {}, ids: nothing was done, these have to be evicted first;
+--         OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
 local now = now_ms()
 local rows = read_routes(keys.routes, now, late_ms)
@@ -17,7 +17,7 @@ if first then
   first[4], first[5] = open_routes(rows), {}
   return first
 end
-if pushes == 'ask' and redis.call('EXISTS', keys.push) == 1 then return { 'OK', '' } end
+if must_schedule(keys, pushes) then return { 'OK' } end
 local surplus = surplus_transfers(keys, LIMITS.transferRecords)
 if surplus then return { 'OK', '', '', {}, {}, surplus } end
 local flat, from, to, to_name = redis.call('HGETALL', keys.devices), nil, nil, nil
@@ -59,7 +59,7 @@ local reply = { 'OK', open_json(t), to }
 t.sealed = 'null'
 remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
 reply[4] = open_routes(rows)
-if pushes == 'noted' then
+if pushes == 'scheduled' then
   enqueue_push(keys, now, has_live_stream(rows, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
 end
 reply[5] = PUSH_NOW

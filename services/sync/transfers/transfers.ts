@@ -4,7 +4,6 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/transfers.ts';
 import type { Operation } from '../http/handler.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
 import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
 import { makeListing } from './listing.ts';
@@ -32,9 +31,6 @@ const generationsOf = ({ generations }: Pick<StoredTransfer, 'generations'>): Ge
 interface TransfersParts {
   store: TransferStore;
   isDeadChannel: (channel: string) => boolean;
-  /** Notes, before the write, that the account has something due when the transfer expires. */
-  scheduleDue: (account: string) => Promise<void>;
-  enqueuePushes: EnqueuePushes;
   onState: (state: string) => void;
   /** It has ended, and with it what the relay keeps of it. May be repeated. */
   dropRelayed: (account: string, transferId: string, generations: Generations) => Promise<void>;
@@ -72,7 +68,7 @@ function namingTarget({ to }: InitTransfer, error: unknown): unknown {
  * are given as JSON, as the store has them.
  */
 export function makeTransfers(parts: TransfersParts) {
-  const { store, isDeadChannel, scheduleDue, enqueuePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
+  const { store, isDeadChannel, onState, dropRelayed, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
 
   /** What is left of it in the relay is dropped when its time is over. */
@@ -115,17 +111,15 @@ export function makeTransfers(parts: TransfersParts) {
       { operation, isGuest }: { operation: Operation; isGuest: boolean },
     ) {
       checkInit(wanted);
-      await scheduleDue(account);
       const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
         transferId: uuidv7(),
         files: packFiles(wanted.files),
         sealed: wanted.sealed ?? null,
-        ...{ isGuest, operation },
+        isGuest,
+        operation,
       };
-      const { stored, receiver, routes } = await enqueuePushes(account, (pushes) =>
-        store.init(account, deviceId, offer, pushes),
-      ).catch((error: unknown) => {
+      const { stored, receiver, routes } = await store.init(account, deviceId, offer).catch((error: unknown) => {
         throw namingTarget(wanted, error);
       });
       onState('PENDING');
