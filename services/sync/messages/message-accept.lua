@@ -42,7 +42,7 @@ for _, target in ipairs(targets) do
   local id, live = target[1], has_live_stream(rows, dead, target[1])
   if id == '' then
     addressees[#addressees + 1] = '~' .. target[2]
-  elseif full or redis.call('ZLEXCOUNT', keys.inbox, '[' .. id .. ':', '(' .. id .. ';') >= LIMITS.mailboxMessages then
+  elseif full or count_mail(keys.inbox, id) >= LIMITS.mailboxMessages then
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id

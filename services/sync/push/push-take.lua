@@ -2,7 +2,7 @@
 -- accepted or removed meanwhile is dropped; a message that a live stream may yet acknowledge is put off. So is an offer,
 -- which a live stream was told of; it is dropped when by then the stream's replica would be known to be dead, and is not.
 -- Keys and arguments: pushTake in scripts.ts.
--- uses: clock routes push/push push/queue push/pushable
+-- uses: clock routes push/push push/queue transfers/offers push/pushable
 -- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
 --         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who
 --         offers or has joined, as JSON without its end; or '']

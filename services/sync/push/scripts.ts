@@ -107,7 +107,7 @@ export const pushTest = defineScript({
 
 export const pushTake = defineScript({
   file: new URL('./push-take.lua', import.meta.url),
-  keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail'],
+  keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail', 'offers'],
   args: {
     job: text,
     platform: text,

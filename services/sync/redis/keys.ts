@@ -21,16 +21,23 @@ const key = (pattern: string, type: KeySpec['type'], lifetime: string, owner: st
 
 export const KEYS = {
   devices: key('{u}:devices', 'hash', 'none', 'devices', 'device id -> name, type, created, session id, session end'),
-  routes: key('{u}:routes', 'hash', '7 d idle', 'hub', 'stream id -> channel, device, attach generation, times'),
-  log: key('{u}:log', 'stream', '256 events, 24 h idle', 'hub', 'events of the account'),
-  presence: key('{u}:presence', 'hash', '90 d idle', 'hub', 'version, and the last announced state of each device'),
+  routes: key('{u}:routes', 'hash', '7 d idle', 'streams', 'stream id -> channel, device, attach generation, times'),
+  log: key('{u}:log', 'stream', '256 events, 24 h idle', 'streams', 'events of the account'),
+  presence: key('{u}:presence', 'hash', '90 d idle', 'presence', 'version, and the last announced state of each device'),
   mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
   inbox: key(
     '{u}:inbox',
     'zset',
     '7 d idle',
     'messages',
-    'by device, in order: its messages, the transfers it was offered, its transfers',
+    'by device, in order: its unacknowledged messages',
+  ),
+  offers: key(
+    '{u}:offers',
+    'zset',
+    '7 d idle',
+    'transfers',
+    'by device, in order: the offers that it has not accepted, and all its transfers',
   ),
   transfers: key(
     '{u}:transfers',
@@ -73,9 +80,9 @@ export const KEYS = {
   push: key('{u}:push', 'hash', 'none', 'push', 'push subscriptions, and what is to be pushed'),
   dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),
   dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> latest note in the index'),
-  replicas: key('{sys}:replicas', 'hash', 'none', 'hub', 'replica id -> lease counter'),
-  reaping: key('{sys}:reaping', 'hash', 'none', 'hub', 'dead replica -> its reaper'),
-  accounts: key('replica:{<id>}:accounts', 'set', '7 d', 'hub', 'accounts with a stream on that replica'),
+  replicas: key('{sys}:replicas', 'hash', 'none', 'replicas', 'replica id -> lease counter'),
+  reaping: key('{sys}:reaping', 'hash', 'none', 'replicas', 'dead replica -> its reaper'),
+  accounts: key('replica:{<id>}:accounts', 'set', '7 d', 'replicas', 'accounts with a stream on that replica'),
   addressRate: key('rate:<group>:<address>', 'string', '60 s', 'http', 'requests of a client address in this window'),
   relayFiles: key(
     '{u}:relay',
@@ -178,6 +185,10 @@ class AccountKeys {
     return `${this.#prefix}inbox`;
   }
 
+  get offers(): string {
+    return `${this.#prefix}offers`;
+  }
+
   get clipboard(): string {
     return `${this.#prefix}clipboard`;
   }
@@ -224,6 +235,7 @@ export function makeKeys(prefix: string) {
     presence: ofAccount('presence'),
     mail: ofAccount('mail'),
     inbox: ofAccount('inbox'),
+    offers: ofAccount('offers'),
     clipboard: ofAccount('clipboard'),
     due: ofAccount('due'),
     /** Of a key that carries it as its hash tag. */

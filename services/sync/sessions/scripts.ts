@@ -18,7 +18,7 @@ export const revokedAdd = defineScript({
 
 export const accountErase = defineScript({
   file: new URL('./account-erase.lua', import.meta.url),
-  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due', 'relayFiles'],
+  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due'],
   args: {
     random: randomBits,
   },

@@ -32,7 +32,7 @@ export const transferInit = defineScript({
     'devices',
     'routes',
     'log',
-    'inbox',
+    'offers',
     'record',
     'due',
     'operation',
@@ -86,7 +86,7 @@ export const transferInit = defineScript({
 
 export const transferAct = defineScript({
   file: new URL('./transfer-act.lua', import.meta.url),
-  keys: ['routes', 'log', 'inbox', 'record', 'due', 'transfers', 'files'],
+  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
     device: text,
@@ -166,7 +166,7 @@ export const transferFile = defineScript({
 
 export const transferList = defineScript({
   file: new URL('./transfer-list.lua', import.meta.url),
-  keys: ['inbox'],
+  keys: ['offers'],
   args: {
     device: text,
     /** `<created>-<transfer>` before which to go on, '' at first. */
@@ -179,7 +179,7 @@ export const transferList = defineScript({
 
 export const transferPending = defineScript({
   file: new URL('./transfer-pending.lua', import.meta.url),
-  keys: ['inbox', 'log'],
+  keys: ['offers', 'log'],
   args: {
     device: text,
     /** Position of the stream. */
@@ -191,7 +191,7 @@ export const transferPending = defineScript({
 
 export const transferExpire = defineScript({
   file: new URL('./transfer-expire.lua', import.meta.url),
-  keys: ['routes', 'log', 'inbox', 'record', 'due', 'transfers', 'files'],
+  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
   args: {
     transferId: text,
     random: randomBits,
@@ -202,7 +202,7 @@ export const transferExpire = defineScript({
 
 export const transferEvict = defineScript({
   file: new URL('./transfer-evict.lua', import.meta.url),
-  keys: ['inbox', 'record', 'due', 'transfers', 'files'],
+  keys: ['offers', 'record', 'due', 'transfers', 'files'],
   args: {
     transferId: text,
   },

@@ -220,6 +220,12 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return (await list(keys.inAccount(u), { device: deviceId, cursor, count })).transfers;
     },
 
+    /** Takes ended transfers, entries of `list`, off a device's list. */
+    async unlist(u: string, deviceId: string, entries: string[]): Promise<void> {
+      const members = entries.map((entry) => `${deviceId} all ${entry}`);
+      if (members.length > 0) await orFault(redis.zrem(keys.offers(u), ...members));
+    },
+
     /** Ids of what the device has not accepted and its stream does not get from the log. */
     async pending(u: string, deviceId: string, position: string): Promise<string[]> {
       return (await pending(keys.inAccount(u), { device: deviceId, position })).transfers;

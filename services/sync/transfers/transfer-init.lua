@@ -1,7 +1,7 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
 -- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
 -- Keys and arguments: transferInit in scripts.ts.
--- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/quota push/push push/queue
+-- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes, jobs to push at once;
 --         OK, '', '', {}, {}, ids: nothing was done, these have to be evicted first;
 --         OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
@@ -31,9 +31,9 @@ local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
 if over then return over end
 if not to then return { 'not_found' } end
 if to == sender then return { 'invalid_request' } end
-local live = live_share(keys, now)
-local over_all = live.all[1] >= LIMITS.liveTransfers or live.all[2] + quota_bytes > LIMITS.transferBytes
-local over_guests = live.guest[1] >= LIMITS.liveTransfersOfGuests or live.guest[2] + quota_bytes > LIMITS.transferBytes / 2
+local all, guests = live_share(keys.transfers)
+local over_all = all[1] >= LIMITS.liveTransfers or all[2] + quota_bytes > LIMITS.transferBytes
+local over_guests = guests[1] >= LIMITS.liveTransfersOfGuests or guests[2] + quota_bytes > LIMITS.transferBytes / 2
 if over_all or (scope == 'guest' and over_guests) then return { 'transfer_limit' } end
 if redis.call('ZCARD', keys.transfers) >= LIMITS.transferRecords then return { 'transfer_limit' } end
 
@@ -51,10 +51,10 @@ save_transfer(keys, t, now)
 local data = '{"transfer":' .. event_json(t) .. ',"redelivered":false}'
 t.log = append_and_notify(keys, rows, now, random, 'transfer:incoming', to, data)
 redis.call('HSET', keys.record, 'log', t.log)
-redis.call('ZADD', keys.inbox, 0, to .. '+' .. t.log .. ':' .. t.id, 0, '!live:' .. t.id,
-  0, sender .. '=' .. t.created .. '-' .. t.id, 0, to .. '=' .. t.created .. '-' .. t.id)
+redis.call('ZADD', keys.offers, 0, pending_offer(to, t.log, t.id),
+  0, listed_transfer(sender, t.created, t.id), 0, listed_transfer(to, t.created, t.id))
 redis.call('ZADD', keys.transfers, 0, t.slot)
-for _, key in ipairs({ keys.inbox, keys.transfers }) do redis.call('EXPIRE', key, QUOTA_SECONDS) end
+for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', key, LISTED_SECONDS) end
 local reply = { 'OK', open_json(t), to }
 t.sealed = 'null'
 remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })

@@ -182,11 +182,12 @@ export function makeTransfers(parts: TransfersParts) {
 
     ...makeListing(store),
 
-    /** Ends everything live that a device takes part in: it was signed out. May be repeated. */
+    /** Ends everything live that a device takes part in, and clears its list: it was signed out. May be repeated. */
     async cancelAllOf(account: string, deviceId: string): Promise<void> {
       for (let after = ''; ; ) {
         const page = await store.list(account, deviceId, after, PAGE);
         for (const entry of page) await cancelListed({ account, deviceId }, entry);
+        await store.unlist(account, deviceId, page);
         if (page.length < PAGE) return;
         after = page.at(-1) as string;
       }

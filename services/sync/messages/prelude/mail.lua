@@ -2,6 +2,10 @@
 -- added on sending); `bytes` -> bytes of all. Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts
 -- by device, then by age.
 
+local function count_mail(key, device)
+  return redis.call('ZLEXCOUNT', key, '[' .. device .. ':', '(' .. device .. ';')
+end
+
 local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json)
   redis.call('HSET', keys.mail, message_id, table.concat({ log_id, sender, bytes, #holders, open_json }, '\n'))
   redis.call('HINCRBY', keys.mail, 'bytes', bytes)
@@ -25,7 +29,7 @@ local function drop_mail(keys, device, message_id)
   return sender
 end
 
--- Offers renew the inbox, and not the mail: a text that expired leaves its member behind.
+-- Drops these members with their texts; also one whose text has expired.
 local function drop_members(keys, device, members)
   for _, member in ipairs(members) do
     if not drop_mail(keys, device, string.match(member, '([^:]*)$')) then redis.call('ZREM', keys.inbox, member) end

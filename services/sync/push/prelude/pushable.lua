@@ -1,4 +1,4 @@
--- What still waits for a device from one peer.
+-- What still waits for a device from one peer. (After `offers`.)
 
 -- More offers than a device may make in the hour for which one is worth a push.
 local OFFERS_READ = 4000
@@ -24,15 +24,14 @@ end
 -- RETURNS how many, the newest id.
 local function waiting_offers(keys, device, peer, most)
   local waiting, left, count, newest = {}, 0, 0, ''
-  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')) do
+  for _, member in ipairs(pending_offers(keys.offers, device)) do
     waiting[string.match(member, '([^:]*)$')] = true
     left = left + 1
   end
   if left == 0 then return 0, '' end
-  local from, to = '(' .. peer .. '>', '[' .. peer .. '='
-  for _, member in ipairs(redis.call('ZREVRANGEBYLEX', keys.inbox, from, to, 'LIMIT', 0, OFFERS_READ)) do
+  for _, member in ipairs(listed_transfers(keys.offers, peer, '', OFFERS_READ)) do
     if left == 0 or count == most then break end
-    local id = string.match(member, '^.-=%d+%-(.*)$')
+    local id = string.match(member, ' all %d+%-(.*)$')
     if waiting[id] then
       if count == 0 then newest = id end
       count, left = count + 1, left - 1

@@ -1,4 +1,4 @@
--- The end of a transfer, and of its record. (After `transfer`.)
+-- The end of a transfer, and of its record. (After `transfer` and `offers`.)
 
 -- It has ended: nothing long is kept of it, and it counts as an ended one.
 local function settle_transfer(keys, t, now)
@@ -16,17 +16,15 @@ local function settle_transfer(keys, t, now)
   if #t.begun > LIMITS.endedListBytes then t.begun = t.relay end
   redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
   redis.call('DEL', keys.files)
-  redis.call('ZREM', keys.inbox, '!live:' .. t.id)
   if t.slot then redis.call('ZREM', keys.transfers, t.slot) end
   redis.call('ZADD', keys.transfers, now, t.id)
 end
 
 -- Nothing is left that leads to a transfer; the record, which says where it is listed, goes last.
 local function unlist_transfer(keys, t)
-  local listed = t.created .. '-' .. t.id
   redis.call('ZREM', keys.due, 'transfer:' .. t.id)
   redis.call('ZREM', keys.transfers, t.id, t.slot or t.id)
-  redis.call('ZREM', keys.inbox, '!live:' .. t.id, t.receiver .. '+' .. t.log .. ':' .. t.id, t.sender .. '=' .. listed,
-    t.receiver .. '=' .. listed)
+  redis.call('ZREM', keys.offers, pending_offer(t.receiver, t.log, t.id), listed_transfer(t.sender, t.created, t.id),
+    listed_transfer(t.receiver, t.created, t.id))
   redis.call('DEL', keys.files, keys.record)
 end

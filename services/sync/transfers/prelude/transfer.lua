@@ -4,8 +4,6 @@
 -- earlier version always the whole list); `brief` those few of a list of up to 16 that is too long to be kept.
 -- A longer list has a key of its own, which goes when the transfer ends: for each file eight hex digits that say where it
 -- ends in the JSON array behind them, so that one file is read without the others.
--- Per device and in the inbox: `<receiver>+<log id>:<transfer>` while it is not accepted, `<device>=<created>-<transfer>`
--- for the lists of both; `!live:<transfer>` counts against the account's limit.
 -- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
 -- delivered; `w<file>` what its sender was told of that last, and when; `a<file>` is how far the receiver has acknowledged
 -- it. `begun`: the first of these as words, once it has ended.
