@@ -68,7 +68,7 @@ async function keyTable({ built }) {
     '# Keys',
     '`{u}` is the account: the percent-encoded user id, as hash tag, so that all of an account lies in one slot.',
     'Generated from `keys.ts`.',
-    table(['key', 'type', 'lifetime', 'room', 'what'], rows),
+    table(['key', 'type', 'lifetime', 'module', 'what'], rows),
   ].join('\n\n');
 }
 

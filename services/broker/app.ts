@@ -77,7 +77,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     onChecked: (ok, error) => (ok ? reachability.commandWorked() : reachability.commandFailed(error)),
   });
 
-  // The rooms.
+  // The modules.
   const { name: cookieName } = cookieForm(publicUrl);
   const tokens = makeTokens({ keyring, issuer: publicUrl });
   const sessionStore = makeSessionStore({

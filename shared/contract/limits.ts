@@ -145,6 +145,6 @@ export const ACCOUNT_BYTES = {
   targets: LIMITS.targetLists * 7_680,
   /** A target for each platform of a device. */
   subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
-  /** One push is owed to a device for each kind and sender on each of three platforms; with its place in time. */
+  /** One push is pending for a device for each kind and sender on each of three platforms; with its place in time. */
   pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,
 } as const;

@@ -12,7 +12,7 @@ const workFolder = ['', 'work', ''].join('/');
 /** Violations that the linter must name by rule. */
 export const LINT: (Planted & { rule: string })[] = [
   {
-    what: 'a room that speaks Redis',
+    what: 'a module that speaks Redis',
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/speaks-redis.ts',
     text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
@@ -24,13 +24,13 @@ export const LINT: (Planted & { rule: string })[] = [
     text: "import type { Request } from 'express';\nexport type R = Request;\n",
   },
   {
-    what: 'Express in the Redis room',
+    what: 'Express in redis/',
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/redis/planted.ts',
     text: "import type { Request } from 'express';\nexport type R = Request;\n",
   },
   {
-    what: 'ioredis in the HTTP room',
+    what: 'ioredis in http/',
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/http/planted.ts',
     text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
@@ -42,13 +42,13 @@ export const LINT: (Planted & { rule: string })[] = [
     text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
   },
   {
-    what: "another room's store, as a type",
+    what: "another module's store, as a type",
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/neighbour.ts',
     text: "import type { Put } from '../planted-too/store.ts';\nexport type P = Put;\n",
   },
   {
-    what: "another room's store, imported late",
+    what: "another module's store, imported late",
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/late-neighbour.ts',
     text: "export const store = await import('../planted-too/store.ts');\n",

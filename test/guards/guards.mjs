@@ -273,7 +273,7 @@ export const GUARDS = [
     test: ['test/push/waking.test.ts', 'no text'],
   },
   {
-    name: 'pushes that were owed outlive their replica',
+    name: 'pending pushes outlive their replica',
     file: 'services/sync/push/module.ts',
     from: 'deliverer.takeOver(account, fact);',
     to: '',

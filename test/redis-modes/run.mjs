@@ -24,7 +24,7 @@ const SUITES = {
     'test/relay/(rules|both-ways|replaced|slow|timers)',
     'test/wire/(both-sides|permissions|rate-limits)',
   ],
-  // A server like the one of `npm test`, found in another way: the main path of each room, and every link there is.
+  // A server like the one of `npm test`, found in another way: the main path of each module, and every link there is.
   sentinel: [
     'test/commands/(messages|mailbox|streams|clipboard|presence|due-index)',
     'test/transfers/(transfers|signals)',

@@ -47,7 +47,7 @@ function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
   return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
 }
 
-/** The public port as the replica builds it, with stubs for rooms, and what it logged and counted. */
+/** The public port as the replica builds it, with stubs for modules, and what it logged and counted. */
 export function publicApp(parts: Parts = {}) {
   const lines: Record<string, unknown>[] = [];
   const logger = makeLogger(

@@ -86,7 +86,7 @@ afterEach(() => void jest.useRealTimers());
 
 const missedOne = { account: 'ann', name: 'message', to: '', prev: '8-8', id: '9-9', data: '{}', appendedAtMs: 9 };
 
-test('a stream that is greeted anew while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
+test('a stream that is sent another ready while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
   const { hub, client, attach, open } = setUp([
     opened('new'),
     // It lost its position, and between this attach and its answer another one came first.
@@ -104,7 +104,7 @@ test('a stream that is greeted anew while a later comparison overtakes it goes o
   hub.stop();
 });
 
-test('one to which the store told presence that it has lost since is greeted anew, also when that fails at first', async () => {
+test('one to which the store told presence that it has lost since is sent another ready, also when that fails at first', async () => {
   const { hub, client, attach, open } = setUp([
     { ...opened('new'), presenceVersion: 5 },
     ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],

@@ -39,7 +39,7 @@ test('the time counts from the first write that was not taken', () => {
   expect(stream.isTooSlow(31_001)).toBe(true);
 });
 
-test('a client that owes us more than 512 KiB is too slow at once', () => {
+test('a client with more than 512 KiB unsent is too slow at once', () => {
   const { stream } = setUp();
   stream.write(Buffer.alloc(512 * 1024), 1_000);
   expect(stream.isTooSlow(1_001)).toBe(false);

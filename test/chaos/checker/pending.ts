@@ -80,7 +80,7 @@ export function isCovered(operation: Operation, place: Place | undefined, told: 
 }
 
 /** That a device must see something. */
-export interface Owed {
+export interface Pending {
   device: string;
   /** Kept in a mailbox, so that no reset excuses it. */
   isKept: boolean;
@@ -89,12 +89,12 @@ export interface Owed {
   what: string;
 }
 
-/** What an acknowledged operation owes to whom. `accounts`: the devices of each. `messages`: by their id. */
-export function owedBy(
+/** What an acknowledged operation makes pending for whom. `accounts`: the devices of each. `messages`: by their id. */
+export function pendingBy(
   operation: Operation,
   accounts: Map<string, string[]>,
   messages: Map<string, MessageSent>,
-): Owed[] {
+): Pending[] {
   const { kind, number, account } = operation;
   if (kind === 'message') {
     const { messageId, receivers } = operation;
