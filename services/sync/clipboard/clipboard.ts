@@ -61,7 +61,7 @@ export function makeClipboard({ store, onWritten }: ClipboardParts) {
 
     clear: (caller: Caller) => store.clear(caller.account),
 
-    /** What the due mechanism runs when the retention is over. */
+    /** What the sweep of due things runs when the retention is over. */
     expire: (account: string) => store.expire(account),
   };
 }

@@ -1,4 +1,4 @@
--- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit 32 characters.
+-- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
 -- uses: clock routes log presence/presence push/push push/queue
@@ -22,7 +22,7 @@ local name, number = wanted, 1
 while taken[name] do
   number = number + 1
   local suffix = ' ' .. number
-  name = string.gsub(string.sub(wanted, 1, 32 - #suffix), '%s+$', '') .. suffix
+  name = string.gsub(string.sub(wanted, 1, LIMITS.deviceNameChars - #suffix), '%s+$', '') .. suffix
 end
 if existing and is_back then name = old_name end
 local kind = existing and mode == 'lost' and old_kind or wanted_kind
@@ -33,7 +33,7 @@ if session_end ~= '0' then redis.call('ZADD', keys.due, session_end, 'session:' 
 if existing and name == old_name and kind == old_kind then return { 'OK', row, '0', {} } end
 local rows = read_routes(keys.routes, now)
 for _, route in ipairs(rows) do
-  -- Put back while a stream of it is open.
+  -- The row is put back while a stream of the device is open.
   if route.open and route.device == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end
 end
 local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'

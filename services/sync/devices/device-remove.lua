@@ -1,4 +1,5 @@
--- Removes a device with everything that waits for it: row, mailbox, subscriptions. The others are told when there was a row.
+-- Removes a device with everything that waits for it: row, mailbox, subscriptions. If
+-- there was a row, an event says so to the others.
 -- Keys and arguments: deviceRemove in scripts.ts.
 -- uses: clock routes log presence/presence messages/mail push/push
 -- RETURNS OK, removed ('1' | '0')

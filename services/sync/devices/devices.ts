@@ -48,7 +48,7 @@ export function makeDevices(store: DeviceStore) {
       return row === null ? null : refOf(parseRow(caller.deviceId, row));
     },
 
-    /** By the script, which is refused at once where the account's part of the store is away. */
+    /** Asks by a script, which fails at once where the account's part of the store is away. */
     hasRow: async (account: string, deviceId: string): Promise<boolean> =>
       (await store.readPresence(account)).devices.includes(deviceId),
 
@@ -65,7 +65,7 @@ export function makeDevices(store: DeviceStore) {
       return deviceOf(parseRow(deviceId, row), stateOf(state || undefined), caller);
     },
 
-    /** Writes the row of a device that has none; the others hear of it only when the device is new. */
+    /** Writes the row of a device that has none. Only a new device causes an event. */
     async ensureRow({ caller, name, type, isNew }: RowOfCaller): Promise<void> {
       const { account, deviceId } = caller;
       const mode = isNew ? 'new' : 'lost';
@@ -73,18 +73,18 @@ export function makeDevices(store: DeviceStore) {
     },
 
     /**
-     * Writes the row of a device whose session was minted or renewed, and resolves to the device under the name that was
-     * free. The same again changes nothing. Throws `device_limit`.
+     * Writes the row of a device whose session was minted or renewed. Resolves to the device, under a name that was free.
+     * The same again changes nothing. Throws `device_limit`.
      */
     async admit(account: string, device: NewDevice): Promise<DeviceRef> {
       return refOf(parseRow(device.deviceId, await store.add(account, device)));
     },
 
-    /** Removes a device with all that waits for it. With `onlyIf` only while that is its row. False: there was no such row. */
+    /** Removes a device with its mailbox and registrations. With `onlyIf` only while that is its row. False: there was no such row. */
     remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
       store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
 
-    /** Devices of the account that are online, as it was last announced. */
+    /** Devices of the account that are online, as last announced. */
     async online(account: string): Promise<Set<string>> {
       const presence = await store.readPresence(account);
       const stateOfRow = stateReader(presence);
@@ -92,7 +92,7 @@ export function makeDevices(store: DeviceStore) {
       return new Set(online.map(({ deviceId }) => deviceId));
     },
 
-    /** Whether the device has a row that names no session of the auth broker: somebody else let it in. */
+    /** Whether the device has a row without a session of the auth broker: it signed in elsewhere. */
     async isForeign(account: string, deviceId: string): Promise<boolean> {
       const row = await store.findRow(account, deviceId);
       return row !== null && parseRow(deviceId, row).sessionId === null;

@@ -1,4 +1,4 @@
--- The rows and what was last announced of them, of one moment.
+-- The rows and their last announced states, of one moment.
 -- Keys and arguments: presenceRead in scripts.ts.
 -- uses: clock
 -- RETURNS OK, devices (id, row, ...), presence (device or v, state, ...)

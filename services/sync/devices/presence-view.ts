@@ -22,7 +22,7 @@ export const rowsOf = (devices: string[]): DeviceRow[] => pairs(devices).map(([i
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 
-/** Tells the state of rows: one is also online while a stream without a device has its name. */
+/** Reads the states of rows. A row is also online while a stream without a device has its name. */
 export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
   const announced = new Map(pairs(states));
   return ({ deviceId, name }: DeviceRow): DeviceState => {

@@ -19,11 +19,7 @@ export const deviceAdd = defineScript({
     /** Type. */
     wantedKind: text,
     random: randomBits,
-    /**
-     * New: a missing device is added and told of | lost: its row is put back, nobody is told of an addition | kept:
-     * as lost, and its type is known: an existing device takes it | minted: as new, and an existing device takes the
-     * name, type and session.
-     */
+    /** As `NewDevice.mode`. */
     mode: oneOf('new', 'lost', 'kept', 'minted'),
     /** Session id, '' when it is not known. */
     session: text,

@@ -18,7 +18,7 @@ interface DeviceStoreParts {
   pushQueue: PushQueue;
 }
 
-/** Device rows, and what was last announced of them. */
+/** Device rows, and their last announced states. */
 export function makeDeviceStore({ redis, scripts, keys, renameLimit, pushQueue }: DeviceStoreParts) {
   const readScript = scripts.define(presenceRead);
   const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
@@ -45,7 +45,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, pushQueue }
       return row;
     },
 
-    /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */
+    /** Removes a device with its mailbox and registrations; with `row` only while that is its row. False: it had none, or another. */
     async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
       const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row });
       return removed;

@@ -1,4 +1,4 @@
--- Accepts a message: operation id, sender and targets, rate, caps, mailbox, log, announcement: one step, one trip.
+-- Accepts a message in one step and one trip: operation id, sender and targets, rate, limits, mailbox, log, announcement.
 -- Keys and arguments: messageAccept in scripts.ts.
 -- uses: clock routes log operation rate messages/mail messages/targets push/push push/queue
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes,
@@ -24,17 +24,17 @@ for i = 1, #flat, 2 do
   end
 end
 if sender ~= '' and not sender_row then return { 'device_required' } end
-local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if #targets == 0 and string.sub(wanted, 1, 1) == '~' then
   for _, row in ipairs(rows) do
-    -- A stream without a device has no mailbox: it gets what arrives while it is connected.
+    -- A stream without a device has no mailbox: it gets only what arrives while it is connected.
     if row.open and row.device == wanted and #targets == 0 then targets[1] = { '', string.sub(wanted, 2), '', false } end
   end
 end
 if #targets == 0 then return { 'not_found' } end
 
--- Of all devices: what waits for one that never comes back must not keep the account full for ever.
+-- Of all devices: messages for one that never comes back must not keep the account full for ever.
 for i = 1, #flat, 2 do purge_mail(keys, flat[i], now, LIMITS.mailboxSeconds) end
 local full = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0') + bytes > LIMITS.mailboxBytes
 local holders, addressees = {}, {}

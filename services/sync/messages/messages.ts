@@ -8,7 +8,7 @@ import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
   answer: MessageAccepted;
-  /** As many replicas of the store have it as were asked for. */
+  /** As many replicas of the store as configured have it. */
   isConfirmed: boolean;
 }
 
@@ -19,7 +19,7 @@ interface MessagesParts {
   onAccepted: () => void;
 }
 
-/** Sizes count the UTF-8 that was sent, before anything is trimmed. */
+/** The size is that of the UTF-8 that was sent, before anything is trimmed. */
 function checkContent(content: string): void {
   if (content.trim() === '') throw new BatonError('empty_message');
   if (Buffer.byteLength(content) > LIMITS.messageBytes) {
@@ -49,8 +49,8 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
 
   return {
     /**
-     * Throws `empty_message`, `message_too_large` and what the store refuses. `onConfirming`: it is accepted, and waits for
-     * replicas of the store.
+     * Throws `empty_message`, `message_too_large` and what the store refuses. `onConfirming` is called when the message is
+     * accepted and only waits for replicas of the store.
      */
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message.content);
@@ -61,7 +61,7 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 
-    /** The caller's unacknowledged messages as JSON, oldest first; a caller without device has no mailbox. */
+    /** The caller's unacknowledged messages as JSON, oldest first. A caller without a device has no mailbox. */
     async list(caller: Caller): Promise<string> {
       if (caller.deviceId === null) return '[]';
       const messages: string[] = [];
@@ -71,11 +71,12 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       return `[${messages.join(',')}]`;
     },
 
+    /** Resolves to how many of them the device still held. */
     async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
       return caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds, operation);
     },
 
-    /** What a stream of this device that starts at `position` is owed beside the log, as JSON. */
+    /** The unacknowledged messages that a stream of this device, starting at `position`, does not get from the log; as JSON. */
     async *unacknowledged(account: string, deviceId: string | null, position: string): AsyncGenerator<string[]> {
       if (deviceId === null) return;
       try {
@@ -83,7 +84,7 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
           yield page.map((open) => `${open},"redelivered":true}`);
         }
       } catch (error) {
-        // A device without a row has no mailbox; its stream is open all the same.
+        // A device without a row has no mailbox, but may have a stream.
         if (!(error instanceof BatonError && error.code === 'device_required')) throw error;
       }
     },

@@ -27,7 +27,7 @@ export const messageAccept = defineScript({
     messageId: text,
     /** Content as a JSON string. */
     content: text,
-    /** Content in bytes, as JSON where that is longer. */
+    /** Bytes of the content, or of its JSON where that is longer. */
     bytes: number,
     random: randomBits,
     fingerprint: text,
@@ -75,7 +75,7 @@ export const mailPage = defineScript({
     position: text,
   },
   constants: {
-    /** Of one page of a mailbox: what a stream that is slow to take it holds in memory meanwhile. */
+    /** Bytes of a page of a mailbox. A stream whose client is slow to take it holds it in memory meanwhile. */
     PAGE_BYTES: 32 * 1024,
   },
   reply: record({ next: text, open: rest(textList) }),

@@ -14,17 +14,17 @@ export interface NewMessage {
   messageId: string;
   content: string;
   operation: Operation;
-  /** It is accepted, and waits for replicas of the store. */
+  /** Called when it is accepted and only waits for replicas of the store. */
   onConfirming: () => void;
 }
 
 export interface Accepted {
   messageId: string;
   createdAtMs: number;
-  /** As many replicas have it as were asked for. */
+  /** As many replicas of the store as configured have it. */
   isConfirmed: boolean;
   targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
-  /** Open routes of the account: which replica's channel holds which device. */
+  /** Open routes of the account: the channel of a replica, and the device whose stream it holds. */
   routes: { channel: string; device: string }[];
 }
 
@@ -34,7 +34,7 @@ interface MessageStoreParts {
   replica: Liveness;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
-  /** Null: what the primary accepted is accepted. */
+  /** Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   pushQueue: PushQueue;
 }
@@ -57,7 +57,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = JSON.stringify(content);
-      // What is kept is the JSON, in which a control character is six times as long.
+      // The JSON is kept, in which a control character is six times as long.
       const storedBytes = Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
       const accepted = await acceptScript(
         keys.inAccount(u, {
@@ -78,7 +78,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           lateMs: replica.lateMs(),
         },
       );
-      // The message and its operation were written in one step: who has the one has the other.
+      // The message and its operation were written in one step: a replica that has the one has the other.
       if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
       return {
@@ -108,8 +108,8 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
     },
 
     /**
-     * The device's mailbox page by page, oldest first, as JSON objects without their end. With a position: without
-     * what a stream that starts there gets from the log.
+     * The device's mailbox page by page, oldest first, as JSON objects without their end. With a position: without the
+     * messages that a stream which starts there gets from the log.
      */
     async *pages(account: string, deviceId: string, position: string): AsyncGenerator<string[]> {
       let after = '';

@@ -59,10 +59,13 @@ export function makePushModule({
     return {
       sender: makePushSender({
         vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
-        ...{ fcm, apns, endpointRules: rules, texts },
+        fcm,
+        apns,
+        endpointRules: rules,
+        texts,
       }),
       notices: makeNotices({
-        // What all replicas have, and push services do not.
+        // All replicas know it, and no push service does.
         topicSecret: createHash('sha256')
           .update(`baton push topics\n${secrets.join('\n')}`)
           .digest('base64url'),
@@ -72,7 +75,7 @@ export function makePushModule({
   }
 
   let made: ReturnType<typeof makeOutbox> | null = null;
-  // Keys that were made on a first start lie in the store, which may be away when the replica starts.
+  // Keys that a first start made lie in the store, which may be away when the replica starts.
   const outbox = async () => {
     const keys = await vapid();
     made ??= makeOutbox(keys);
@@ -94,7 +97,7 @@ export function makePushModule({
     dropDevice: subscriptions.dropDevice,
     dropAccount: subscriptions.dropAccount,
     features: { web_push: hasWeb, native_push: native.length > 0 },
-    /** What the due mechanism runs: this replica pushes when the push service has room. */
+    /** What the sweep of due things runs: this replica pushes when the push service has a free slot. */
     resume: async (account: string, job: string) => {
       deliverer.takeOver(account, job);
       return 'waiting';

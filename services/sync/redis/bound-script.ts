@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { BatonError, isErrorCode } from '../../../shared/contract/errors.ts';
-import type { RateGroup } from '../../../shared/contract/rates.ts';
+import { type RateGroup, RATES } from '../../../shared/contract/rates.ts';
 import { rateLimitHeaders } from '../http/rate-limit-headers.ts';
 import type { Given, ScriptDeclaration } from './script.ts';
 import { scriptText } from './script-text.ts';
@@ -29,6 +29,10 @@ function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefi
   throw new BatonError(word, undefined, { headers, retryAfterSeconds: resetSeconds });
 }
 
+/** The window that the script's rate group is counted in. */
+const windowOf = (rate: RateGroup | undefined): Readonly<Record<string, Word>> =>
+  rate === undefined ? {} : { WINDOW_SECONDS: RATES[rate].windowSeconds };
+
 export function bindScript<K extends string, A, R, S extends string>(
   { file, keys, locals, constants, settings, announces, rate, words, read }: ScriptDeclaration<K, A, R, S>,
   publishInScript: boolean,
@@ -40,7 +44,14 @@ export function bindScript<K extends string, A, R, S extends string>(
   if (missing !== undefined) throw new Error(`${name} was loaded without ${missing}`);
   return {
     ...{ name, keyCount: keys.length, words },
-    text: scriptText({ file, keys, locals, constants: { ...constants, ...given }, announces, publishInScript }),
+    text: scriptText({
+      file,
+      keys,
+      locals,
+      constants: { ...windowOf(rate), ...constants, ...given },
+      announces,
+      publishInScript,
+    }),
     read(reply) {
       const word = String(reply[0]);
       return word === 'OK' ? read(reply) : refuse(word, reply.slice(1), rate);

@@ -23,15 +23,15 @@ export const KEYS = {
   devices: key('{u}:devices', 'hash', 'none', 'devices', 'device id -> name, type, created, session id, session end'),
   routes: key('{u}:routes', 'hash', '7 d idle', 'streams', 'stream id -> channel, device, attach generation, times'),
   log: key('{u}:log', 'stream', '256 events, 24 h idle', 'streams', 'events of the account'),
-  presence: key('{u}:presence', 'hash', '90 d idle', 'presence', 'version, and the last announced state of each device'),
-  mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
-  inbox: key(
-    '{u}:inbox',
-    'zset',
-    '7 d idle',
-    'messages',
-    'by device, in order: its unacknowledged messages',
+  presence: key(
+    '{u}:presence',
+    'hash',
+    '90 d idle',
+    'presence',
+    'version, and the last announced state of each device',
   ),
+  mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
+  inbox: key('{u}:inbox', 'zset', '7 d idle', 'messages', 'by device, in order: its unacknowledged messages'),
   offers: key(
     '{u}:offers',
     'zset',
@@ -79,7 +79,7 @@ export const KEYS = {
   ),
   push: key('{u}:push', 'hash', 'none', 'push', 'push subscriptions, and what is to be pushed'),
   dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),
-  dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> latest note in the index'),
+  dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> when it was last scheduled'),
   replicas: key('{sys}:replicas', 'hash', 'none', 'replicas', 'replica id -> lease counter'),
   reaping: key('{sys}:reaping', 'hash', 'none', 'replicas', 'dead replica -> its reaper'),
   accounts: key('replica:{<id>}:accounts', 'set', '7 d', 'replicas', 'accounts with a stream on that replica'),
@@ -143,7 +143,7 @@ export const KEYS = {
 
 export const DUE_SHARDS = 16;
 
-/** In place of a device: what all devices of the account do together. */
+/** In place of a device: all devices of the account together. */
 export const ACCOUNT = '*';
 
 /** Which index shard an account belongs to; any stable spread will do. */

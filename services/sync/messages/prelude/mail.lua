@@ -12,8 +12,8 @@ local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_j
   for _, device in ipairs(holders) do redis.call('ZADD', keys.inbox, 0, device .. ':' .. log_id .. ':' .. message_id) end
 end
 
--- Takes a message out of one mailbox; the last holder takes the text with it.
--- RETURNS the device that sent it ('' for none), or nil when this device does not hold it.
+-- Takes a message out of one mailbox; with the last holder the text goes.
+-- RETURNS the device that sent it ('': without a device), or nil when this device does not hold it.
 local function drop_mail(keys, device, message_id)
   local stored = redis.call('HGET', keys.mail, message_id)
   if not stored then return nil end
@@ -36,8 +36,8 @@ local function drop_members(keys, device, members)
   end
 end
 
--- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that whoever reads
--- or counts next finds nothing that is over.
+-- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that the next read
+-- or count finds nothing expired.
 local function purge_mail(keys, device, now, seconds)
   local before = '(' .. device .. ':' .. int(now - seconds * 1000)
   drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before))
