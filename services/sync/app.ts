@@ -200,7 +200,6 @@ export async function startApp(config: Config): Promise<App> {
     settings: signinSettings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
-    scheduleDue: dueStore.schedule,
     clientAddress,
     metrics,
     onFailure,

@@ -18,7 +18,7 @@ import {
 } from '../redis/script-values.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
-/** A transfer as JSON without its end; its files, '' for a long list; words on the relay. */
+/** A transfer as JSON without its end; its files, '' for a long list; its state in the relay (`relay_words`). */
 const stored = { openJson: text, files: text, relay: text };
 
 interface FileEntry {
@@ -65,9 +65,9 @@ export const transferInit = defineScript({
     lateMs: number,
     /** The long list with its ends, '' for a short one. */
     longList: text,
-    /** Files that are kept after the end in place of `files`, '' when it is kept. */
+    /** Files that replace `files` at the end; '' when that stays. */
     brief: text,
-    /** Bytes that it counts. */
+    /** Bytes that count towards the limit of the account. */
     quotaBytes: number,
     /** Scope of the sender. */
     scope: oneOf('guest', 'full'),
@@ -90,7 +90,6 @@ export const transferAct = defineScript({
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
     device: text,
-    /** Accept | reject | p2p | relay | complete | fail | cancel. */
     action: oneOf('accept', 'reject', 'p2p', 'relay', 'complete', 'fail', 'cancel'),
     /** Phase, '' to leave it. */
     phase: text,
@@ -106,7 +105,7 @@ export const transferPhase = defineScript({
   file: new URL('./transfer-phase.lua', import.meta.url),
   keys: ['routes', 'record', 'due', 'files'],
   args: {
-    /** Device that tells. */
+    /** Device that reports. */
     device: text,
     /** Phase; '' forwards what is waiting. */
     phase: text,
@@ -140,7 +139,7 @@ export const transferGlance = defineScript({
   args: {
     /** Device that asks. */
     device: text,
-    /** State that is looked for, '' for any. */
+    /** State that it must have, '' for any. */
     state: text,
   },
   reply: record(stored),
@@ -221,11 +220,11 @@ export const transferGeneration = defineScript({
     /** Offset at which that begins. */
     offset: digits,
     random: randomBits,
-    /** Its sender is told. */
+    /** Its sender gets an event. */
     tells: flag,
   },
   constants: {
-    /** Its sender is told of the same place again after so long. */
+    /** Its sender gets the same event again after so long. */
     TELL_AGAIN_MS: 30_000,
   },
   reply: record({ generation: number, refusingState: text }),

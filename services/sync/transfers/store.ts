@@ -28,12 +28,12 @@ export interface Generation {
   base: number;
 }
 
-/** What becomes due of a transfer: its expiry. */
+/** The job of a transfer: its expiry. */
 const JOB_PREFIX = 'transfer:';
 
 /** A transfer as its scripts return it. */
 export interface StoredTransfer {
-  /** JSON object without its end, and without what depends on who is asking. */
+  /** JSON object without its end, and without the parts that depend on which party asks. */
   openJson: string;
   /** JSON array of the files as they were offered, with their index; null: a long list, which was not read. */
   files: string | null;
@@ -65,7 +65,7 @@ export interface StoredFile {
 export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
 
 export interface PhaseReport {
-  /** Null forwards what is waiting. */
+  /** Null forwards the pending one. */
   phase: string | null;
   sentBytes?: number | undefined;
   receivedBytes?: number | undefined;
@@ -85,7 +85,7 @@ function storedOf({ openJson, files, relay }: { openJson: string; files: string;
   return { openJson, files: files || null, relayInUse: relay.startsWith('1'), generations };
 }
 
-/** Each evicts eight; another one is needed only when as many were ended in between. */
+/** Rounds of eviction, each of eight. Another one is needed only when as many ended in between. */
 const EVICTIONS = 5;
 
 function checkAllowed(refusingState: string): void {
@@ -129,8 +129,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
   return {
     /**
-     * The account is in the index of due things before the record is written, or nobody would come to expire it. Throws
-     * `not_found`, `invalid_request` (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
+     * Schedules first: a record without its account in the index would never expire. Throws `not_found`, `invalid_request`
+     * (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
      */
     async init(u: string, deviceId: string, transfer: NewTransfer) {
       await scheduleDue(u, LIMITS.transferSeconds * 1000);
@@ -142,7 +142,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
           const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
           return { stored, receiver, routes };
         }
-        // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
+        // The oldest ended ones are removed. Other offers at this moment remove the same ones.
         await Promise.all(surplus.map((id) => evict(keysOf(u, id), { transferId: id })));
       }
       throw new BatonError('transfer_limit');
@@ -226,36 +226,36 @@ export function makeTransferStore(parts: TransferStoreParts) {
       if (members.length > 0) await orFault(redis.zrem(keys.offers(u), ...members));
     },
 
-    /** Ids of what the device has not accepted and its stream does not get from the log. */
+    /** Ids of the offers that the device has not accepted, and that its stream does not get from the log. */
     async pending(u: string, deviceId: string, position: string): Promise<string[]> {
       return (await pending(keys.inAccount(u), { device: deviceId, position })).transfers;
     },
 
     /**
-     * Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`, and
+     * Makes `to` the generation of a file if it still is `from`. Resolves to the one that it has then. Throws `not_found`, and
      * `invalid_transition` where the transfer has ended.
      */
     setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
       moveTo(u, file, { from, to, offset, tells: from !== null }),
 
-    /** A file needs nothing of the relay any more, while it still is in this generation. Throws `not_found`. */
+    /** Marks a file as delivered by the relay, if it still is in this generation. Throws `not_found`. */
     setDelivered: (u: string, file: FileOf, now: number, size: number) =>
       moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
 
-    /** Ids of everything that the account has a record of, ended or not: each expires one day. */
+    /** Ids of all records of the account, ended ones included: each has its expiry among the due things. */
     async all(u: string): Promise<string[]> {
       const jobs = await orFault(redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
       return jobs.filter((job) => job.startsWith(JOB_PREFIX)).map((job) => job.slice(JOB_PREFIX.length));
     },
 
-    /** The record first: what leads to it goes last, so that this can be repeated. */
+    /** Removes the record first and what leads to it last, so that it can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
       await orFault(redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId)));
       await orFault(redis.zrem(keys.transfers(u), transferId));
       await orFault(redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
 
-    /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */
+    /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null when it is not over. */
     async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
       const { expired, relay } = await expire(keysOf(u, transferId), { transferId });
       return expired ? generationsOf(relay) : null;

@@ -1,5 +1,5 @@
--- The state machine of a transfer: compare-and-set, one step, told to both parties. A transition that already happened
--- answers again and changes nothing, so that a repeated request is harmless.
+-- The state machine of a transfer: compare-and-set in one step, with an event to both parties. A transition that already
+-- happened answers again and changes nothing, so that a repeated request is harmless.
 --
 --   PENDING ---accept---> ACCEPTED ---p2p---> P2P_ACTIVE ---complete---> DONE
 --      |  |                  |                  |    ^
@@ -10,8 +10,8 @@
 --
 -- Keys and arguments: transferAct in scripts.ts.
 -- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
--- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay (of an ended one all), '' or
---         the state that refuses
+-- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay (of an ended one of all
+--         files), '' or the state that refuses
 --         | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end

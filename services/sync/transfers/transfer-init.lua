@@ -1,5 +1,5 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
--- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
+-- Twelve keys: a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes, jobs to push at once;
@@ -11,7 +11,7 @@ local rows = read_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then
-  -- It is remembered without what the same request brings again.
+  -- It is remembered without `sealed`, which the same request brings again.
   local at = string.find(first[2], ',"sealed":null', 1, true)
   if at then first[2] = string.sub(first[2], 1, at + 9) .. sealed .. string.sub(first[2], at + 14) end
   first[4], first[5] = open_routes(rows), {}

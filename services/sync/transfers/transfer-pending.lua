@@ -1,4 +1,4 @@
--- The transfers that a device has not accepted and that a stream starting at a position does not get from the log.
+-- The offers that a device has not accepted, without those that a stream which starts at the position gets from the log.
 -- Keys and arguments: transferPending in scripts.ts.
 -- uses: clock transfers/offers
 -- RETURNS OK, transfer id, ...

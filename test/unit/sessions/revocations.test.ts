@@ -219,7 +219,7 @@ test('also when nobody else is signed out, and a store that lost it meanwhile is
 
   fake.lose();
   await beat();
-  const { version } = await fake.store.bury([]);
+  const { version } = await fake.store.addTombstones([]);
   await beat();
   expect(fake.version()).toBe(version);
 });

@@ -1,7 +1,7 @@
--- How much an account may hold in records of transfers. `{u}:transfers`: a live one is `<id>:<bytes>:<scope>` with score 0,
+-- The limit of an account on records of transfers. `{u}:transfers`: a live one is `<id>:<bytes>:<scope>` with score 0,
 -- an ended one `<id>` with the time of its end.
 local LISTED_SECONDS = 604800
--- So many ended ones make room at a time.
+-- So many ended ones are removed at a time.
 local EVICTED = 8
 
 -- What is live: all and those of guests, each { count, bytes }.
