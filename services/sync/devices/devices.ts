@@ -80,7 +80,7 @@ export function makeDevices(store: DeviceStore) {
       return refOf(parseRow(device.deviceId, await store.add(account, device)));
     },
 
-    /** Removes a device with its mailbox and registrations. With `onlyIf` only while that is its row. False: there was no such row. */
+    /** Removes a device with its mailbox and registrations; with `onlyIf` only while that is its row. False: it is not. */
     remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
       store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
 

@@ -3,6 +3,7 @@ import type { presenceRoutes } from '../../../shared/contract/presence.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Devices } from './devices.ts';
 
+/** The routes of devices and presence. */
 export const makeDeviceHandlers = (devices: Devices): HandlersOf<typeof deviceRoutes & typeof presenceRoutes> => ({
   listDevices: async ({ caller }) => ({ status: 200, body: { devices: await devices.list(caller) } }),
 

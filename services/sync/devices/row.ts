@@ -44,4 +44,5 @@ export function parseRow(deviceId: string, row: string): DeviceRow {
 export const formatRow = ({ name, type, createdAtMs, sessionId, sessionEndsAtMs }: DeviceRow): string =>
   [name, type, createdAtMs, sessionId ?? '', sessionEndsAtMs ?? 0].join('\n');
 
+/** A device as other answers name it. */
 export const refOf = (row: DeviceRow): DeviceRef => ({ device_id: row.deviceId, name: row.name, type: row.type });

@@ -45,7 +45,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, pushQueue }
       return row;
     },
 
-    /** Removes a device with its mailbox and registrations; with `row` only while that is its row. False: it had none, or another. */
+    /** Removes a device with its mailbox and registrations; with `row` only while that is its row. False: it is not. */
     async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
       const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row });
       return removed;

@@ -46,7 +46,8 @@ for _, target in ipairs(targets) do
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id
-    local enqueued = pushes == 'scheduled' and enqueue_push(keys, now, live and LIMITS.pushSilenceMs or 0, 'message', id, sender, message_id)
+    local delay = live and LIMITS.pushSilenceMs or 0
+    local enqueued = pushes == 'scheduled' and enqueue_push(keys, now, delay, 'message', id, sender, message_id)
     target[4] = enqueued and not live
   end
 end

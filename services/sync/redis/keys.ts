@@ -153,111 +153,71 @@ function shardOf(account: string): number {
   return sum % DUE_SHARDS;
 }
 
-/** The keys of one account that need no more than its name. */
-class AccountKeys {
-  readonly #prefix: string;
+/** The keys of one account that need no more than its name, by what scripts call them. */
+const OF_ACCOUNT = {
+  devices: 'devices',
+  routes: 'routes',
+  log: 'log',
+  presence: 'presence',
+  mail: 'mail',
+  inbox: 'inbox',
+  offers: 'offers',
+  clipboard: 'clipboard',
+  due: 'due',
+  push: 'push',
+  targets: 'targets',
+  transfers: 'transfers',
+  relayFiles: 'relay',
+  relayKept: 'relay:kept',
+  relayReads: 'relay:reads',
+} as const;
+type OfAccount = keyof typeof OF_ACCOUNT;
 
-  constructor(prefix: string, account: string) {
-    this.#prefix = `${prefix}:{${account}}:`;
+/** Builds a key when it is read: a script takes a few of them, and every command comes here. */
+class LazyKeys {
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
   }
 
-  get devices(): string {
-    return `${this.#prefix}devices`;
-  }
-
-  get routes(): string {
-    return `${this.#prefix}routes`;
-  }
-
-  get log(): string {
-    return `${this.#prefix}log`;
-  }
-
-  get presence(): string {
-    return `${this.#prefix}presence`;
-  }
-
-  get mail(): string {
-    return `${this.#prefix}mail`;
-  }
-
-  get inbox(): string {
-    return `${this.#prefix}inbox`;
-  }
-
-  get offers(): string {
-    return `${this.#prefix}offers`;
-  }
-
-  get clipboard(): string {
-    return `${this.#prefix}clipboard`;
-  }
-
-  get due(): string {
-    return `${this.#prefix}due`;
-  }
-
-  get push(): string {
-    return `${this.#prefix}push`;
-  }
-
-  get targets(): string {
-    return `${this.#prefix}targets`;
-  }
-
-  get transfers(): string {
-    return `${this.#prefix}transfers`;
-  }
-
-  get relayFiles(): string {
-    return `${this.#prefix}relay`;
-  }
-
-  get relayKept(): string {
-    return `${this.#prefix}relay:kept`;
-  }
-
-  get relayReads(): string {
-    return `${this.#prefix}relay:reads`;
+  static {
+    for (const [name, part] of Object.entries(OF_ACCOUNT)) {
+      Object.defineProperty(this.prototype, name, {
+        get(this: LazyKeys) {
+          return this.prefix + part;
+        },
+      });
+    }
   }
 }
 
+type AccountKeys = Readonly<Record<OfAccount, string>>;
+
 /** Builders of every key under one prefix. `account` is a percent-encoded user id (`Caller.account`). */
 export function makeKeys(prefix: string) {
-  const ofAccount = (part: string) => (account: string) => `${prefix}:{${account}}:${part}`;
+  const ofAccount = Object.fromEntries(
+    Object.entries(OF_ACCOUNT).map(([name, part]) => [name, (account: string) => `${prefix}:{${account}}:${part}`]),
+  ) as Record<OfAccount, (account: string) => string>;
   return {
+    ...ofAccount,
     /** Those of an account by name, as scripts take them, with others that need more than its name. */
-    inAccount: <E extends object>(account: string, others?: E): AccountKeys & E =>
-      Object.assign(new AccountKeys(prefix, account), others),
-    devices: ofAccount('devices'),
-    routes: ofAccount('routes'),
-    log: ofAccount('log'),
-    presence: ofAccount('presence'),
-    mail: ofAccount('mail'),
-    inbox: ofAccount('inbox'),
-    offers: ofAccount('offers'),
-    clipboard: ofAccount('clipboard'),
-    due: ofAccount('due'),
+    inAccount: <E extends object>(account: string, others?: E) =>
+      Object.assign(new LazyKeys(`${prefix}:{${account}}:`), others) as unknown as AccountKeys & E,
     /** Of a key that carries it as its hash tag. */
     accountOf: (name: string): string => /\{(.+)\}/.exec(name)?.[1] ?? '',
-    push: ofAccount('push'),
     pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
-    transfers: ofAccount('transfers'),
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
     /** A caller without a device shares one space per account. */
     operation: (account: string, deviceId: string | null, id: string) =>
       `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,
-    targets: ofAccount('targets'),
     rate: (account: string, group: string, deviceId: string | null) =>
       `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,
     dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,
     dueStamps: (shard: number) => `${prefix}:due:{${shard}}:stamps`,
     dueShard: shardOf,
-    relayFiles: ofAccount('relay'),
-    relayKept: ofAccount('relay:kept'),
-    relayReads: ofAccount('relay:reads'),
     relayState: (transferId: string, index: number) => `${prefix}:relay:{${transferId}}:${index}:state`,
     relayBytes: (transferId: string, index: number, generation: number) =>
       `${prefix}:relay:{${transferId}}:${index}:${generation}`,

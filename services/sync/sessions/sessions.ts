@@ -15,6 +15,7 @@ import { type DeviceRows, isBrokerFault, type SessionRows } from './rows.ts';
 /** Native devices, which have full scope only. */
 export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];
 
+/** 120 random bits, base64url. */
 export const newDeviceId = (): string => randomBytes(15).toString('base64url');
 
 /** The holder of a credential, as the broker verified it. */

@@ -59,6 +59,7 @@ async function orExplain(res: Response, work: () => Promise<null>): Promise<null
   }
 }
 
+/** The routes of signing in by a code. */
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
   const { signin, cookie, clientAddress } = parts;
 

@@ -45,6 +45,7 @@ const kept = (files: readonly StoredFile[]): string =>
     })),
   );
 
+/** Prepares the files of an offer for the store. */
 export function packFiles(wanted: readonly NewFile[]): FileList {
   const files = wanted.map(({ name, size, type = null, sha256 = null }, index) => ({
     index,

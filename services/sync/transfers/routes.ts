@@ -10,6 +10,7 @@ type Ending = (typeof transferRoutes)['failTransfer'];
 /** An answer that is a transfer. */
 const shown = (transfer: string) => ({ status: 200 as const, json: `{"transfer":${transfer}}` });
 
+/** The routes of transfers. */
 export function makeTransferHandlers(transfers: Transfers): HandlersOf<typeof transferRoutes> {
   const acting =
     (action: TransferAction): Handler<Acting> =>

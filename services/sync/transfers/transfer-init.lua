@@ -45,8 +45,8 @@ local t = {
 }
 if long_list ~= '' then redis.call('SET', keys.files, long_list) end
 if brief ~= '' then redis.call('HSET', keys.record, 'brief', brief) end
-redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 'sender_name', from, 'receiver', to, 'receiver_name', to_name,
-  'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
+redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 'sender_name', from, 'receiver', to,
+  'receiver_name', to_name, 'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
 save_transfer(keys, t, now)
 local data = '{"transfer":' .. event_json(t) .. ',"redelivered":false}'
 t.log = append_and_notify(keys, rows, now, random, 'transfer:incoming', to, data)
