@@ -46,7 +46,14 @@ export function findOddScripts() {
 }
 
 /** Lua that a module lends to others, as it exports functions in TypeScript. */
-const LENT = new Set(['presence/presence', 'messages/mail', 'push/push', 'push/queue', 'streams/position', 'transfers/offers']);
+const LENT = new Set([
+  'presence/presence',
+  'messages/mail',
+  'push/push',
+  'push/queue',
+  'streams/position',
+  'transfers/offers',
+]);
 
 /**
  * What takes more than eight keys, and why: a refused command leaves nothing behind, and a stream that opens reads what is

@@ -406,7 +406,8 @@ test('a transfer whose record expired before anybody came by leaves no place beh
   const { transfer_id } = await offer(parties, one);
   const redis = connectTo(options.redisUrl);
   const account = `${options.keyPrefix}:{${parties.user}}`;
-  const places = async () => (await redis.zrange(`${account}:offers`, '0', '-1')).filter((p) => p.endsWith(transfer_id));
+  const places = async () =>
+    (await redis.zrange(`${account}:offers`, '0', '-1')).filter((p) => p.endsWith(transfer_id));
   expect(await places()).toHaveLength(3);
   await redis.del(`${account}:transfer:${transfer_id}`);
   await endTimeOf(transfer_id, parties.user, options.keyPrefix, (command, ...args) => redis.call(command, ...args));
