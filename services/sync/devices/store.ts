@@ -34,14 +34,15 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, pushQueue }
 
     /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */
     async add(u: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
-      const { row } = await addScript(keys.inAccount(u), {
+      const { row } = await addScript(keys.inAccount(u), (pushes) => ({
         device: deviceId,
         wanted: name,
         wantedKind: type,
         mode,
         session: session?.id ?? '',
         sessionEnd: session?.endsAtMs ?? 0,
-      });
+        pushes,
+      }));
       return row;
     },
 

@@ -65,7 +65,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           rate: keys.rate(u, 'message', deviceId),
           accountRate: keys.rate(u, 'message', ACCOUNT),
         }),
-        {
+        (pushes) => ({
           sender: deviceId ?? '',
           fromName: caller.name,
           wanted: target,
@@ -76,7 +76,8 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           rememberSeconds: rememberSeconds(operation),
           dead: replica.deadChannels(),
           lateMs: replica.lateMs(),
-        },
+          pushes,
+        }),
       );
       // The message and its operation were written in one step: a replica that has the one has the other.
       if (confirm !== null) onConfirming();

@@ -54,8 +54,8 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
   const schedule = (account: string): Promise<void> =>
     scheduleDue(account, CHECK_AFTER_MS).catch((error: unknown) => onFailure('note push', error));
 
-  function push<R extends { jobs: string[] | null }>(account: string, { jobs, ...reply }: R): Omit<R, 'jobs'> {
-    for (const job of jobs ?? []) pushNow(account, job);
+  function push<R extends { jobs: string[] | null }>(account: string, reply: R): Omit<R, 'jobs'> {
+    for (const job of reply.jobs ?? []) pushNow(account, job);
     return reply;
   }
 
@@ -66,10 +66,10 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
     ) {
       return async (
         keys: Readonly<Record<K | 'push', string>>,
-        args: Omit<Given<A>, 'pushes'>,
+        argsWith: (pushes: PushSchedule) => Given<A>,
       ): Promise<Omit<R, 'jobs'>> => {
         const account = accountOf(keys.push);
-        const send = (pushes: PushSchedule) => run(keys, { ...args, pushes } as unknown as Given<A>);
+        const send = (pushes: PushSchedule) => run(keys, argsWith(pushes));
         if (!isEnabled) return push(account, await send('off'));
         if (!subscribed.has(account)) {
           const reply = await send('unscheduled');

@@ -137,7 +137,11 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       deviceId: string,
       { id, claim, preview, target }: { id: string; claim: Claim; preview: Preview; target: PushTarget },
     ): Promise<{ id: string; replaced: Claim[] }> {
-      const { id: kept, ...replaced } = await register(keys.inAccount(u), {
+      const {
+        id: kept,
+        hash,
+        fence,
+      } = await register(keys.inAccount(u), {
         device: deviceId,
         platform: target.kind,
         id,
@@ -145,7 +149,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
         preview,
         target: JSON.stringify(target),
       });
-      return { id: kept, replaced: replaced.hash === '' ? [] : [replaced] };
+      return { id: kept, replaced: hash === '' ? [] : [{ hash, fence }] };
     },
 
     /** Drops a device's registrations: all, or that of a target which was claimed no later. */

@@ -280,7 +280,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         rate: keys.rate(u, 'transfer', deviceId),
         accountRate: keys.rate(u, 'transfer', ACCOUNT),
       }),
-      {
+      (pushes) => ({
         sender: deviceId,
         target,
         transferId,
@@ -296,7 +296,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
         rememberSeconds: rememberSeconds(operation),
         dead: replica.deadChannels(),
         lateMs: replica.lateMs(),
-      },
+        pushes,
+      }),
     );
   }
 
