@@ -19,7 +19,7 @@ function makeScene({ subscribed = true, isEnabled = true, schedule = () => Promi
     return Promise.resolve({ id: 'm1', jobs: pushes === 'scheduled' ? ['job'] : [] });
   };
   const accept = queue.enqueuing(script);
-  const register = queue.enqueuingAlways((_: { push: string }, __: object) => {
+  const register = queue.enqueuingAlways(() => {
     steps.push('script');
     return Promise.resolve({ jobs: [] });
   });
