@@ -1,6 +1,7 @@
 import { build } from './build.mjs';
 import { runTool } from './command.mjs';
 import { findDrift } from './generate.mjs';
+import { findMonitoringFlaws } from './monitoring.mjs';
 import { installPackages, requireNode } from './setup.mjs';
 import {
   findDrawers,
@@ -10,6 +11,7 @@ import {
   findScriptsOfManyKeys,
   findScriptsThatReach,
 } from './text-rules.mjs';
+import { ROOT } from './tree.mjs';
 
 /*
  * `npm run check`: what can be said of the code without running it. One line a gate, what a gate found only when it
@@ -26,11 +28,18 @@ const rule = (find) => async () => {
   return { ok: found.length === 0, output: found.join('\n') };
 };
 
-async function generated() {
-  const built = await build();
+/** One build for all gates that look at what was built. */
+let building = null;
+const onBuild = (find) => async () => {
+  building ??= build();
+  const built = await building;
   if (!built.ok) return { ok: false, output: `the build failed:\n${built.output}` };
-  const drift = await findDrift();
-  return { ok: drift.length === 0, output: [...drift, 'npm run generate brings them up to date'].join('\n') };
+  return rule(find)();
+};
+
+async function drift() {
+  const found = await findDrift();
+  return found.length === 0 ? [] : [...found, 'npm run generate brings them up to date'];
 }
 
 const GATES = {
@@ -38,7 +47,8 @@ const GATES = {
   lint: () => tool('oxlint', []),
   format: () => tool('biome', ['format', '--reporter=summary', '--max-diagnostics=none']),
   'dead code': () => tool('knip', ['--no-progress', '--treat-config-hints-as-errors']),
-  generated,
+  generated: onBuild(drift),
+  monitoring: onBuild(() => findMonitoringFlaws((path) => import(`${ROOT}dist/${path}`))),
   'file size': rule(findLongFiles),
   'file names': rule(() => [...findDrawers(), ...findOddScripts()]),
   scripts: rule(() => [...findScriptsThatReach(), ...findScriptsOfManyKeys()]),

@@ -9,6 +9,7 @@ import { makeRequestLog } from '../sync/http/request-log.ts';
 import { addressText, startServer } from '../sync/http/server.ts';
 import { close, connectCommands, type Redis } from '../sync/redis/connections.ts';
 import { Reachability } from '../sync/redis/reachability.ts';
+import { ServerCheck } from '../sync/redis/server-check.ts';
 import { makeLogger } from '../sync/telemetry/logger.ts';
 import { makeMetrics } from '../sync/telemetry/metrics.ts';
 import { VERSION } from '../sync/version.ts';
@@ -65,6 +66,9 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     onWell: () => reachability.worked('commands'),
     // Also a cluster has the commands of one server: beside scripts, all that is asked has one key.
   }) as Redis;
+  const servers = new ServerCheck({
+    ...{ store: 'broker', connection: redis, address, logger, keeps: true, announces: false },
+  });
   const keys = makeKeys(config.redis.keyPrefix);
   const scripts = makeScriptLoader({ connection: redis, family: 'broker', announcing: null });
   const { secrets, keySeconds, overlapSeconds } = config.keyring;
@@ -74,7 +78,11 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     keyMs: keySeconds * 1000,
     overlapMs: overlapSeconds * 1000,
     logger,
-    onChecked: (ok, error) => (ok ? reachability.commandWorked() : reachability.commandFailed(error)),
+    onChecked: (ok, error) => {
+      if (!ok) return reachability.commandFailed(error);
+      reachability.commandWorked();
+      servers.run().catch((failure: unknown) => logger.debug({ err: failure }, 'the store could not be looked at'));
+    },
   });
 
   // The modules.

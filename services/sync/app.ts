@@ -18,13 +18,12 @@ import { scaledLimit } from './http/rate-limit-headers.ts';
 import { makeHealth } from './http/health.ts';
 import { makeStreamHandlers } from './streams/routes.ts';
 import { Hub } from './streams/hub.ts';
+import { makeAccountSets } from './replicas/account-sets.ts';
 import { makeLeaseStore } from './replicas/lease-store.ts';
 import { Reaper } from './replicas/reaper.ts';
 import { Replica } from './replicas/replica.ts';
-import { makeIce } from './signals/ice.ts';
-import { makeSignals } from './signals/signals.ts';
-import { makeSignalHandlers } from './signals/routes.ts';
-import { makePresenceStore } from './presence/store.ts';
+import { makeSignalsModule } from './signals/module.ts';
+import { makePresence } from './presence/module.ts';
 import { makeHubStore } from './streams/store.ts';
 import { makeIdentity } from './identity/choice.ts';
 import { makeClientAddress } from './identity/client-address.ts';
@@ -87,6 +86,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   const { redis, keys, scripts, confirm } = store;
   const leases = makeLeaseStore({ redis, scripts: store.probes, keys, publish: store.publish });
+  const accounts = makeAccountSets({ redis, scripts: store.probes, keys });
   const bus = new Bus({
     open: store.subscriber,
     listener: {
@@ -114,7 +114,7 @@ export async function startApp(config: Config): Promise<App> {
       const settled = hub.sweeper
         .allAttached()
         .then(() => delay(graceMs + FORGET_AFTER_GRACE_MS, undefined, { ref: false }));
-      const forget = settled.then(() => leases.forgetAccounts(oldId));
+      const forget = settled.then(() => accounts.forget(oldId));
       forget.catch((error: unknown) => onFailure('forget accounts', error));
     },
     onRevocations: (version, nowMs) => revocations.note(version, nowMs),
@@ -122,7 +122,9 @@ export async function startApp(config: Config): Promise<App> {
       const changed = store.note(ok, error);
       if (changed && ok) hub.attachAll('store');
       if (changed && !ok) hub.degrade();
-      if (ok) reaper.run();
+      if (!ok) return;
+      accounts.addPending(replica.id);
+      reaper.run();
     },
     onClockSet: () => hub.attachAll('clock'),
     onSilentSubscriber: () => {
@@ -141,7 +143,16 @@ export async function startApp(config: Config): Promise<App> {
     deadChannels: replica.deadChannels,
     scheduleDue: dueStore.schedule,
   });
-  const deviceStore = makeDeviceStore({ redis, scripts, keys, renameLimit: limitOf('rename'), pushQueue: push.queue });
+  const { offlineGraceMs: graceMs } = config.hub;
+  const presence = makePresence({ db: { scripts, keys }, graceMs, replica, metrics });
+  const deviceStore = makeDeviceStore({
+    redis,
+    scripts,
+    keys,
+    renameLimit: limitOf('rename'),
+    readPresence: presence.read,
+    pushQueue: push.queue,
+  });
   const devices = makeDevices(deviceStore);
   const messages = makeMessages({
     store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit: limitOf('message'), pushQueue: push.queue }),
@@ -169,7 +180,12 @@ export async function startApp(config: Config): Promise<App> {
     idleMs: config.transfers.redeliverySeconds * 1000,
     bus: { channel: () => replica.channel, publish: store.publish },
   });
-  const sendSignal = makeSignals({ scripts, keys, rateLimit: limitOf('signal'), replica });
+  const signals = makeSignalsModule({
+    db: { scripts, keys },
+    ice: config.ice,
+    rateLimit: limitOf('signal'),
+    replica,
+  });
   const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded: (s) => sessions.ended(s) });
   const believesCallers = config.identity.mode === 'dev';
   const signinSettings = { ...config.signin, publicUrl: config.http.publicUrl, believesCallers };
@@ -178,7 +194,7 @@ export async function startApp(config: Config): Promise<App> {
     broker,
     devices,
     settings: signinSettings,
-    bus: { channels: () => replica.channels(), publish: store.publish },
+    bus: { channels: () => replica.detector.channels(), publish: store.publish },
     onRevoked(account, deviceId, reason, sessionId) {
       identity.forget(account, deviceId, reason, sessionId);
       hub.endRevoked(account, deviceId, reason, sessionId);
@@ -223,21 +239,19 @@ export async function startApp(config: Config): Promise<App> {
     repairMs: config.due.repairSeconds * 1000,
     isUp: () => store.isUp,
     onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
-    onReindexed: (accounts) => metrics.due_reindexed_total.inc(accounts),
+    onReindexed: (count) => metrics.due_reindexed_total.inc(count),
     onFailure,
   });
 
   // The hub.
-  const { offlineGraceMs: graceMs } = config.hub;
-  const presence = makePresenceStore({ scripts, keys, graceMs, replica });
   const hubStore = makeHubStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics });
   const hub = new Hub({
     store: hubStore,
     reconcileAccount: presence.reconcile,
-    leases,
+    accounts,
     replica,
     modules: {
-      readPresence: devices.presence,
+      readPresence: presence.snapshot,
       pending: makePending({ messages, transfers }),
       restoreRow: identity.restoreRow,
       isRevoked,
@@ -257,9 +271,8 @@ export async function startApp(config: Config): Promise<App> {
     onFailure,
   });
   const reaper = new Reaper({
-    ...{ replica, leases, reconcile: presence.reconcile },
+    ...{ replica, leases, accounts, reconcile: presence.reconcile },
     onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
-    onTransitions: hub.countTransitions,
     onFailure: (error) => onFailure('reap', error),
   });
 
@@ -276,13 +289,14 @@ export async function startApp(config: Config): Promise<App> {
       ...sessions.handlers,
       ...signin.handlers,
       ...makeDeviceHandlers(devices),
+      ...presence.handlers,
       ...makeStreamHandlers(hub),
       ...makeMessageHandlers(messages),
       ...clipboard.handlers,
       ...makeTransferHandlers(transfers),
       ...relay.handlers,
       ...push.handlers,
-      ...makeSignalHandlers({ sendSignal, iceFor: makeIce(config.ice) }),
+      ...signals.handlers,
       ...makeDocumentHandlers({
         health: () => (shutdown.isDraining() ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable'),
       }),
@@ -306,21 +320,22 @@ export async function startApp(config: Config): Promise<App> {
   const admin = makeHealth({
     ...{ config, store, relayStore: relay.bulk, broker, hub, replica, bus, metrics, logger },
     isDraining: shutdown.isDraining,
+    drainLimitMs: shutdown.limitMs,
   });
 
-  const { publicServer, adminServer } = await openPorts({ config, app, admin, logger, metrics });
+  const ports = await openPorts({ config, app, admin, logger, metrics });
   store.connect();
   relay.bulk.connect();
   const started = replica.startWhenItCan(shutdown.isStopping);
   for (const part of [identity, hub, dueSweeper]) part.start();
   return {
-    port: publicServer.port,
-    adminPort: adminServer.port,
+    port: ports.publicServer.port,
+    adminPort: ports.adminServer.port,
     stop: () =>
       shutdown.end({
         ...{ signin, hub, relay, identity, bus, started, replica, store, broker },
         workers: [transfers, dueSweeper, push, reaper],
-        ports: { publicServer, adminServer },
+        ports,
       }),
   };
 }

@@ -74,6 +74,12 @@ test('production warns about what it can do without', () => {
   expect(loadConfig(bare).warnings).toHaveLength(3);
 });
 
+test('a key that begins to sign sooner than replicas look again is worth a warning', () => {
+  const soon = { ...PRODUCTION, BROKER_KEY_OVERLAP_SECONDS: '299' };
+  expect(loadConfig(soon).warnings).toEqual([expect.stringMatching(/^BROKER_KEY_OVERLAP_SECONDS is below the 300 s/)]);
+  expect(loadConfig({ ...soon, BROKER_KEY_OVERLAP_SECONDS: '300' }).warnings).toEqual([]);
+});
+
 test.each<[Env, string[]]>([
   [{ BROKER_REDIS_URL: '' }, ['BROKER_REDIS_URL']],
   [{ BROKER_REDIS_URL: 'localhost' }, ['BROKER_REDIS_URL']],

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** One violation: where it is planted, and what must be said about it. */
 interface Planted {
   what: string;
@@ -8,6 +10,22 @@ interface Planted {
 const lines = (count: number, line: string) => `${line}\n`.repeat(count);
 /** A word that a rule forbids in the text of the repository, this file included. */
 const workFolder = ['', 'work', ''].join('/');
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const METRICS = 'services/sync/telemetry/metrics.ts';
+
+/** A rule of Prometheus in a file of its own. */
+const ruleFile = (alert: string, expr: string): string =>
+  [
+    'groups:',
+    '  - name: planted',
+    '    rules:',
+    `      - alert: ${alert}`,
+    `        expr: ${expr}`,
+    '        labels: { severity: warning }',
+    `        annotations: { summary: Oh, runbook_url: deploy/runbooks/${alert}.md }`,
+    '',
+  ].join('\n');
 
 /** Violations that the linter must name by rule. */
 export const LINT: (Planted & { rule: string })[] = [
@@ -212,6 +230,57 @@ export const CHECK: (Planted & { gate: string })[] = [
     what: 'a script of nine keys',
     file: 'services/sync/planted/scripts.ts',
     text: "// new URL('./many.lua', import.meta.url), keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']\n",
+  },
+  {
+    gate: 'monitoring',
+    what: 'a metric that nobody looks at',
+    file: METRICS,
+    text: textOf(METRICS).replace(
+      '  draining: gauge(',
+      "  planted_total: counter('Nobody looks at it'),\n  draining: gauge(",
+    ),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert on a metric that there is not',
+    file: 'helm/baton/files/rules/planted-metric.yaml',
+    text: ruleFile('BusStale', 'rate(baton_no_such_total[5m]) > 0'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert on a label that there is not',
+    file: 'helm/baton/files/rules/planted-label.yaml',
+    text: ruleFile('BusStale', `'sum by (job) (baton_streams{account="ann"}) > 0'`),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert by a label that there is not',
+    file: 'helm/baton/files/rules/planted-group.yaml',
+    text: ruleFile('BusStale', 'sum by (account) (baton_streams) > 0'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert without a runbook',
+    file: 'helm/baton/files/rules/planted-alert.yaml',
+    text: ruleFile('NoSuchPage', 'baton_streams > 0'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'a runbook without an alert',
+    file: 'deploy/runbooks/NoSuchAlert.md',
+    text: '# NoSuchAlert\n\n## What users notice\n\n## How to confirm it\n\n## What to do\n',
+  },
+  {
+    gate: 'monitoring',
+    what: 'a runbook that does not say what to do',
+    file: 'deploy/runbooks/StreamImbalance.md',
+    text: '# StreamImbalance\n\nOne replica has more streams than the others.\n',
+  },
+  {
+    gate: 'monitoring',
+    what: 'a dashboard that asks for what there is not',
+    file: 'deploy/monitoring/dashboards.mjs',
+    text: textOf('deploy/monitoring/dashboards.mjs').replace('sum(baton_streams)', 'sum(baton_streems)'),
   },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];

@@ -247,7 +247,7 @@ describe('on a cluster, as the Redis user that is shipped', () => {
       .filter((path) => path.endsWith('.lua') && !path.includes('prelude'))
       .map((path) => basename(path, '.lua'))
       // Goes with the bytes over connections of their own, and is counted with them.
-      .filter((script) => script !== 'relay-note');
+      .filter((script) => script !== 'relay-commit');
 
     expect(all.filter((script) => !scriptsRun.has(script))).toEqual([]);
   });

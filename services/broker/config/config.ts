@@ -102,6 +102,9 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['BROKER_REDIS_URL', passwordsOf(values.BROKER_REDIS_URL)],
 ];
 
+/** A key that begins to sign sooner than they look again is fetched for the first request, once in 30 s. */
+const KEPT_SECONDS = 300;
+
 function warningsOf(values: Values, host: string): string[] {
   const production = values.NODE_ENV === 'production';
   const short = values.BROKER_TOKENS?.some(({ token }) => token.length < 32) ?? false;
@@ -113,6 +116,9 @@ function warningsOf(values: Values, host: string): string[] {
       ? ['without BROKER_SECRET private keys are stored as they are']
       : []),
     ...(production && short ? ['a token of BROKER_TOKENS is shorter than 32 characters'] : []),
+    ...(values.BROKER_KEY_OVERLAP_SECONDS < KEPT_SECONDS
+      ? [`BROKER_KEY_OVERLAP_SECONDS is below the ${KEPT_SECONDS} s for which replicas keep a key set`]
+      : []),
     ...(isOpenHttp(values.BROKER_PUBLIC_URL) ? ['over http to this host anybody on the way can read cookies'] : []),
   ];
 }

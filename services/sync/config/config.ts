@@ -70,7 +70,13 @@ export interface Config {
     readonly turnUrls: readonly string[];
     readonly turnSecret: string | null;
   };
-  readonly drain: { readonly streamsSeconds: number; readonly transfersSeconds: number };
+  readonly drain: {
+    readonly noticeSeconds: number;
+    readonly streamsSeconds: number;
+    readonly transfersSeconds: number;
+    /** Null: as long as the others take. */
+    readonly shutdownSeconds: number | null;
+  };
   /** What the operator should hear about although the process starts; to be logged. */
   readonly warnings: readonly string[];
 }
@@ -188,6 +194,21 @@ function descriptorLimitOfProcess(): number {
 /** A tenth, and 64 more, stays for requests, the store's connections and files. */
 const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
 
+/** Held by one replica in `npm run test:storm`, in 414 MiB. */
+const MEASURED_STREAMS = 10_000;
+
+/** The default asks for more than most machines give; only a number that somebody chose, or lives by, is worth a word. */
+function streamWarnings(values: Values, maxStreams: number, descriptorLimit: number): string[] {
+  const { APP_HUB_MAX_STREAMS: asked } = values;
+  const isChosen = asked !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default);
+  const isLowered = `APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`;
+  const isNews = `APP_HUB_MAX_STREAMS lets ${maxStreams} streams in, and only ${MEASURED_STREAMS} were measured on one replica: set it lower`;
+  return [
+    ...(isChosen && maxStreams < asked ? [isLowered] : []),
+    ...((isChosen || values.NODE_ENV === 'production') && maxStreams > MEASURED_STREAMS ? [isNews] : []),
+  ];
+}
+
 /**
  * More than streams: relays, polls and requests have some of their own. What is left, 1,464 of 20,000, is for the
  * connections to the store (the relay's downloads have up to 1,024), the broker and push services, and for files.
@@ -216,6 +237,15 @@ function brokerOf(values: Values): Config['broker'] {
   return { url, token: token ?? '', app };
 }
 
+/** Who wants streams to end at once wants the replica to. */
+const NOTICE_SECONDS = 10;
+
+function drainOf(values: Values): Config['drain'] {
+  const { APP_DRAIN_SECONDS: streamsSeconds, APP_DRAIN_TRANSFER_SECONDS: transfersSeconds } = values;
+  const noticeSeconds = values.APP_DRAIN_NOTICE_SECONDS ?? (streamsSeconds > 0 ? NOTICE_SECONDS : 0);
+  return { noticeSeconds, streamsSeconds, transfersSeconds, shutdownSeconds: values.APP_SHUTDOWN_SECONDS };
+}
+
 function assemble(values: Values, descriptorLimit: number): Config {
   const warnings: string[] = [];
   const dev = values.APP_IDENTITY === 'dev';
@@ -227,13 +257,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
     warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
   }
   const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
-  // The default asks for more than most machines give; only a number that somebody chose is worth a warning.
-  if (
-    maxStreams < values.APP_HUB_MAX_STREAMS &&
-    values.APP_HUB_MAX_STREAMS !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default)
-  ) {
-    warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
-  }
+  warnings.push(...streamWarnings(values, maxStreams, descriptorLimit));
   if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
@@ -290,7 +314,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
       turnUrls: values.APP_TURN_URLS ?? [],
       turnSecret: values.APP_TURN_SECRET,
     },
-    drain: { streamsSeconds: values.APP_DRAIN_SECONDS, transfersSeconds: values.APP_DRAIN_TRANSFER_SECONDS },
+    drain: drainOf(values),
     warnings,
   };
 }

@@ -143,7 +143,8 @@ export const SETTINGS = {
   }),
   APP_HUB_MAX_STREAMS: setting(integer(1, 1_000_000), {
     default: '20000',
-    meaning: 'Event streams that one replica holds; lowered at start to what the limit of open files allows.',
+    meaning:
+      'Event streams that one replica holds; lowered at start to what the limit of open files allows. 10000 were measured; above that it warns.',
   }),
   // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep must not get there.
   APP_HUB_SWEEP_SECONDS: setting(integer(1, 60), {
@@ -271,9 +272,19 @@ export const SETTINGS = {
     meaning: 'Secret shared with the TURN servers; with it every device gets credentials for an hour.',
     secret: true,
   }),
+  APP_SHUTDOWN_SECONDS: setting(integer(1, 7_200), {
+    defaultSays: 'what the other three take: notice, the longer of the two drains, and 15 s',
+    meaning:
+      'After how long whoever stops the replica kills it (`terminationGracePeriodSeconds`, `stop_grace_period`); a stop is fitted into it.',
+  }),
+  APP_DRAIN_NOTICE_SECONDS: setting(integer(0, 600), {
+    defaultSays: '`10`; 0 with `APP_DRAIN_SECONDS=0`',
+    meaning:
+      'How long a stopping replica goes on taking requests while it says that it is not ready, until every balancer knows; half a second where nobody came for as long before.',
+  }),
   APP_DRAIN_SECONDS: setting(integer(0, 600), {
     default: '25',
-    meaning: 'Over how long the streams are ended when the replica is asked to stop.',
+    meaning: 'Over how long the streams are ended when the replica is asked to stop, at a hundred a second or slower.',
   }),
   APP_RATE_LIMIT_SCALE: setting(decimal(0, 1_000_000), {
     default: '1',

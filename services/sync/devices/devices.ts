@@ -1,10 +1,9 @@
 import type { Device } from '../../../shared/contract/devices.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
-import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Operation } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
-import { type DeviceState, presenceView, rowsOf, stateOf, stateReader } from './presence-view.ts';
+import { type DeviceState, rowsOf, stateOf, stateReader } from '../presence/presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
 import type { DeviceStore } from './store.ts';
 
@@ -35,10 +34,6 @@ export function makeDevices(store: DeviceStore) {
       return rowsOf(presence.devices)
         .sort((a, b) => a.createdAtMs - b.createdAtMs)
         .map((row) => deviceOf(row, stateOfRow(row), caller));
-    },
-
-    async presence(account: string): Promise<Presence> {
-      return presenceView(await store.readPresence(account));
     },
 
     /** The caller's own device; null without one or without a row. */

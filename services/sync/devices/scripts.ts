@@ -2,13 +2,6 @@ import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
 import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
 
-export const presenceRead = defineScript({
-  file: new URL('./presence-read.lua', import.meta.url),
-  keys: ['devices', 'presence'],
-  args: {},
-  reply: record({ devices: textList, states: textList }),
-});
-
 export const deviceAdd = defineScript({
   file: new URL('./device-add.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],

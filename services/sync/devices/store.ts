@@ -5,9 +5,9 @@ import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';
-import type { PresenceFields } from './presence-view.ts';
+import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
-import { deviceAdd, deviceRemove, deviceRename, presenceRead } from './scripts.ts';
+import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';
 
 interface DeviceStoreParts {
   redis: Redis;
@@ -15,18 +15,19 @@ interface DeviceStoreParts {
   keys: Keys;
   /** Renames a minute per account; null: unlimited. */
   renameLimit: number | null;
+  /** Rows, and what was last announced of them. */
+  readPresence: (account: string) => Promise<PresenceFields>;
   pushQueue: PushQueue;
 }
 
 /** Device rows, and their last announced states. */
-export function makeDeviceStore({ redis, scripts, keys, renameLimit, pushQueue }: DeviceStoreParts) {
-  const readScript = scripts.define(presenceRead);
+export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresence, pushQueue }: DeviceStoreParts) {
   const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
   const removeScript = scripts.define(deviceRemove);
   const renameScript = scripts.define(deviceRename, { RATE_LIMIT: renameLimit ?? 0 });
 
   return {
-    readPresence: (account: string): Promise<PresenceFields> => readScript(keys.inAccount(account), {}),
+    readPresence,
 
     async findRow(account: string, deviceId: string): Promise<string | null> {
       return await orFault(redis.hget(keys.devices(account), deviceId));

@@ -16,7 +16,7 @@ import { operationOf } from './operation.ts';
 import type { ReplicaLimits } from './replica-limit.ts';
 import { tooManyWaiting } from './rate-limit-headers.ts';
 import { contextOf, isEventStream, refusesHead } from './request-context.ts';
-import { noteStreamOpen } from './request-log.ts';
+import { makeStreamLog } from './request-log.ts';
 import { sendAway } from './send-away.ts';
 import { makeValidator, type RouteValidator } from './validation.ts';
 
@@ -161,6 +161,7 @@ function closeAfterRefusal(req: Request, res: Response): void {
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
   const reader = route.body === null ? null : makeBody(route);
+  const logStreamOpen = makeStreamLog(deps.metrics);
   return async (req, res) => {
     const context = contextOf(res);
     context.route = route;
@@ -174,7 +175,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
       const login = loginFor(route, req, error);
       if (login !== null) return res.redirect(login.status, login.location);
       if (!sentAway(deps, route, res, error)) throw error;
-      return noteStreamOpen(deps.metrics, req, res);
+      return logStreamOpen(req, res);
     }
     validator.params(req.params);
     const query = validator.query(req.query);
@@ -192,7 +193,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     } finally {
       slot?.end();
     }
-    if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
+    if (isEventStream(route)) logStreamOpen(req, res);
   };
 }
 

@@ -1,8 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
+import type { Route } from '../../../shared/contract/route.ts';
+import { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { makeSampler } from '../telemetry/sampler.ts';
 import { contextOf, isEventStream } from './request-context.ts';
+
+/** A long poll. */
+const WAITING_ROUTE = signinRoutes.pollLogin.path;
 
 const isOpenStream = (res: Response): boolean => {
   const { route } = contextOf(res);
@@ -16,7 +22,7 @@ function levelOf(res: Response): 'silent' | 'warn' | 'info' | 'debug' {
   return contextOf(res).route?.path === '/healthz' ? 'debug' : 'info';
 }
 
-/** One line for each answer: id, method, path without query, status, milliseconds, code. A stream is told when it opens. */
+/** One line for each answer: id, method, path without query, status, milliseconds, code. Of streams a sample is told, when they open. */
 export const makeRequestLog = ({ logger }: { logger: Logger }): RequestHandler =>
   pinoHttp<Request, Response>({
     logger,
@@ -38,6 +44,12 @@ const labelsOf = (res: Response) => {
   return { route: route?.path ?? 'none', method: route?.method ?? 'other' };
 };
 
+/** A histogram for each route would be most of all series. What waits is not told together with what does not. */
+function prefixOf(route: Route | undefined): string {
+  if (route?.path === WAITING_ROUTE) return WAITING_ROUTE;
+  return /^\/api\/[a-z]+(?=\/|$)/.exec(route?.path ?? '')?.[0] ?? 'other';
+}
+
 const countAnswer = (metrics: Metrics, res: Response): void =>
   metrics.http_requests_total.inc({ ...labelsOf(res), status: String(res.statusCode) });
 
@@ -50,14 +62,22 @@ export const makeRequestMetrics =
       if (isOpenStream(res)) return;
       countAnswer(metrics, res);
       if (contextOf(res).route?.bytes) return;
-      metrics.http_request_duration_seconds.observe(labelsOf(res), (performance.now() - startedAtMs) / 1000);
+      const tookSeconds = (performance.now() - startedAtMs) / 1000;
+      metrics.http_request_duration_seconds.observe({ prefix: prefixOf(contextOf(res).route) }, tookSeconds);
     });
     next();
   };
 
-/** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. */
-export function noteStreamOpen(metrics: Metrics, req: Request, res: Response): void {
-  if (!isOpenStream(res) || !res.headersSent) return;
-  countAnswer(metrics, res);
-  req.log?.info('stream opened');
+/** Lines a second about streams: a replica that takes over 5,000 of another would write as many within seconds. */
+const STREAM_LINES = 10;
+
+/** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. Lines are a sample. */
+export function makeStreamLog(metrics: Metrics) {
+  const sample = makeSampler(STREAM_LINES);
+  return (req: Request, res: Response): void => {
+    if (!isOpenStream(res) || !res.headersSent) return;
+    countAnswer(metrics, res);
+    const leftOut = sample();
+    if (leftOut !== null) req.log?.info(leftOut > 0 ? { leftOut } : {}, 'stream opened');
+  };
 }

@@ -16,6 +16,7 @@ interface MessagesParts {
   store: MessageStore;
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
+  /** Once a message, however often it is sent. */
   onAccepted: () => void;
 }
 
@@ -55,9 +56,11 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message.content);
       const { content } = message;
-      const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation, onConfirming };
+      const messageId = uuidv7();
+      const accepting = { target: targetOf(message), messageId, content, operation, onConfirming };
       const accepted = await store.accept(caller, accepting);
-      onAccepted();
+      // A repetition is answered with the id that the first one had.
+      if (accepted.messageId === messageId) onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 

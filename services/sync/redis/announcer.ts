@@ -3,9 +3,8 @@ import { BUS } from './payloads.ts';
 import { hashTag } from './slots.ts';
 
 /**
- * An announcement is repeated so long after the time before. One of an event that could not be made is tried for as long
- * as a way to its part of the store may be cut; one of a passing state, which has no place in the log, not for so long
- * that a newer one could come before it.
+ * An announcement is repeated so long after the time before. One that failed is repeated for as long as the store may be
+ * out of reach, if its event is in the log. One of a passing state is not: a newer one could come before it.
  */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
@@ -13,12 +12,12 @@ const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
 /** Payloads of events that are not in the log begin so. */
 const UNLOGGED = `${BUS.unlogged}\n`;
 
-/** A ring that could not be done is tried again so long after; then the sweep of each replica makes up for it. */
+/** Notifying an account is tried again so long after it failed; after that the sweep of each replica makes up for it. */
 const NOTIFY_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
- * A command whose answer nobody waited for any longer may still take effect: the client goes on sending it for as long
- * as this, so the account is rung after the first time, and once more after the second.
+ * A command that was given up may still take effect, since the client library goes on sending it. So the account is notified
+ * after the first time, and once more after the second.
  */
 const [LATE_MS, VERY_LATE_MS] = [1_000, 4_000];
 
@@ -32,13 +31,13 @@ export interface Announcement {
   payload: string;
 }
 
-/** Why an account has to be rung: see the metric. */
+/** Why an account is notified: see the metric. */
 type NotifyCause = 'repeated' | 'unknown' | 'cut';
 
 interface AnnouncerParts {
   /** Resolves to the number of subscribers that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
-  /** Rings every replica of an account to compare positions. */
+  /** Has every replica of an account compare the positions of its streams. */
   notify: (account: string) => Promise<unknown>;
   /** True for the channel of a replica that is known to be dead. */
   isDeadChannel: (channel: string) => boolean;
@@ -46,13 +45,13 @@ interface AnnouncerParts {
 }
 
 /**
- * Announces what scripts could not, and goes after announcements that got lost. Repeating is harmless: a receiver skips
- * what it saw. A channel that stays unheard is left to its owner, whose nonce tells that it is deaf.
+ * Announces what scripts could not, and repeats announcements that nobody heard. Repeating is harmless: a receiver skips
+ * what it saw. A channel that stays unheard is left to its owner, which notices by its nonces that its subscriber is silent.
  */
 export class Announcer {
   readonly #parts: AnnouncerParts;
-  /** Accounts to be rung; `again`: once more when it has been done. */
-  readonly #ringing = new Map<string, { again: boolean }>();
+  /** Accounts that are being notified; `again`: once more after that. */
+  readonly #notifying = new Map<string, { again: boolean }>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #repeating = 0;
   #isStopped = false;
@@ -83,28 +82,28 @@ export class Announcer {
     this.#later(delayMs, async () => {
       this.#repeating -= 1;
       const again = await this.#publish(announcement);
-      // From the first time that it was taken it is repeated as what nobody heard, whatever becomes of it then.
+      // Once the store has taken it, it is repeated as one that nobody heard, whatever becomes of it then.
       const isTaken = outcome === 'failed' && again === 'unheard';
       if (again !== 'heard') return this.repeat(announcement, isTaken ? again : outcome, isTaken ? 0 : attempt + 1);
       metrics.announcements_repeated_total.inc({ outcome: 'heard' });
     });
   }
 
-  /** Has the account of this key compared, until that has been done: what was announced to it may have been lost. */
+  /** Notifies the account of this key, and tries until that succeeds: what was announced to it may have been lost. */
   notifyAccount(key: string, cause: NotifyCause): void {
     const account = hashTag(key);
     const { metrics } = this.#parts;
-    const underWay = this.#ringing.get(account);
+    const underWay = this.#notifying.get(account);
     if (underWay) {
       underWay.again = true;
       return;
     }
-    if (this.#ringing.size >= MAX_WAITING) return metrics.accounts_unrung_total.inc({ cause: 'too_many' });
+    if (this.#notifying.size >= MAX_WAITING) return metrics.accounts_unrung_total.inc({ cause: 'too_many' });
     metrics.accounts_rung_total.inc({ cause });
     const isLate = cause === 'unknown';
-    this.#ringing.set(account, { again: isLate });
-    if (isLate) this.#later(LATE_MS, async () => this.#ring(account, 0));
-    else this.#ring(account, 0);
+    this.#notifying.set(account, { again: isLate });
+    if (isLate) this.#later(LATE_MS, async () => this.#notify(account, 0));
+    else this.#notify(account, 0);
   }
 
   stop(): void {
@@ -113,19 +112,19 @@ export class Announcer {
     this.#timers.clear();
   }
 
-  #ring(account: string, attempt: number): void {
+  #notify(account: string, attempt: number): void {
     this.#parts.notify(account).then(
       () => {
-        const underWay = this.#ringing.get(account);
+        const underWay = this.#notifying.get(account);
         if (underWay?.again) {
           underWay.again = false;
-          this.#later(VERY_LATE_MS, async () => this.#ring(account, 0));
-        } else this.#ringing.delete(account);
+          this.#later(VERY_LATE_MS, async () => this.#notify(account, 0));
+        } else this.#notifying.delete(account);
       },
       () => {
         const delayMs = NOTIFY_AGAIN_AFTER_MS[attempt];
-        if (delayMs !== undefined) return this.#later(delayMs, async () => this.#ring(account, attempt + 1));
-        this.#ringing.delete(account);
+        if (delayMs !== undefined) return this.#later(delayMs, async () => this.#notify(account, attempt + 1));
+        this.#notifying.delete(account);
         this.#parts.metrics.accounts_unrung_total.inc({ cause: 'failed' });
       },
     );

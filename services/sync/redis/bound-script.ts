@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { BatonError, isErrorCode } from '../../../shared/contract/errors.ts';
 import { type RateGroup, RATES } from '../../../shared/contract/rates.ts';
 import { rateLimitHeaders } from '../http/rate-limit-headers.ts';
@@ -12,6 +12,8 @@ export type Settings<S extends string> = [S] extends [never] ? [] : [Readonly<Re
 /** A script with everything that its text depends on. */
 export interface BoundScript<K extends string, A, R> {
   readonly name: string;
+  /** The one that it belongs to: the folder of its file. */
+  readonly module: string;
   readonly text: string;
   readonly keyCount: number;
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
@@ -43,7 +45,7 @@ export function bindScript<K extends string, A, R, S extends string>(
   const name = basename(file.pathname, '.lua');
   if (missing !== undefined) throw new Error(`${name} was loaded without ${missing}`);
   return {
-    ...{ name, keyCount: keys.length, words },
+    ...{ name, module: basename(dirname(file.pathname)), keyCount: keys.length, words },
     text: scriptText({
       file,
       keys,

@@ -12,21 +12,22 @@ import { makeGate } from './gate.ts';
 import { Reachability } from './reachability.ts';
 import type { ScriptDeclaration } from './script.ts';
 import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { ServerCheck } from './server-check.ts';
 import { slotOf } from './slots.ts';
 
-/** Idle connections that are kept for the next request. */
+/** So many idle connections are kept for later requests. */
 const MAX_IDLE = 16;
 
-/** Connections that have a user: each costs memory here, up to half a MiB, and a place among the store's clients. */
+/** So many connections are in use at a time: each costs up to half a MiB here, and is a client of the store. */
 const MAX_LENT = 384;
 
 /** How old a reading of the memory in use may be. */
 const MEMORY_MS = 1_000;
 
-/** A user that may not do what it has to is looked at again after so long: rights come without a new connection. */
+/** Where the user of the store lacks a right, that is tried again after so long: it can be granted without a new connection. */
 const PROBE_AGAIN_MS = 5_000;
 
-/** A script that is sent over bulk connections: by its text the first time, then by its digest. */
+/** A script that is sent over bulk connections: by its text the first time on each, then by its digest. */
 export interface LinkScript<K extends string, A, R> extends BoundScript<K, A, R> {
   readonly sha: string;
   /** Connections whose server has it. */
@@ -35,9 +36,11 @@ export interface LinkScript<K extends string, A, R> extends BoundScript<K, A, R>
 
 interface BulkStoreParts {
   address: RedisAddress;
-  /** Where it is told why this store cannot be used. */
+  /** It is another store than the common one. */
+  isOwn?: boolean;
+  /** Where it is recorded why this store cannot be used. */
   reachability?: Reachability;
-  /** A key of the relay, never written, with which it is found out whether this user may do anything here. */
+  /** A key of the relay, never written, that is read to find out whether this user may do anything here. */
   probeKey?: string;
   logger: Logger;
   metrics: Metrics;
@@ -45,7 +48,7 @@ interface BulkStoreParts {
 
 /**
  * The store of the relay's bytes, which may be the common one or a Redis of its own: connections for bytes, and one of
- * the client library's for the small scripts beside them, so that neither ever stands before an event.
+ * the client library's for the small scripts beside them, so that no event ever waits behind either.
  */
 export class BulkStore {
   readonly scripts: ScriptLoader;
@@ -56,6 +59,8 @@ export class BulkStore {
   #lent = 0;
   #isStopped = false;
   #probeTimer: NodeJS.Timeout | undefined;
+  /** Null where another part looks at the same servers. */
+  readonly #serverCheck: ServerCheck | null;
   readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
 
   constructor({ address, probeKey, logger, metrics, ...parts }: BulkStoreParts) {
@@ -68,9 +73,14 @@ export class BulkStore {
     };
     const onWell = () => {
       reachability.worked('relay');
+      this.#serverCheck?.run().catch(onError);
       if (probeKey !== undefined) void this.#probe(probeKey);
     };
-    this.#connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
+    const connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
+    this.#connection = connection;
+    // What it holds is there to be fetched, and may be lost with the server.
+    const asked = { store: 'relay' as const, connection, address, logger, keeps: false, announces: false };
+    this.#serverCheck = parts.isOwn === true ? new ServerCheck(asked) : null;
     this.scripts = makeScriptLoader({
       connection: this.#connection,
       gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
@@ -88,6 +98,11 @@ export class BulkStore {
   /** Why it cannot be used; null while nothing fails. */
   get reason(): string | null {
     return this.#reachability.reason;
+  }
+
+  /** How its servers are set otherwise than they should be; what the common store says is not said again. */
+  get warnings(): readonly string[] {
+    return this.#serverCheck?.warnings ?? [];
   }
 
   connect(): void {
@@ -130,7 +145,7 @@ export class BulkStore {
     }
   }
 
-  /** What is not idle is closed: its answers would go to the next user. */
+  /** Gives a connection back. One that is not idle is closed, since its replies would go to the next user. */
   giveBack(link: BulkLink): void {
     this.#lent -= 1;
     link.rest();
@@ -150,7 +165,7 @@ export class BulkStore {
     return percent;
   }
 
-  /** Nobody may come by for hours: what the user may not do is to be known before. Never rejects. */
+  /** Finds out what the user may not do before somebody needs it, which may be in hours. Never rejects. */
   async #probe(key: string): Promise<void> {
     clearTimeout(this.#probeTimer);
     if (this.#isStopped) return;
@@ -158,7 +173,7 @@ export class BulkStore {
       await this.#connection.eval("return redis.call('EXISTS', KEYS[1])", 1, key);
       this.#reachability.worked('relay commands');
     } catch (error) {
-      // A connection that is away tells by itself, and is probed when it is back.
+      // A connection that is lost reports that by itself, and is probed when it is back.
       if (!isAnswer(error)) return;
       this.#reachability.failed('relay commands', error);
       this.#probeTimer = setTimeout(() => void this.#probe(key), PROBE_AGAIN_MS);
@@ -183,7 +198,7 @@ export class BulkStore {
       return { host, port: Number(port) };
     }
     if (this.#address.mode === 'standalone') return this.#address.nodes[0] as RedisNode;
-    // Whom the sentinels call primary is known by where the library is connected to.
+    // The primary that the sentinels name is where the library is connected.
     const { remoteAddress: host, remotePort: port } = this.#connection.stream ?? {};
     if (host === undefined || port === undefined) throw new Error('the primary is not known');
     return { host, port };

@@ -98,7 +98,7 @@ export class Confirmer {
 
     /** One WAIT for all of them. The commands go out together, and what is behind them stands until WAIT is over. */
     async function askFor(group: Asking[]): Promise<void> {
-      const stop = metrics.redis_command_duration_seconds.startTimer({ script: 'wait' });
+      const stop = metrics.redis_command_duration_seconds.startTimer({ module: 'wait' });
       const written = group.map(({ key, seconds }) => server.expire(key, seconds));
       const [waited, ...there] = await Promise.allSettled([server.wait(replicas, WAIT_MS), ...written]);
       stop();

@@ -1,11 +1,11 @@
 /** What a reply consists of: text, a number, nothing, an error of the store, or a list. */
 export type BulkReply = string | number | null | Error | BulkReply[];
 
-/** Takes the entries of a range as they come off the socket, without joining or copying them. */
+/** Takes the entries of a range as the socket delivers them, neither joined nor copied. */
 export interface RangeSink {
   /** An entry's id and the length of its value. */
   entry(id: string, bytes: number): void;
-  /** A part of its value. True: the sink keeps the memory; otherwise it is used again. */
+  /** A part of its value. True: the sink needs the memory on; else it is used again. */
   piece(bytes: Buffer): boolean;
 }
 
@@ -31,7 +31,7 @@ interface OpenList {
 export class RangeReader {
   readonly #onReply: (reply: BulkReply) => void;
   readonly #sinkOfNext: () => RangeSink | null;
-  /** Of a line or a short text that has not come whole. */
+  /** The beginning of a line or a short text of which the rest has not come. */
   #rest: Buffer | null = null;
   #lists: OpenList[] = [];
   /** Set while a range is being read. */
@@ -39,7 +39,7 @@ export class RangeReader {
   #isStarted = false;
   /** Bytes of the current value still to come; -1: none is under way. */
   #valueLeft = -1;
-  /** Line end behind a value still to come. */
+  /** Bytes of the line end behind a value still to come. */
   #skip = 0;
 
   constructor(onReply: (reply: BulkReply) => void, sinkOfNext: () => RangeSink | null) {
@@ -47,7 +47,7 @@ export class RangeReader {
     this.#sinkOfNext = sinkOfNext;
   }
 
-  /** Takes what the socket delivered. True: somebody keeps its memory. */
+  /** Takes what the socket delivered. True: the sink needs its memory on. */
   feed(chunk: Buffer): boolean {
     let bytes = chunk;
     let isKept = false;
@@ -81,7 +81,7 @@ export class RangeReader {
     return isKept;
   }
 
-  /** Reads one line, with its text where it announces a short one. Returns where it ended, -1: not all is there. */
+  /** Reads one line, and the short text that it may announce. Returns where that ended; -1: not all of it is there. */
   #token(bytes: Buffer, at: number): number {
     const newline = bytes.indexOf(NEWLINE, at);
     if (newline < 0) return -1;
@@ -116,7 +116,7 @@ export class RangeReader {
       this.#add(null);
       return at;
     }
-    // A range is [[id, [field, value]], ...]: what stands third in line is passed on.
+    // A range is [[id, [field, value]], ...]: what is last in the innermost list is a value, and goes to the sink.
     const entry = this.#sink === null || this.#lists.length !== 3 ? undefined : this.#lists[1];
     if (entry !== undefined && this.#lists[2]?.left === 1) {
       this.#sink?.entry(String(entry.items[0]), length);

@@ -89,7 +89,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
   return {
     define(declaration, ...settings) {
-      const { name, text, keyCount, words, read } = bindScript(declaration, publishInScript, settings);
+      const { name, module, text, keyCount, words, read } = bindScript(declaration, publishInScript, settings);
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
       const command = `${family}_${name.replaceAll('-', '_')}`;
@@ -97,7 +97,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       const send = Reflect.get(connection, command) as Send;
 
       return async (keys, args) => {
-        const stop = metrics?.redis_command_duration_seconds.startTimer({ script: name });
+        const stop = metrics?.redis_command_duration_seconds.startTimer({ module });
         const reply = await run(send, words(keys, args), announced);
         stop?.();
         return read(reply);

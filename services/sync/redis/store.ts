@@ -11,6 +11,7 @@ import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import { Reachability } from './reachability.ts';
 import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { ServerCheck } from './server-check.ts';
 import { slotOf } from './slots.ts';
 import { openSubscriber, type Subscriber, type SubscriberParts } from './subscriber.ts';
 
@@ -47,6 +48,7 @@ export class Store {
   readonly #connection: Connection;
   readonly #announcer: Announcer;
   readonly #confirmer: Confirmer | null;
+  readonly #serverCheck: ServerCheck;
   #up = false;
   #seen = false;
   #losses = 0;
@@ -61,6 +63,8 @@ export class Store {
     // Both kinds have the commands of `Redis` with the same meaning; their overloads are too many for the compiler.
     this.redis = this.#connection as Redis;
     this.#watch(this.#connection);
+    const connection = this.#connection;
+    this.#serverCheck = new ServerCheck({ store: 'main', connection, address, logger, keeps: true, announces: true });
     const partOf = (key: string) => this.#primaryOf(key);
     const gate = makeGate({ partOf, isUp: () => this.#isReachable(), onClosed: onPartLost });
     const nodeOf = (key: string) => this.#nodeOf(key);
@@ -102,6 +106,11 @@ export class Store {
     return this.reachability.reason;
   }
 
+  /** How its servers are set otherwise than they should be. */
+  get warnings(): readonly string[] {
+    return this.#serverCheck.warnings;
+  }
+
   /** Records whether the lease beat was answered just now, and if not, why; true when `isUp` has changed by it. */
   note(answered: boolean, error?: unknown): boolean {
     const up = answered || (this.#up && this.#hasPrimary());
@@ -112,7 +121,7 @@ export class Store {
     else this.reachability.commandFailed(error);
     if (changed && up) this.#parts.logger.info('store is up');
     if (changed && !up) this.#parts.logger.warn({ err: error }, 'store is away');
-    if (changed && up) void this.#checkEviction();
+    if (changed && up) void this.#checkServers();
     return changed;
   }
 
@@ -187,16 +196,11 @@ export class Store {
     return { host, port: Number(port) };
   }
 
-  /** An evicting store loses mailboxes and leases silently: a warning and a metric, not a refusal. */
-  async #checkEviction(): Promise<void> {
-    const { logger, metrics } = this.#parts;
-    const servers = this.#connection instanceof Cluster ? this.#connection.nodes('master') : [this.#connection];
+  /** A store that is set otherwise loses data: warnings and a metric, not a refusal. */
+  async #checkServers(): Promise<void> {
     try {
-      const infos = await Promise.all(servers.map((server) => server.info('memory')));
-      const policies = infos.map((info) => /^maxmemory_policy:(\S+)/m.exec(info)?.[1]);
-      const policy = policies.find((each) => each !== 'noeviction');
-      metrics.redis_evicts.set(Number(policy !== undefined));
-      if (policy !== undefined) logger.warn({ policy }, 'maxmemory-policy must be noeviction: Redis may drop data');
+      await this.#serverCheck.run();
+      this.#parts.metrics.redis_evicts.set(Number(this.#serverCheck.evicts));
     } catch (error) {
       this.#logError('commands', error as Error);
     }

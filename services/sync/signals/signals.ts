@@ -17,7 +17,7 @@ interface SignalsParts {
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
-/** WebRTC signals between two devices of an account, in order, through the log. */
+/** Sends WebRTC signals from one device of an account to another, in order, through the log. */
 export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
   const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
 

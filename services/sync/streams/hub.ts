@@ -3,7 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
 import type { Presence } from '../../../shared/contract/presence.ts';
-import { presenceView } from '../devices/presence-view.ts';
+import { presenceView } from '../presence/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BusEvent, BusListener } from '../redis/bus.ts';
 import { isStoreAway } from '../redis/faults.ts';
@@ -13,7 +13,7 @@ import { addressed, frame, isPosition } from './frames.ts';
 import { endEvenly } from './drain.ts';
 import { sendReady } from './ready.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
-import type { LeaseStore } from '../replicas/lease-store.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import { LocalStreams } from './local-streams.ts';
 import { type Reconciler, makeReconciler } from '../presence/reconciler.ts';
 import { makePermits } from './permits.ts';
@@ -44,7 +44,7 @@ export interface HubModules {
 interface HubParts {
   store: HubStore;
   reconcileAccount: Reconcile;
-  leases: LeaseStore;
+  accounts: AccountSets;
   replica: Replica;
   modules: HubModules;
   metrics: Metrics;
@@ -74,7 +74,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly #parts: HubParts;
   readonly #catchUp: CatchUp;
   readonly #heartbeat: Heartbeat;
-  readonly #tellPresence: PresenceBroadcast;
+  readonly #broadcastPresence: PresenceBroadcast;
   readonly #admission = makePermits(OPENING_AT_ONCE);
   readonly #reconciler: Reconciler;
   readonly #restoreRow: RowKeeper;
@@ -85,9 +85,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     const { store, metrics, modules, replica, timing, isUp, onFailure } = parts;
     this.countTransitions = countTransitions(metrics);
     this.#heartbeat = new Heartbeat({ streams: this.streams.all, heartbeatMs: timing.heartbeatMs, isUp });
-    const { streams, countTransitions: onTransitions } = this;
-    this.#reconciler = makeReconciler({ ...parts, streams, onTransitions, sweeper: () => this.sweeper });
-    this.#tellPresence = makePresenceBroadcast({
+    const { streams } = this;
+    this.#reconciler = makeReconciler({ ...parts, streams, sweeper: () => this.sweeper });
+    this.#broadcastPresence = makePresenceBroadcast({
       ...{ streams, readPresence: modules.readPresence },
       onFailure: (account, error) => {
         onFailure('read presence', error);
@@ -97,7 +97,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     this.#catchUp = makeCatchUp({
       ...{ store, streams, metrics, pending: modules.pending },
       onLost: (stream) => this.#begin(stream, false),
-      onLive: (stream) => (stream.needsReady ? this.sweeper.attachSoon(stream) : this.#tellPresence(stream.account)),
+      onLive: (stream) =>
+        stream.needsReady ? this.sweeper.attachSoon(stream) : this.#broadcastPresence(stream.account),
       onFailure: (stream, error) => {
         onFailure('catch-up', error);
         this.sweeper.attachSoon(stream);
@@ -152,7 +153,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
     stream.rotateAtMs = performance.now() + timing.rotateMs * (0.8 + 0.2 * Math.random());
     res.on('close', () => this.#close(stream));
     // Presence that came while the socket was full was not written, and nobody else would ask again.
-    res.on('drain', () => stream.state === 'live' && this.#tellPresence(stream.account));
+    res.on('drain', () => stream.state === 'live' && this.#broadcastPresence(stream.account));
     // In the hub before the attach is sent: an event between the attach and its answer must find the stream.
     this.streams.add(stream);
     await this.#begin(stream, malformed);
@@ -160,7 +161,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   event(event: BusEvent): void {
     const entry = this.streams.find(event.account);
-    if (!entry) return this.#reconciler.stray(event.account);
+    if (!entry) return this.#reconciler.orphaned(event.account);
     let chunk: Buffer | null = null;
     const now = Date.now();
     for (const stream of entry.streams) {
@@ -188,8 +189,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   }
 
   presence(account: string, version: number): void {
-    if (!this.streams.find(account)) return this.#reconciler.stray(account);
-    this.#tellPresence(account, version);
+    if (!this.streams.find(account)) return this.#reconciler.orphaned(account);
+    this.#broadcastPresence(account, version);
   }
 
   superseded(_account: string, streamId: string): void {
@@ -237,6 +238,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       else if (stream.readySent && stream.needsReady) metrics.repairs_total.inc({ cause: 'lost presence' });
       if (!stream.readySent) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+      if (!stream.readySent)
+        metrics.stream_open_duration_seconds.observe((performance.now() - stream.askedAtMs) / 1000);
       this.#note(stream, attached);
       if (lostReason !== null || stream.needsReady) {
         sendReady(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
@@ -250,12 +253,12 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
   async #attachOpening(stream: Stream): Promise<Attached | null> {
-    const { store, leases, replica } = this.#parts;
+    const { store, accounts, replica } = this.#parts;
     const attach = () =>
       this.#admission(async () => {
         if (stream.isOver) return null;
         // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
-        void leases.addAccount(replica.id, stream.account);
+        void accounts.add(replica.id, stream.account);
         return store.attach(stream, replica.channel, true, this.streams.idsOf(stream.account));
       });
     const attached = await attach();
@@ -293,9 +296,9 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
 
   /** The sweep's attach, also after every cause that may have lost an announcement. */
   async #attach(stream: Stream): Promise<boolean> {
-    const { leases, replica } = this.#parts;
+    const { accounts, replica } = this.#parts;
     const speaksForAccount = this.streams.find(stream.account)?.streams.values().next().value === stream;
-    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+    if (speaksForAccount) await accounts.add(replica.id, stream.account);
     if (stream.state === 'opening') {
       stream.attachAgain = true;
       return false;

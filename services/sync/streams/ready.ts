@@ -1,6 +1,6 @@
 import type { DeviceRef } from '../../../shared/contract/fields.ts';
 import type { Ready, ResetReason } from '../../../shared/contract/stream.ts';
-import { presenceView } from '../devices/presence-view.ts';
+import { presenceView } from '../presence/presence-view.ts';
 import { frame } from './frames.ts';
 import type { Attached, Opened } from './store.ts';
 import type { Stream } from './stream.ts';

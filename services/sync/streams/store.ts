@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
-import type { PresenceFields } from '../devices/presence-view.ts';
+import type { PresenceFields } from '../presence/presence-view.ts';
 import type { Keys } from '../redis/keys.ts';
 import { BUS } from '../redis/payloads.ts';
 import type { ScriptLoader } from '../redis/scripts.ts';

@@ -61,6 +61,7 @@ export class Stream {
   recheckReason: string | undefined;
   /** It was to be attached again while it was opening, which may have been too early. */
   attachAgain = false;
+  readonly askedAtMs = performance.now();
   rotateAtMs = Number.POSITIVE_INFINITY;
   /** Since when it should have been rotated, and could not. */
   overdueSinceMs: number | undefined;

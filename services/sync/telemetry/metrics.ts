@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -8,12 +9,23 @@ const gauge = <const L extends string = never>(help: string, labels: readonly L[
 const histogram = <const L extends string = never>(help: string, buckets: number[], labels: readonly L[] = []) =>
   ({ kind: 'histogram', help, labels, buckets }) as const;
 
-/** Seconds. The last but one is the 1 s of the delivery objective, so that it can be read off a bucket. */
-const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
-/** Seconds. A script takes some 10 microseconds, a round trip some 0.1 ms. */
-const COMMAND_BUCKETS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 3];
+/*
+ * Seconds. Each reaches past the slowest that is allowed, or a quantile of it would be no figure; and each label multiplies
+ * them, so that what has labels has few.
+ */
 
-/** Seconds. A push is to be at the push service within 2 s. */
+/** A poll waits 25 s at most, a body may stand still for 30 s. */
+const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 60];
+/** The 2 s of the objective for streams can be read off a bucket. */
+const OPEN_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2, 5, 15];
+/** The 1 s of the delivery objective can be read off a bucket; an announcement that failed is repeated for half a minute. */
+const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+/** A script takes some 10 microseconds, a round trip some 0.1 ms; after 2.5 s of silence its connection is closed. */
+const COMMAND_BUCKETS = [0.001, 0.0025, 0.01, 0.05, 0.25, 1, 5];
+/** Of Node's own: a collection of the young generation takes some milliseconds. */
+const GC_BUCKETS = [0.01, 0.1, 1];
+
+/** A push is to be at the push service within 2 s. */
 const PUSH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120];
 
 /**
@@ -22,10 +34,11 @@ const PUSH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120];
  */
 const METRICS = {
   http_requests_total: counter('Requests answered, by route of the route table', ['route', 'method', 'status']),
-  http_request_duration_seconds: histogram('Time to answer a request; event streams are not counted', LATENCY_BUCKETS, [
-    'route',
-    'method',
-  ]),
+  http_request_duration_seconds: histogram(
+    'Time to answer a request, by where its route begins; event streams and bytes of files are not counted',
+    REQUEST_BUCKETS,
+    ['prefix'],
+  ),
   http_connections_refused_total: counter(
     'Connections closed at once: too many of their `address`, or of the `replica`',
     ['cause'],
@@ -38,6 +51,10 @@ const METRICS = {
   streams_limit: gauge('Event streams that this replica accepts'),
   streams_opened_total: counter('Event streams opened, by how they started', ['resume']),
   streams_closed_total: counter('Event streams ended, by cause', ['reason']),
+  stream_open_duration_seconds: histogram(
+    'From when an event stream was asked for, by somebody who is known, to its `ready`',
+    OPEN_BUCKETS,
+  ),
   stream_buffer_bytes: gauge('Bytes that all event streams hold for slow readers'),
   catchup_events: histogram('Events that a stream was behind when it attached', [0, 1, 4, 16, 64, 128, 256]),
   resets_total: counter('Streams told to fetch their state again', ['reason']),
@@ -62,7 +79,7 @@ const METRICS = {
   ]),
   accounts_unrung_total: counter('Accounts that could not be rung and are left to the sweep, by why', ['cause']),
   events_delivered_total: counter('Events written to streams', ['event']),
-  delivery_latency_seconds: histogram('From the append of an event to the write on a stream', LATENCY_BUCKETS),
+  delivery_latency_seconds: histogram('From the append of an event to the write on a stream', DELIVERY_BUCKETS),
 
   bus_connected: gauge('1 while the subscriber of this replica is connected'),
   bus_last_heard_timestamp_seconds: gauge("When this replica last heard its own channel's nonce"),
@@ -73,7 +90,12 @@ const METRICS = {
   ]),
   presence_transitions_total: counter('Devices announced online or offline', ['to']),
 
-  redis_command_duration_seconds: histogram('Round trip of a script or command', COMMAND_BUCKETS, ['script']),
+  redis_command_duration_seconds: histogram(
+    'Round trip of a script, by its module; `wait` is what waits for Redis replicas',
+    COMMAND_BUCKETS,
+    ['module'],
+  ),
+  redis_up: gauge('1 while the store answers this replica'),
   redis_reconnects_total: counter('Reconnects to the store'),
   redis_evicts: gauge('1 when the store may evict keys, which loses data'),
 
@@ -85,7 +107,10 @@ const METRICS = {
   relay_active: gauge('Relay requests under way', ['direction']),
   relay_buffered_bytes: gauge('Bytes of files that relay requests of this replica hold'),
   relay_bytes_total: counter('Bytes of files that came from senders and went to receivers', ['direction']),
-  relay_rewinds_total: counter('Uploads that had to go back, by why', ['cause']),
+  relay_rewinds_total: counter(
+    'Uploads that had to go back: `asked` by a receiver, `lost` by the store, or `found` so by another request',
+    ['cause'],
+  ),
   relay_outcomes_total: counter('Relay requests that ended, by how', ['direction', 'outcome']),
   login_requests_total: counter('Login requests by QR, by what became of them', ['outcome']),
   broker_requests_total: counter('Calls to the auth broker, by how they ended', ['operation', 'outcome']),
@@ -108,6 +133,8 @@ const METRICS = {
 
   draining: gauge('1 while the replica is shutting down'),
   drain_duration_seconds: gauge('How long this replica has been draining'),
+  drain_limit_seconds: gauge('After so long of a drain what is still open is cut'),
+  memory_limit_bytes: gauge('Memory that this process may take: that of its container, or of the machine'),
   event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
   build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
 };
@@ -124,7 +151,24 @@ export type Metrics = { readonly [N in keyof typeof METRICS]: MetricOf<(typeof M
   readonly registry: Registry;
 };
 
+/**
+ * What alerts look at is there from the start: a counter that appears with its first value has not risen, as Prometheus
+ * sees it.
+ */
+function beginAtZero(metrics: Metrics): void {
+  for (const cause of ['died', 'orphaned', 'vanished']) metrics.nodes_reaped_total.inc({ cause }, 0);
+  for (const reason of ['untrusted_edge', 'invalid_request']) metrics.auth_rejections_total.inc({ reason }, 0);
+  for (const code of ['store_unavailable', 'relay_busy']) metrics.problems_total.inc({ code }, 0);
+  for (const reason of ['gap', 'store_lost']) metrics.resets_total.inc({ reason }, 0);
+}
+
 const PREFIX = 'baton_';
+
+/** Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay. */
+const NOT_OF_USE = [
+  ...['size_total', 'size_used', 'size_available'].map((what) => `nodejs_heap_space_${what}_bytes`),
+  ...['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}`),
+];
 
 function make(name: string, row: Row, registry: Registry): Counter | Gauge | Histogram {
   const settings = { name: PREFIX + name, help: row.help, labelNames: [...row.labels], registers: [registry] };
@@ -153,8 +197,11 @@ export function makeMetrics({ version }: { version: string }): Metrics {
   Object.assign(metrics.event_loop_utilization_ratio, {
     collect: () => metrics.event_loop_utilization_ratio.set(utilization()),
   });
+  beginAtZero(metrics);
   metrics.build_info.set({ version, node: process.version }, 1);
-  collectDefaultMetrics({ register: registry });
+  metrics.memory_limit_bytes.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
+  collectDefaultMetrics({ register: registry, gcDurationBuckets: GC_BUCKETS });
+  for (const name of NOT_OF_USE) registry.removeSingleMetric(name);
   return metrics;
 }
 

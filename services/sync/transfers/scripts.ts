@@ -97,7 +97,7 @@ export const transferAct = defineScript({
     error: text,
     random: randomBits,
   },
-  reply: record({ ...stored, refusingState: text }),
+  reply: record({ ...stored, refusingState: text, isNew: flag }),
   announces: true,
 });
 
@@ -195,7 +195,7 @@ export const transferExpire = defineScript({
     transferId: text,
     random: randomBits,
   },
-  reply: record({ expired: flag, relay: text }),
+  reply: record({ expired: flag, relay: text, wasLive: flag }),
   announces: true,
 });
 
@@ -227,6 +227,6 @@ export const transferGeneration = defineScript({
     /** Its sender gets the same event again after so long. */
     TELL_AGAIN_MS: 30_000,
   },
-  reply: record({ generation: number, refusingState: text }),
+  reply: record({ generation: number, refusingState: text, isNew: flag }),
   announces: true,
 });

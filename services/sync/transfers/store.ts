@@ -148,7 +148,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       throw new BatonError('transfer_limit');
     },
 
-    /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. Device '' may cancel. */
+    /**
+     * `isNew`: the state is another one than before. Throws `not_found`, `not_a_party`, `invalid_transition` with the state
+     * that refuses. Device '' may cancel.
+     */
     async act(
       u: string,
       {
@@ -164,7 +167,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         phase: string | undefined;
         error: object | null;
       },
-    ): Promise<StoredTransfer> {
+    ): Promise<{ stored: StoredTransfer; isNew: boolean }> {
       const reply = await act(keysOf(u, transferId), {
         device: deviceId,
         action,
@@ -172,7 +175,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: JSON.stringify(error),
       });
       checkAllowed(reply.refusingState);
-      return storedOf(reply);
+      return { stored: storedOf(reply), isNew: reply.isNew };
     },
 
     /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
@@ -232,13 +235,20 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /**
-     * Makes `to` the generation of a file if it still is `from`. Resolves to the one that it has then. Throws `not_found`, and
-     * `invalid_transition` where the transfer has ended.
+     * The relay's first generation of a file has begun. This and the next three resolve to the generation that the file
+     * has then, and throw `not_found`; this and the next also `invalid_transition` where the transfer has ended.
      */
-    setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
-      moveTo(u, file, { from, to, offset, tells: from !== null }),
+    beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 
-    /** Marks a file as delivered by the relay, if it still is in this generation. Throws `not_found`. */
+    /** Generation `to`, which begins at `offset`, follows `from`, if that still is the one; its sender is notified. */
+    rewindGeneration: (u: string, file: FileOf, change: { from: number; to: number; offset: number }) =>
+      moveTo(u, file, { ...change, tells: true }),
+
+    /** The sender of a generation is notified again of where to go on; of the same offset once in half a minute. */
+    notifySender: (u: string, file: FileOf, now: number, offset: number) =>
+      moveTo(u, file, { from: now, to: now, offset, tells: true }),
+
+    /** Marks a file as delivered by the relay, if it still is in this generation. */
     setDelivered: (u: string, file: FileOf, now: number, size: number) =>
       moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
 
@@ -256,9 +266,9 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null when it is not over. */
-    async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
-      const { expired, relay } = await expire(keysOf(u, transferId), { transferId });
-      return expired ? generationsOf(relay) : null;
+    async expire(u: string, transferId: string) {
+      const { expired, relay, wasLive } = await expire(keysOf(u, transferId), { transferId });
+      return expired ? { generations: generationsOf(relay), wasLive } : null;
     },
   };
 
@@ -305,8 +315,12 @@ export function makeTransferStore(parts: TransferStoreParts) {
     u: string,
     { transferId, index }: FileOf,
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
-  ): Promise<number> {
-    const { generation: now, refusingState } = await generation(keysOf(u, transferId), {
+  ): Promise<{ now: number; isNew: boolean }> {
+    const {
+      generation: now,
+      refusingState,
+      isNew,
+    } = await generation(keysOf(u, transferId), {
       file: index,
       knownGeneration: from,
       generation: to,
@@ -314,7 +328,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       tells,
     });
     checkAllowed(refusingState);
-    return now;
+    return { now, isNew };
   }
 }
 

@@ -1,15 +1,16 @@
 -- Ends a transfer whose time is over: a live one is announced as failed, and everything of it goes.
 -- Keys and arguments: transferExpire in scripts.ts.
 -- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
--- RETURNS OK, expired ('1' | '0'), state in the relay
+-- RETURNS OK, expired ('1' | '0'), state in the relay, whether it was live ('1' | '0')
 local now, t = now_ms(), read_transfer(keys.record)
+local was_live = t and not is_over(t)
 local job = 'transfer:' .. transfer_id
 local expires = redis.call('ZSCORE', keys.due, job)
-if not expires or tonumber(expires) > now then return { 'OK', '0', '' } end
+if not expires or tonumber(expires) > now then return { 'OK', '0', '', '0' } end
 redis.call('ZREM', keys.due, job)
 if t then
   unlist_transfer(keys, t)
-  if not is_over(t) then
+  if was_live then
     t.state, t.error = 'FAILED', '{"code":"expired","detail":null}'
     local data = '{"transfer":' .. event_json(t) .. '}'
     append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
@@ -24,4 +25,4 @@ else
     if string.sub(member, 1, #transfer_id) == transfer_id then redis.call('ZREM', keys.transfers, member) end
   end
 end
-return { 'OK', '1', t and relay_words(t) or '' }
+return { 'OK', '1', t and relay_words(t) or '', was_live and '1' or '0' }

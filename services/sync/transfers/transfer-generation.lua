@@ -4,13 +4,14 @@
 -- offset moves: a file that the receiver has whole has its offset at its end.
 -- Keys and arguments: transferGeneration in scripts.ts.
 -- uses: clock routes log transfers/transfer
--- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins | not_found
+-- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins, whether it has this one since now
+--         ('1' | '0') | not_found
 local now, found = now_ms(), redis.call('HMGET', keys.record, 'id', 'sender', 'state', 'r' .. file, 'w' .. file)
 local t, known = { id = found[1], sender = found[2], state = found[3] }, found[4]
 local begun_at = generation .. ':' .. offset
 if not t.id then return { 'not_found' } end
-if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) and t.state or '' } end
-if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '' } end
+if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) and t.state or '', '0' } end
+if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '', '0' } end
 if known_generation ~= generation or not tells then redis.call('HSET', keys.record, 'r' .. file, begun_at) end
 local sent, at = string.match(found[5] or '', '^(.*) (%d+)$')
 -- A receiver that asks again and again for what its sender has not begun to send must not push other events out of the log.
@@ -20,4 +21,4 @@ if tells and not (sent == begun_at and math.abs(now - tonumber(at)) < TELL_AGAIN
     .. '","offset":' .. offset .. '}'
   append_and_notify(keys, read_routes(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
 end
-return { 'OK', generation, '' }
+return { 'OK', generation, '', known_generation ~= generation and '1' or '0' }

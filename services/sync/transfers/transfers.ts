@@ -31,6 +31,7 @@ const generationsOf = ({ generations }: Pick<StoredTransfer, 'generations'>): Ge
 interface TransfersParts {
   store: TransferStore;
   isDeadChannel: (channel: string) => boolean;
+  /** A transfer has come to this state from another one. */
   onState: (state: string) => void;
   /** Drops what the relay has of a transfer that has ended. May be repeated. */
   dropRelayed: (account: string, transferId: string, generations: Generations) => Promise<void>;
@@ -111,9 +112,10 @@ export function makeTransfers(parts: TransfersParts) {
       { operation, isGuest }: { operation: Operation; isGuest: boolean },
     ) {
       checkInit(wanted);
+      const transferId = uuidv7();
       const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
-        transferId: uuidv7(),
+        transferId,
         files: packFiles(wanted.files),
         sealed: wanted.sealed ?? null,
         isGuest,
@@ -122,7 +124,8 @@ export function makeTransfers(parts: TransfersParts) {
       const { stored, receiver, routes } = await store.init(account, deviceId, offer).catch((error: unknown) => {
         throw namingTarget(wanted, error);
       });
-      onState('PENDING');
+      // A repetition is answered with the transfer of the first one.
+      if (headOf(stored).transfer_id === transferId) onState('PENDING');
       const isOnline = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
       return { transfer: viewFor(deviceId, stored), isOnline };
     },
@@ -140,10 +143,10 @@ export function makeTransfers(parts: TransfersParts) {
       };
       const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
       const error = code === undefined ? null : { code, detail: null };
-      const stored = await store.act(account, { deviceId, transferId, action, phase, error });
-      const transfer = await shownTo(deviceId, transferId, stored);
+      const { stored, isNew } = await store.act(account, { deviceId, transferId, action, phase, error });
       const { state } = headOf(stored);
-      onState(state);
+      if (isNew) onState(state);
+      const transfer = await shownTo(deviceId, transferId, stored);
       if (isFinal(state)) onEnded(account, transferId, stored);
       return transfer;
     },
@@ -177,7 +180,9 @@ export function makeTransfers(parts: TransfersParts) {
       return { ...known, generation: begun?.generation ?? null, base: begun?.base ?? 0 };
     },
 
-    setGeneration: store.setGeneration,
+    beginGeneration: store.beginGeneration,
+    rewindGeneration: store.rewindGeneration,
+    notifySender: store.notifySender,
     setDelivered: store.setDelivered,
 
     ...makeListing(store),
@@ -208,8 +213,9 @@ export function makeTransfers(parts: TransfersParts) {
     /** What the sweep of due things runs when a transfer's time is over. */
     async expire(account: string, job: string): Promise<void> {
       const transferId = job.slice('transfer:'.length);
-      const generations = await store.expire(account, transferId);
-      if (generations) onEnded(account, transferId, { generations });
+      const expired = await store.expire(account, transferId);
+      if (expired?.wasLive) onState('FAILED');
+      if (expired) onEnded(account, transferId, expired);
     },
 
     stop(): void {
@@ -218,11 +224,18 @@ export function makeTransfers(parts: TransfersParts) {
     },
   };
 
+  async function cancel(account: string, deviceId: string, transferId: string, error: object): Promise<StoredTransfer> {
+    const action = { deviceId, transferId, action: 'cancel', phase: undefined, error } as const;
+    const { stored, isNew } = await store.act(account, action);
+    if (isNew) onState('CANCELLED');
+    return stored;
+  }
+
   /** A transfer that has ended, now or before; null when it is gone. */
   async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
     const error = { code: 'erased', detail: null };
     try {
-      return await store.act(account, { deviceId: '', transferId, action: 'cancel', phase: undefined, error });
+      return await cancel(account, '', transferId, error);
     } catch (refusal) {
       if (refusal instanceof BatonError && refusal.code === 'not_found') return null;
       throw refusal;
@@ -233,9 +246,7 @@ export function makeTransfers(parts: TransfersParts) {
     const transferId = entry.slice(entry.indexOf('-') + 1);
     const error = { code: 'device_removed', detail: null };
     try {
-      const stored = await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
-      onEnded(account, transferId, stored);
-      onState('CANCELLED');
+      onEnded(account, transferId, await cancel(account, deviceId, transferId, error));
     } catch (refusal) {
       // It has ended, or is gone.
       if (!(refusal instanceof BatonError && refusal.status < 500)) throw refusal;

@@ -301,6 +301,15 @@ describe('the number of streams', () => {
     expect(config.warnings).toEqual([expect.stringContaining('APP_HUB_MAX_STREAMS is lowered to 857')]);
   });
 
+  test('above what was measured on one replica is warned of, where somebody chose it or lives by it', () => {
+    const many = { ...DEV, APP_HUB_MAX_STREAMS: '12000' };
+    expect(load(many, 20_000).warnings).toEqual([expect.stringMatching(/lets 12000 streams in, and only 10000 were/)]);
+    expect(load({ ...DEV, APP_HUB_MAX_STREAMS: '10000' }, 20_000).warnings).toEqual([]);
+    expect(load(DEV, 20_000).warnings).toEqual([]);
+    expect(load(PRODUCTION, 20_000).warnings).toContainEqual(expect.stringMatching(/lets 17936 streams in/));
+    expect(load(PRODUCTION, 1_024).warnings).not.toContainEqual(expect.stringMatching(/streams/));
+  });
+
   test('is what was asked for where there are enough files', () => {
     expect(load({ ...DEV, APP_HUB_MAX_STREAMS: '500' }, 1_024).hub.maxStreams).toBe(500);
   });

@@ -76,10 +76,10 @@ export function publicApp(parts: Parts = {}) {
     const hit = values.find((value) => Object.entries(labels).every(([label, text]) => value.labels[label] === text));
     return hit?.value ?? 0;
   };
-  /** The routes whose answers were timed. */
+  /** Where the routes begin whose answers were timed. */
   const timed = async (): Promise<unknown[]> => {
     const { values } = await metrics.http_request_duration_seconds.get();
-    return [...new Set(values.map(({ labels }) => labels.route))];
+    return [...new Set(values.map(({ labels }) => labels.prefix))];
   };
   return { app, lines, counted, timed };
 }

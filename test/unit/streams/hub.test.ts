@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { Hub } from '../../../services/sync/streams/hub.ts';
-import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
+import type { AccountSets } from '../../../services/sync/replicas/account-sets.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
 import type { Attached, HubStore } from '../../../services/sync/streams/store.ts';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
@@ -58,8 +58,8 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as HubStore;
   const hub = new Hub({
     store,
-    reconcileAccount: () => Promise.resolve({ againInMs: 0, transitions: { online: 0, offline: 0 } }),
-    leases: { addAccount: () => Promise.resolve() } as unknown as LeaseStore,
+    reconcileAccount: () => Promise.resolve(0),
+    accounts: { add: () => Promise.resolve() } as unknown as AccountSets,
     replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
     modules: {
       readPresence: () => Promise.resolve({ version: 1, devices: [] }),
