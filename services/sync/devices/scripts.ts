@@ -1,6 +1,6 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
+import { digits, flag, oneOf, randomBits, record, text } from '../redis/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./device-add.lua', import.meta.url),
