@@ -46,10 +46,20 @@ export function findOddScripts() {
 }
 
 /** Lua that a module lends to others, as it exports functions in TypeScript. */
-const LENT = new Set(['presence/presence', 'messages/mail', 'push/push', 'push/queue', 'streams/position']);
+const LENT = new Set([
+  'presence/presence',
+  'messages/mail',
+  'push/push',
+  'push/queue',
+  'streams/position',
+  'transfers/offers',
+]);
 
-/** What does more than eight keys' worth in one step, and why it must: a refused one leaves nothing behind. */
-const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'account-erase.lua']);
+/**
+ * What takes more than eight keys, and why: a refused command leaves nothing behind, and a stream that opens reads what is
+ * pending in the step that writes its route.
+ */
+const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-attach.lua']);
 const MOST_KEYS = 8;
 
 /** A script takes chunks that are for all, those of its own module, and those that another one lends. */

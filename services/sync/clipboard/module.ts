@@ -13,12 +13,10 @@ interface ClipboardModuleParts {
   onWritten: () => void;
 }
 
-/** The parts of this room, put together. */
+/** Makes and wires the parts of this module. */
 export function makeClipboardModule({ db, ttlMs, rateLimit, scheduleDue, onWritten }: ClipboardModuleParts) {
   const clipboard = makeClipboard({
-    store: makeClipboardStore({ ...db, ttlMs, rateLimit }),
-    // A moment later than the entry ends, so that the sweeper finds it ended.
-    scheduleDue: (account) => scheduleDue(account, ttlMs + 100),
+    store: makeClipboardStore({ ...db, ttlMs, rateLimit, scheduleDue }),
     onWritten,
   });
   return { expire: clipboard.expire, handlers: makeClipboardHandlers(clipboard) };

@@ -53,7 +53,6 @@ export function makeAccounts(
     settings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
-    scheduleDue: due.schedule,
     clientAddress,
     metrics,
     onFailure,

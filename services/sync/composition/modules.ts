@@ -31,20 +31,20 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
     metrics,
     onFailure,
   });
-  const { enqueuePushes } = push;
+  const pushQueue = push.queue;
   const presence = makePresence({ db, graceMs: config.hub.offlineGraceMs, replica, metrics });
   const { devices, handlers: deviceHandlers } = makeDevicesModule({
     db,
     renameLimit: limitOf('rename'),
     readPresence: presence.read,
-    enqueuePushes,
+    pushQueue,
   });
   const messages = makeMessagesModule({
     db,
     confirm: store.confirm,
     replica,
     rateLimit: limitOf('message'),
-    enqueuePushes,
+    pushQueue,
     onAccepted: () => metrics.messages_total.inc(),
   });
   const clipboard = makeClipboardModule({
@@ -71,7 +71,7 @@ function makeFiles(
     replica,
     rateLimit: limitOf('transfer'),
     redeliveryMs,
-    enqueuePushes: push.enqueuePushes,
+    pushQueue: push.queue,
     scheduleDue: due.schedule,
     onState: (state) => metrics.transfers_total.inc({ state }),
     dropRelayed: (account, id, generations) => lateRelay.get().drop(account, id, generations),

@@ -1,5 +1,5 @@
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Replica } from '../replicas/replica.ts';
@@ -14,7 +14,7 @@ interface MessagesModuleParts {
   replica: Replica;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
-  enqueuePushes: EnqueuePushes;
+  pushQueue: PushQueue;
   onAccepted: () => void;
 }
 
@@ -22,9 +22,8 @@ interface MessagesModuleParts {
 export function makeMessagesModule({ db, confirm, replica, rateLimit, ...parts }: MessagesModuleParts) {
   const { scripts, keys } = db;
   const messages = makeMessages({
-    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit }),
+    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit, pushQueue: parts.pushQueue }),
     isDeadChannel: replica.isDeadChannel,
-    enqueuePushes: parts.enqueuePushes,
     onAccepted: parts.onAccepted,
   });
   return { unacknowledged: messages.unacknowledged, handlers: makeMessageHandlers(messages) };

@@ -17,8 +17,10 @@ export interface DeviceState {
 const pairs = (flat: string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);
 
+/** Parses device rows: id, row, id, row, ... */
 export const rowsOf = (devices: string[]): DeviceRow[] => pairs(devices).map(([id, row]) => parseRow(id, row));
 
+/** Parses an announced state; a device without one is offline. */
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 

@@ -16,7 +16,7 @@ for i = 1, #flat, 2 do
   if target == '=' .. flat[i] or target == '~' .. name then to = flat[i] end
 end
 if not from then return { 'device_required' } end
-local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if not to then return { 'not_found' } end
 if transfer_id ~= '' then

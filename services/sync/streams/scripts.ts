@@ -29,7 +29,7 @@ const page = { entries: rows({ id: text, name: text, data: text }), ended: flag 
 
 export const streamAttach = defineScript({
   file: new URL('./stream-attach.lua', import.meta.url),
-  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'clipboard', 'due'],
+  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'due'],
   args: {
     stream: text,
     /** Channel of the replica. */

@@ -2,7 +2,7 @@
 -- account's slot, so that an append either sees the route or is seen here. Used for the first connect, the sweep and
 -- every repair.
 -- Keys and arguments: streamAttach in scripts.ts.
--- uses: clock routes streams/stream-quota log streams/position presence/presence messages/mail
+-- uses: clock routes streams/stream-quota log streams/position presence/presence messages/mail transfers/offers
 -- RETURNS OK, outcome (attached | gone: it was closed | old: a later attach came first | busy), top, presence version,
 --         devices, presence, ms until the next thing is due or '', online + offline transitions, ms until a row that
 --         the replica does not hold can be told from that of a new stream (0: there is none), such rows dropped,
@@ -65,8 +65,7 @@ if opening then
   purge_mail(keys, device, now, LIMITS.mailboxSeconds)
   local page, ended = {}, '1'
   if not reason then page, ended = read_page(keys, position, device, PAGE_BYTES) end
-  local messages = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
-  local transfers = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
+  local messages, transfers = count_mail(keys.inbox, device), count_pending_offers(keys.offers, device)
   reply[#reply + 1] = { reason or '', redis.call('GETRANGE', keys.clipboard, 0, 31), messages, transfers, page, ended }
 end
 return reply

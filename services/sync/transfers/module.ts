@@ -1,7 +1,6 @@
-import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { Replica } from '../replicas/replica.ts';
 import { makeTransferHandlers } from './routes.ts';
@@ -16,7 +15,7 @@ interface TransfersModuleParts {
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;
   redeliveryMs: number;
-  enqueuePushes: EnqueuePushes;
+  pushQueue: PushQueue;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   onState: Rules['onState'];
   dropRelayed: Rules['dropRelayed'];
@@ -26,12 +25,10 @@ interface TransfersModuleParts {
 
 /** The parts of this module, put together. */
 export function makeTransfersModule(parts: TransfersModuleParts) {
-  const { db, replica, rateLimit, redeliveryMs, scheduleDue } = parts;
+  const { db, replica, rateLimit, redeliveryMs, scheduleDue, pushQueue } = parts;
   const transfers = makeTransfers({
-    store: makeTransferStore({ ...db, rateLimit, redeliveryMs, replica }),
+    store: makeTransferStore({ ...db, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue }),
     isDeadChannel: replica.isDeadChannel,
-    scheduleDue: (account) => scheduleDue(account, LIMITS.transferSeconds * 1000),
-    enqueuePushes: parts.enqueuePushes,
     onState: parts.onState,
     dropRelayed: parts.dropRelayed,
     relayOffsets: parts.relayOffsets,

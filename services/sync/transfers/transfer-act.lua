@@ -1,5 +1,5 @@
--- The state machine of a transfer: compare-and-set, one step, told to both parties. A transition that already happened
--- answers again and changes nothing, so that a repeated request is harmless.
+-- The state machine of a transfer: compare-and-set in one step, with an event to both parties. A transition that already
+-- happened answers again and changes nothing, so that a repeated request is harmless.
 --
 --   PENDING ---accept---> ACCEPTED ---p2p---> P2P_ACTIVE ---complete---> DONE
 --      |  |                  |                  |    ^
@@ -9,9 +9,9 @@
 --                                       +---complete---> DONE
 --
 -- Keys and arguments: transferAct in scripts.ts.
--- uses: clock routes log transfers/transfer transfers/transfer-view transfers/transfer-end
--- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay (of an ended one all), '' or
---         the state that refuses, whether the state is another one now ('1' | '0')
+-- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
+-- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay (of an ended one of all
+--         files), '' or the state that refuses, whether the state is another one now ('1' | '0')
 --         | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end
@@ -56,7 +56,7 @@ if t.state ~= 'PENDING' and t.state ~= 'FAILED' and t.state ~= 'CANCELLED' then 
 if phase ~= '' then t.phase = phase end
 if error ~= 'null' then t.error = error end
 save_transfer(keys, t, now)
-if t.state ~= 'PENDING' then redis.call('ZREM', keys.inbox, t.receiver .. '+' .. t.log .. ':' .. t.id) end
+if t.state ~= 'PENDING' then redis.call('ZREM', keys.offers, pending_offer(t.receiver, t.log, t.id)) end
 if is_over(t) then settle_transfer(keys, t, now) end
 local data = '{"transfer":' .. event_json(t) .. '}'
 append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { BatonError, isErrorCode } from '../../../../shared/contract/errors.ts';
-import type { RateGroup } from '../../../../shared/contract/rates.ts';
+import { type RateGroup, RATES } from '../../../../shared/contract/rates.ts';
 import { rateLimitHeaders } from '../../rate-limit-headers.ts';
 import type { Given, ScriptDeclaration } from './script.ts';
 import { scriptText } from './script-text.ts';
@@ -31,6 +31,10 @@ function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefi
   throw new BatonError(word, undefined, { headers, retryAfterSeconds: resetSeconds });
 }
 
+/** The window that the script's rate group is counted in. */
+const windowOf = (rate: RateGroup | undefined): Readonly<Record<string, Word>> =>
+  rate === undefined ? {} : { WINDOW_SECONDS: RATES[rate].windowSeconds };
+
 export function bindScript<K extends string, A, R, S extends string>(
   declaration: ScriptDeclaration<K, A, R, S>,
   publishInScript: boolean,
@@ -44,7 +48,11 @@ export function bindScript<K extends string, A, R, S extends string>(
   return {
     name,
     module: basename(dirname(file.pathname)),
-    text: scriptText({ ...declaration, constants: { ...declaration.constants, ...given }, publishInScript }),
+    text: scriptText({
+      ...declaration,
+      constants: { ...windowOf(rate), ...declaration.constants, ...given },
+      publishInScript,
+    }),
     keyCount: keys.length,
     words,
     read(reply) {
