@@ -42,8 +42,6 @@ export interface BatonClientOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** What a session without a device is called in presence. */
   liveName?: string;
-  /** `peerToPeer()`: files go from device to device where that is possible. Default: through the relay. */
-  peer?: PeerCarrier;
   /** Makes digests; default in JavaScript. `sha256` of `@baton/client/node` is several times as fast. */
   sha256?: () => Hash;
   /** Resume behind this event, as `lastEventId` gave it. */
@@ -54,11 +52,6 @@ export interface Hash {
   update(bytes: Uint8Array): unknown;
   /** In lower-case hexadecimal. Called once. */
   hex(): string;
-}
-
-/** Opaque: made by `peerToPeer`. */
-export interface PeerCarrier {
-  readonly kind: 'peer';
 }
 
 /** Whether the event stream is up. `offline`: it is tried again by itself; `superseded`: not before `start`. */
@@ -245,7 +238,7 @@ export interface Progress {
   /** Null: it cannot be told. */
   readonly secondsLeft: number | null;
   /** What the bytes go by at this moment; null before the first. */
-  readonly path: 'peer' | 'relay' | null;
+  readonly path: 'relay' | null;
   readonly isPaused: boolean;
 }
 

@@ -105,6 +105,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     else if (event.name === 'transfer:incoming') transfers.onIncoming(event.data);
     else if (event.name === 'transfer:updated') transfers.onUpdated(event.data);
     else if (event.name === 'relay:rewind') transfers.onRewind(event.data);
+    else if (event.name === 'signal') transfers.onSignal(event.data);
     else if (event.name === 'session:revoked') onRevoked(event.data.reason);
   }
 

@@ -22,7 +22,7 @@ function ofService(error: BatonError): BatonClientError {
   // What has no code of its own was answered by something in front of the service, or is no answer of this contract.
   const isForeign = typeof said !== 'string' && error.code === 'internal';
   const code = isForeign ? 'unexpected_answer' : typeof said === 'string' ? said : error.code;
-  return new BatonClientError(code, error.message, {
+  return new BatonClientError(code, error.message || code.replaceAll('_', ' '), {
     action: actionOf(code, status),
     status,
     requestId: typeof members['request_id'] === 'string' ? members['request_id'] : null,

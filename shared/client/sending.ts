@@ -12,6 +12,12 @@ import type { Transfer } from './wire.ts';
 /** Pieces grow while they take less than a second, and shrink when they take more than four. */
 const PIECE = { firstBytes: 512 * 1024, leastBytes: 64 * 1024, mostBytes: 8 * 1024 * 1024, fastMs: 1_000, slowMs: 4_000 };
 
+/** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
+const ROOM_MS = { usual: 1_000, soon: 50 };
+
+const roomAfterMs = ({ retryAfterMs }: BatonClientError): number =>
+  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual ? retryAfterMs : ROOM_MS.soon;
+
 /** Where the upload of a file goes on. */
 interface Place {
   url: string;
@@ -138,8 +144,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const now = await run.refresh();
       if (!hasEnded(now)) await locate();
     }
+    if (error.code === 'relay_busy') return run.backOff(failures, roomAfterMs(error));
     if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
-    if (offset === null && error.code !== 'relay_busy') await run.insist(() => relocate(index));
+    if (offset === null) await run.insist(() => relocate(index));
   }
 
   async function send(index: number): Promise<void> {
@@ -164,8 +171,6 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     } finally {
       pieces.close();
     }
-    // There may be room in the relay for one that waits for it.
-    run.nudge();
   }
 
   const queue = makeFileQueue({

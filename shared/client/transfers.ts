@@ -44,6 +44,7 @@ export interface TransferRoom {
   onIncoming(data: EventData<'transfer:incoming'>): void;
   onUpdated(data: EventData<'transfer:updated'>): void;
   onRewind(data: EventData<'relay:rewind'>): void;
+  onSignal(data: EventData<'signal'>): void;
   /** The stream is open again. `anew`: what was missed is not coming. */
   onReady(anew: boolean): void;
 }
@@ -298,6 +299,12 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     onUpdated,
     onRewind({ transfer_id, index, upload_url, offset }) {
       running.get(transfer_id)?.sender?.rewind(index, upload_url, offset);
+    },
+    /** No path between devices opens here: whoever offers one need not wait before it takes the relay. */
+    onSignal({ kind, from_device_id, transfer_id }) {
+      if (kind !== 'offer' || transfer_id === null || !running.get(transfer_id)?.receiver) return;
+      const body = { to_device_id: from_device_id, transfer_id, kind: 'bye' as const, payload: {} };
+      caller.call('sendSignal', { body }).catch(onProblem);
     },
     onReady(anew) {
       if (anew) void refetch().catch(onProblem);
