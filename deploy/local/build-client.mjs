@@ -59,7 +59,8 @@ async function bundle() {
   const { dependencies } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
   const made = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, `dist/shared/client/${name}.js`)])),
-    external: (id) => id.startsWith('node:') || Object.keys(dependencies).some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) =>
+      id.startsWith('node:') || Object.keys(dependencies).some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [
       {
         name: 'slim-contract',

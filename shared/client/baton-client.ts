@@ -48,9 +48,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   }
 
   const keeper: SessionKeeper | null =
-    store === undefined
-      ? null
-      : makeSessionKeeper({ store, baseUrl, headers, fetch, clock, onEnded, onProblem });
+    store === undefined ? null : makeSessionKeeper({ store, baseUrl, headers, fetch, clock, onEnded, onProblem });
   const caller: Caller = makeCaller({ baseUrl, headers, fetch, clock, keeper, signal: () => session.signal });
   const devices = makeDevices(caller, emitter, onProblem);
   const messages = makeMessages({ caller, isOnline: () => state === 'online', onProblem });

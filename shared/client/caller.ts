@@ -80,7 +80,8 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     const init: RequestInit = { method: request.method, headers: sent, signal, cache: 'no-store', redirect: 'manual' };
     let response: Response;
     try {
-      response = await fetch(urlOf(baseUrl, request.path), request.body ? { ...init, body: request.body } : init);
+      const answer = fetch(urlOf(baseUrl, request.path), request.body ? { ...init, body: request.body } : init);
+      response = await untilAborted(answer, signal);
     } catch (error) {
       throw new NoAnswerError('network', error);
     }

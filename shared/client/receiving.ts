@@ -60,7 +60,9 @@ async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw error instanceof BatonClientError ? error : tellUser('sink_failed', `${name} cannot be stored: ${said}`, error);
+    throw error instanceof BatonClientError
+      ? error
+      : tellUser('sink_failed', `${name} cannot be stored: ${said}`, error);
   }
 }
 

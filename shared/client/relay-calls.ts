@@ -98,11 +98,16 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
       throw new BatonClientError('unexpected_answer', 'These are other bytes than were asked for', { action: 'retry' });
     }
     const reader = response.body.getReader();
+    // Not left to the signal alone, as in `connection.ts`.
+    const cut = () => void reader.cancel().catch(() => {});
+    either.addEventListener('abort', cut, { once: true });
     try {
       for (;;) {
+        either.throwIfAborted();
         const { done, value } = await reader.read().catch((error: unknown) => {
           throw new NoAnswerError('network', error);
         });
+        either.throwIfAborted();
         if (done) return;
         await wanted.take(value);
         silence.heard();

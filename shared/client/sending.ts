@@ -10,7 +10,13 @@ import { hasEnded, type Run } from './transfer-run.ts';
 import type { Transfer } from './wire.ts';
 
 /** Pieces grow while they take less than a second, and shrink when they take more than four. */
-const PIECE = { firstBytes: 512 * 1024, leastBytes: 64 * 1024, mostBytes: 8 * 1024 * 1024, fastMs: 1_000, slowMs: 4_000 };
+const PIECE = {
+  firstBytes: 512 * 1024,
+  leastBytes: 64 * 1024,
+  mostBytes: 8 * 1024 * 1024,
+  fastMs: 1_000,
+  slowMs: 4_000,
+};
 
 /** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
 const ROOM_MS = { usual: 1_000, soon: 50 };

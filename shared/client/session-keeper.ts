@@ -132,11 +132,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
         if (isOver || known === null || known.persist !== 'persist') return;
         const halfMs = (known.session_expires_at - clock.now()) / 2;
         cancel = clock.after(Math.max(MARGIN_MS, Math.min(halfMs, LONGEST_WAIT_MS)), () => {
-          renew(known.access_token)
-            .catch(onProblem)
-            .then(current)
-            .then(schedule)
-            .catch(onProblem);
+          renew(known.access_token).catch(onProblem).then(current).then(schedule).catch(onProblem);
         });
       };
       current().then(schedule).catch(onProblem);

@@ -117,7 +117,7 @@ export async function installClient(): Promise<Installed> {
   for (const path of others) paths.push((await pack(join(ROOT, path), tarballs)).path);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }));
   await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...paths], { cwd: folder });
-  for (const name of readdirSync(PROGRAMS)) cpSync(join(PROGRAMS, name), join(folder, name));
+  for (const name of readdirSync(PROGRAMS)) cpSync(join(PROGRAMS, name), join(folder, name.replace(/\.txt$/, '')));
   const children = new Set<ChildProcess>();
   return {
     folder,
@@ -131,7 +131,10 @@ export async function installClient(): Promise<Installed> {
       return stdout;
     },
     start(program, env, args = []) {
-      const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+      const child = spawn(process.execPath, [program, ...args], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, ...env },
+      });
       children.add(child);
       child.once('close', () => children.delete(child));
       return watch(child);

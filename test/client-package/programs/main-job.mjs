@@ -33,7 +33,12 @@ const asked = await laptop.signIns.look(request.link);
 await Promise.all([request.approved(), laptop.signIns.approve(request.link, { scope: 'full', persist: 'persist' })]);
 say('signed in', { asked: asked.device_name, device: session.load().device.name });
 
-const phone = makeBatonClient({ baseUrl: urls[1] === undefined ? baseUrl : () => urls[(turn + 1) % urls.length], fetch: balanced, session, sha256 });
+const phone = makeBatonClient({
+  baseUrl: urls[1] === undefined ? baseUrl : () => urls[(turn + 1) % urls.length],
+  fetch: balanced,
+  session,
+  sha256,
+});
 phone.on('problem', (problem) => process.stderr.write(`phone: ${problem.stack}\n`));
 const messages = [];
 const delivered = new Promise((resolve) => laptop.on('delivered', resolve));
