@@ -39,7 +39,10 @@ async function slimTables() {
     return [name, { method, path, ...(idempotent && { idempotent }), answers: statuses }];
   });
   const events = Object.keys(EVENTS).map((name) => [name, 0]);
-  const errors = Object.entries(ERRORS).map(([code, { title: _, ...entry }]) => [code, entry]);
+  const errors = Object.entries(ERRORS).map(([code, entry]) => [
+    code,
+    { ...entry, title: undefined, retry: entry.retry === 'never' ? undefined : entry.retry },
+  ]);
   const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
   return {
     'contract/routes.js': exported('ROUTES', Object.fromEntries(routes)),

@@ -60,10 +60,11 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
   /** Once more with a new token where the service did not take the one that was sent. */
   async function run<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const life = parts.signal();
-    const signal = given === undefined ? life : AbortSignal.any([life, given]);
+    // One of its own for each call: Node warns of many listeners on one.
+    const signal = AbortSignal.any(given === undefined ? [life] : [life, given]);
     try {
       signal.throwIfAborted();
-      const token = keeper?.token() ?? null;
+      const token = (await keeper?.current())?.access_token ?? null;
       try {
         return await work(signal);
       } catch (error) {

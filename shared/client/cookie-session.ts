@@ -10,6 +10,8 @@ export function cookieSession(key = 'baton-session'): SessionStore {
     save: (session) => localStorage.setItem(key, JSON.stringify(session)),
     clear: () => localStorage.removeItem(key),
     // Of secure pages; elsewhere two tabs may renew at once, which the service allows for a minute.
-    lock: async (work) => (navigator.locks ? await navigator.locks.request(key, work) : await work()) as never,
+    async lock(work) {
+      return navigator.locks ? navigator.locks.request(key, work) : work();
+    },
   };
 }

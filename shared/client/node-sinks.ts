@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import type { FileSink, OpenSink } from './files.ts';
 import type { TransferFile } from './wire.ts';
@@ -19,9 +19,9 @@ function cut(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES) return name;
   const dot = name.lastIndexOf('.');
   const ending = dot > 0 && name.length - dot <= 16 ? name.slice(dot) : '';
-  const letters = [...name.slice(0, name.length - ending.length)];
-  while (Buffer.byteLength(letters.join('') + ending) > NAME_BYTES) letters.pop();
-  return letters.join('') + ending;
+  const room = Buffer.from(name.slice(0, name.length - ending.length)).subarray(0, NAME_BYTES - ending.length * 3);
+  // A letter that was cut in two is left out.
+  return room.toString('utf8').replace(/\ufffd+$/, '') + ending;
 }
 
 /** A part of a path that any common file system takes. */

@@ -62,13 +62,13 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const params = { transfer_id: run.id };
   const places = new Map<number, Place>();
   let pieceBytes = PIECE.firstBytes;
-  let tell = { done: () => {}, failed: (_: unknown) => {} };
+  let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
-    tell = { done: resolve, failed: reject };
+    tellUploaded = resolve;
+    // What is done was uploaded; what ended otherwise was not.
+    run.done.then(() => resolve(), reject);
   });
   uploaded.catch(() => {});
-  // What is done was uploaded; what ended otherwise was not.
-  run.done.then(tell.done, tell.failed);
 
   function placeOf(index: number): Place {
     const place = places.get(index) ?? { url: `/api/relay/${run.id}/${index}/0`, offset: 0, attempt: null };
@@ -183,7 +183,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     sizes: sources.map(({ size }) => size),
     concurrency,
     move: send,
-    onDone: () => tell.done(),
+    onDone: () => tellUploaded(),
     onFailed: (error) => void run.fail(failureOf(error)),
   });
 

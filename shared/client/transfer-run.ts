@@ -55,7 +55,7 @@ interface Parts {
 }
 
 /** How a transfer ended that is not done. */
-export function endOf({ state, error }: Transfer): BatonClientError {
+function endOf({ state, error }: Transfer): BatonClientError {
   const known = ['rejected', 'peer_offline', 'digest_mismatch'].find((code) => code === error?.code);
   const code = known ?? (state === 'CANCELLED' ? 'cancelled' : 'failed');
   const said = error === null || error.code === code ? '' : ` (${error.code})`;
@@ -89,7 +89,7 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
 
   function over(finish: () => void, reason: BatonClientError): void {
     if (signal.aborted) return;
-    for (const [given, forget] of forgets) given.removeEventListener('abort', forget);
+    given.removeEventListener('abort', forget);
     controller.abort(reason);
     wake();
     nudge();
@@ -99,12 +99,11 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
   }
 
   const stop = (reason: BatonClientError) => over(() => settle.reject(reason), reason);
-  const forgets = signals.flatMap((given) => {
-    if (given === undefined) return [];
-    const forget = () => stop(abortedBy(given));
-    given.addEventListener('abort', forget, { once: true });
-    return [[given, forget] as const];
-  });
+  // One of its own for each run: Node warns of many listeners on one.
+  const given = AbortSignal.any(signals.filter((one) => one !== undefined));
+  const forget = () => stop(abortedBy(given));
+  given.addEventListener('abort', forget, { once: true });
+  if (given.aborted) forget();
 
   function update(next: Transfer): void {
     if (signal.aborted || next.updated_at < transfer.updated_at) return;

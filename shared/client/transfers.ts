@@ -89,26 +89,45 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     };
   }
 
+  /** False: it is over before it has begun. */
+  function keep(one: Running, transfer: Transfer): boolean {
+    one.run.update(transfer);
+    if (!one.run.signal.aborted) running.set(one.run.id, one);
+    return running.has(one.run.id);
+  }
+
   /** What is shown elsewhere; one that is lost is no loss. */
   const tell = (run: Run, phase: TransferPhase): void =>
     void caller.call('phaseTransfer', { ...of(run.id), body: { phase }, signal: run.signal }).catch(() => {});
 
-  /** Ends a transfer whose receiver does not come in time. */
+  /**
+   * Ends a transfer whose receiver does not come in time. Presence shows a device for some seconds after it has left, so that
+   * only one that was away there and is back has come.
+   */
   function waitForReceiver(run: Run, offlineMs: number): void {
     const { receiver } = run.transfer;
+    let wasAway = false;
+    let isLate = false;
     const fail = async () => {
-      if (run.signal.aborted || run.transfer.state !== 'PENDING') return;
+      end();
       const body = { phase: 'peer_offline', reason: 'peer_offline' } as const;
       const { body: ended } = await run.insist(() => caller.call('failTransfer', { ...of(run.id), body }));
       run.update(ended.transfer);
     };
-    const cancel = clock.after(offlineMs, () => void fail().catch(onProblem));
-    const seen = (entries: readonly PresenceEntry[]) => {
-      if (!entries.some(({ device_id, online }) => online && device_id === receiver.device_id)) return;
-      end();
-      tell(run, 'waiting_accept');
+    const look = (entries: readonly PresenceEntry[]) => {
+      const isThere = entries.some(({ device_id, online }) => online && device_id === receiver.device_id);
+      if (isThere && wasAway) {
+        end();
+        tell(run, 'waiting_accept');
+      }
+      wasAway ||= !isThere;
+      if (isLate && !isThere) fail().catch(onProblem);
     };
-    const off = emitter.on('presence', seen);
+    const cancel = clock.after(offlineMs, () => {
+      isLate = true;
+      look(parts.presence());
+    });
+    const off = emitter.on('presence', look);
     const end = () => {
       cancel();
       off();
@@ -116,7 +135,6 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     run.signal.addEventListener('abort', end, { once: true });
     // Accepted, it was there, whatever presence says.
     run.until(({ state }) => state !== 'PENDING').then(end, () => {});
-    seen(parts.presence());
   }
 
   function startSending(
@@ -139,9 +157,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     const handle = Object.defineProperties({ receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer, {
       ...Object.getOwnPropertyDescriptors(handleOf(run)),
     });
-    running.set(run.id, { run, handle, sender, receiver: null });
-    run.update(transfer);
-    if (run.signal.aborted) return handle;
+    if (!keep({ run, handle, sender, receiver: null }, transfer)) return handle;
     parts.start();
     sender.begin();
     if (transfer.state === 'PENDING') {
@@ -186,10 +202,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       ...{ sha256: makeHash, concurrency: concurrencyOf(settings) },
     });
     const handle = handleOf(run);
-    running.set(run.id, { run, handle, sender: null, receiver });
     announced.add(run.id);
-    run.update(transfer);
-    if (run.signal.aborted) return handle;
+    if (!keep({ run, handle, sender: null, receiver }, transfer)) return handle;
     parts.start();
     receiver.begin();
     run

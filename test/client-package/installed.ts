@@ -92,7 +92,7 @@ function watch(child: ChildProcess): Program {
     ...{ process: child, done, saying },
     async next(said) {
       const [line] = await saying(new RegExp(`^\\{"said":"${said}".*$`));
-      return JSON.parse(line as string) as Record<string, unknown>;
+      return JSON.parse(line) as Record<string, unknown>;
     },
   };
 }
@@ -123,11 +123,11 @@ export async function installClient(): Promise<Installed> {
     folder,
     files: client.files,
     async run(command, args) {
-      const { stdout } = await run(command, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024 }).catch(
-        (error: Error & { stdout?: string; stderr?: string }) => {
-          throw new Error(`${error.message}\n${error.stdout}\n${error.stderr}`);
-        },
-      );
+      const { stdout } = await run(command, args, { cwd: folder }).catch((error: unknown) => {
+        const said = error as Error & { stdout?: string };
+        throw new Error(`${said.message}
+${said.stdout}`);
+      });
       return stdout;
     },
     start(program, env, args = []) {
