@@ -3,6 +3,7 @@ import { makeAccountCalls, makeDevices } from './account.ts';
 import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
 import { BatonClientError } from './baton-client-error.ts';
 import { type Caller, makeCaller } from './caller.ts';
+import { makeClipboardNews } from './clipboard-news.ts';
 import { systemClock, untilAborted } from './clock.ts';
 import { makeEmitter } from './emitter.ts';
 import { abortedBy, failureOf, signedOut } from './failure.ts';
@@ -51,6 +52,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     store === undefined ? null : makeSessionKeeper({ store, baseUrl, headers, fetch, clock, onEnded, onProblem });
   const caller: Caller = makeCaller({ baseUrl, headers, fetch, clock, keeper, signal: () => session.signal });
   const devices = makeDevices(caller, emitter, onProblem);
+  const clipboard = makeClipboardNews(caller, emitter, onProblem);
   const messages = makeMessages({ caller, isOnline: () => state === 'online', onProblem });
   const transfers = makeTransfers({
     ...{ options, caller, clock, emitter, start, onProblem },
@@ -80,12 +82,18 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     else onProblem(error);
   }
 
-  function onReady({ resumed, presence, device }: Extract<StreamEvent, { name: 'ready' }>['data']): void {
+  function onReady({
+    resumed,
+    presence,
+    device,
+    clipboard: found,
+  }: Extract<StreamEvent, { name: 'ready' }>['data']): void {
     deviceId = device?.device_id ?? null;
     const anew = !resumed || isFirst;
     isFirst = false;
     devices.onPresence(presence.devices);
     if (anew) devices.refetch();
+    if (anew) clipboard.onReady(found);
     transfers.onReady(anew && deviceId !== null);
   }
 
@@ -98,8 +106,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     else if (event.name === 'presence') devices.onPresence(event.data.devices);
     else if (event.name.startsWith('device:')) devices.refetch();
     else if (event.name === 'message:delivered') emitter.emit('delivered', event.data);
-    else if (event.name === 'clipboard') emitter.emit('clipboard', event.data);
-    else if (event.name === 'clipboard:cleared') emitter.emit('clipboard', null);
+    else if (event.name === 'clipboard') clipboard.onChange(event.data);
+    else if (event.name === 'clipboard:cleared') clipboard.onChange(null);
     else if (event.name === 'transfer:incoming') transfers.onIncoming(event.data);
     else if (event.name === 'transfer:updated') transfers.onUpdated(event.data);
     else if (event.name === 'relay:rewind') transfers.onRewind(event.data);

@@ -4,7 +4,7 @@ import { BatonClientError } from './baton-client-error.ts';
 import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';
 import { NoAnswerError } from './no-answer.ts';
-import { failureOf } from './failure.ts';
+import { abortedBy, failureOf } from './failure.ts';
 import { watchSilence } from './silence.ts';
 
 /** A piece is answered when it is taken. Whose receiver does not read is told after a minute that the window is full. */
@@ -117,7 +117,7 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
     }
   } catch (error) {
     if (controller.signal.aborted && !signal.aborted) throw silent;
-    throw failureOf(error);
+    throw signal.aborted ? abortedBy(signal) : failureOf(error);
   } finally {
     silence.stop();
   }

@@ -21,6 +21,7 @@ test('what is packed is the build, its types, the examples and the words about t
     const text = readFileSync(join(package_, path), 'utf8');
     return [...text.matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)].map(([, name]) => name as string);
   });
+  const versionIn = (path: string) => (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
   const others = readdirSync(join(installed.folder, 'node_modules')).filter((name) => !name.startsWith('.'));
 
   expect(installed.files).toEqual(
@@ -28,6 +29,7 @@ test('what is packed is the build, its types, the examples and the words about t
   );
   expect(installed.files.filter((path) => !/^(README\.md|package\.json|dist\/|examples\/)/.test(path))).toEqual([]);
   expect(named.filter((name) => !/^\.\/[\w-]+\.js$|^node:stream$/.test(name))).toEqual([]);
+  expect(versionIn(join(package_, 'package.json'))).toBe(versionIn(join(MODULES, '../package.json')));
   expect(others.sort()).toEqual(['@baton', '@noble', 'eventsource-parser']);
 });
 

@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Caller } from '../../../shared/client/caller.ts';
 import type { FileSink } from '../../../shared/client/files.ts';
 import { fileSession } from '../../../shared/client/node-session.ts';
 import { folderSink } from '../../../shared/client/node-sinks.ts';
 import { makeMeter } from '../../../shared/client/progress.ts';
+import { download } from '../../../shared/client/relay-calls.ts';
 import { proposeDeviceName } from '../../../shared/client/sign-in.ts';
 import { readSignInLink } from '../../../shared/client/sign-in-link.ts';
 import { makePieces, streamSource } from '../../../shared/client/sources.ts';
@@ -123,6 +125,15 @@ test('of a stream that is read once, what the service did not take of the last p
   expect([...(await pieces.at(1, 4))]).toEqual([1, 2, 3]);
   expect([...(await pieces.at(4, 4))]).toEqual([4, 5, 6, 7]);
   await expect(pieces.at(0, 4)).rejects.toMatchObject({ code: 'source_failed' });
+});
+
+test('a download that is stopped while bytes come says that it was, and not that it failed', async () => {
+  const controller = new AbortController();
+  const body = new ReadableStream<Uint8Array>({ pull: (stream) => stream.enqueue(new Uint8Array(1)) });
+  const caller = { bytes: () => Promise.resolve(new Response(body)) } as unknown as Caller;
+  const take = async () => controller.abort();
+  const downloading = download(caller, makeManualClock(), { path: '/', offset: 0, take }, controller.signal);
+  await expect(downloading).rejects.toMatchObject({ code: 'aborted' });
 });
 
 test.each([

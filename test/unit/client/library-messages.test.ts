@@ -8,6 +8,11 @@ const ready = {
   ...{ pending: { messages: 0, transfers: 0 }, heartbeat_ms: 15_000, server_id: 's' },
 };
 
+const copied = {
+  ...{ content: 'grün', content_type: 'text/plain', source_device_id: 'phone-0001', source_device_name: 'Phone' },
+  ...{ updated_at: 7, expires_at: 9 },
+};
+
 /** A client on a stream that the test writes. */
 function scene() {
   let write: (name: string, data: unknown) => void = () => {};
@@ -19,6 +24,7 @@ function scene() {
       acknowledged.push((body as { message_ids: string[] }).message_ids);
       return { body: { acked: 1 } };
     }
+    if (path === '/api/clipboard') return { body: copied };
     if (path !== '/api/hub/events') return { body: { devices: [], messages: [] } };
     const text = new TextEncoder();
     const stream = new ReadableStream<Uint8Array>({
@@ -45,6 +51,7 @@ function scene() {
       }
       await problems;
     },
+    ready: (clipboard: object | null) => write('ready', { ...ready, resumed: false, clipboard }),
     send: (id: string, redelivered = false) =>
       write('message', {
         ...{ message_id: id, from_device_id: null, from_name: 'Phone', content: id, created_at: 1, redelivered },
@@ -101,6 +108,21 @@ test('one that could not be taken stays in the mailbox, and is handed out when i
   isReady = true;
   send('m1', true);
   expect(await acknowledged.next()).toEqual(['m1']);
+  await client.close();
+});
+
+test('what became of the clipboard while the stream could not go on is told, once', async () => {
+  const { client, open, ready: becomeReady } = scene();
+  const told = makeInbox<unknown>(String);
+  client.on('clipboard', (change) => told.push(change));
+  await open();
+  becomeReady({ updated_at: 7, expires_at: 9 });
+  const { source_device_id, source_device_name, updated_at, expires_at } = copied;
+  expect(await told.next()).toEqual({ source_device_id, source_device_name, updated_at, expires_at, bytes: 5 });
+  becomeReady({ updated_at: 7, expires_at: 9 });
+  becomeReady(null);
+  expect(await told.next()).toBeNull();
+  expect(told.all).toHaveLength(2);
   await client.close();
 });
 
