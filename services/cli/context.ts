@@ -54,8 +54,14 @@ export function untilOver({ signal }: Context, baton: BatonClient): Promise<neve
     if (signal.aborted) interrupted();
     signal.addEventListener('abort', interrupted, { once: true });
     baton.on('signed-out', () => reject(notSignedIn()));
+    baton.on('state', (state) => {
+      if (state === 'superseded') reject(tooManyPrograms());
+    });
   });
 }
+
+const tooManyPrograms = (): CliError =>
+  new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
 
 /** The device of that name or id. Throws what lists the others. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {

@@ -46,6 +46,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 };
 
 const SENTENCE_OF: Readonly<Record<string, string>> = {
+  aborted: 'Interrupted.',
   network: 'The service cannot be reached.',
   timeout: 'The service does not answer.',
   unexpected_answer: 'What answers at this address is not Baton.',

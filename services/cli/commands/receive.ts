@@ -36,7 +36,11 @@ function sinkOf(transfer: Transfer, options: ReceiveOptions, stored: (path: stri
   return () => writableSink(process.stdout, { end: false });
 }
 
-async function take(context: Context, offer: IncomingTransfer, options: ReceiveOptions): Promise<void> {
+async function take(
+  context: Context,
+  offer: IncomingTransfer,
+  { over, ...options }: ReceiveOptions & { over: Promise<never> },
+): Promise<void> {
   const { output, signal } = context;
   const { transfer } = offer;
   const toFolder = options.dir !== '-';
@@ -59,7 +63,7 @@ async function take(context: Context, offer: IncomingTransfer, options: ReceiveO
   const running = offer.accept(open, { signal, ...(!toFolder && { concurrency: 1 }) });
   const hide = showProgress(running, output);
   try {
-    const done = await running.done;
+    const done = await Promise.race([running.done, over]);
     const result = { transfer_id: done.transfer_id, from: done.sender, bytes: done.total_bytes, files: paths };
     if (!toFolder) return output.note(`Received ${sizeOf(done.total_bytes)}.`);
     output.result(result, process.stderr.isTTY ? paths.join('\n') : null);
@@ -83,10 +87,10 @@ export async function receive(context: Context, options: ReceiveOptions) {
     for (;;) {
       const offer = await Promise.race([next(), over]);
       try {
-        await take(context, offer, options);
+        await take(context, offer, { ...options, over });
       } catch (error) {
         const { code, message } = failureOf(error);
-        if (isOnce || code === 'aborted' || code === 'signed_out' || code === 'usage') throw error;
+        if (isOnce || ['aborted', 'signed_out', 'superseded', 'usage'].includes(code)) throw error;
         output.note(message);
         continue;
       }

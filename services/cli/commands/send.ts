@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { BatonClient, FileSource, OutgoingTransfer } from '../../../shared/client/index.ts';
 import { fileSource, folderSources } from '../../../shared/client/node.ts';
-import { type Context, deviceNamed } from '../context.ts';
+import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { showProgress } from '../progress.ts';
@@ -65,9 +65,18 @@ async function keyOf(deviceId: string, paths: readonly string[], sources: readon
   return hash.digest('hex');
 }
 
+interface Followed {
+  baton: BatonClient;
+  transfer: OutgoingTransfer;
+  entry: Unfinished;
+  /** Ends when all of it fits in the relay. */
+  leave: boolean;
+}
+
 /** Waits for the end; says what is to be said meanwhile. */
-async function follow(context: Context, transfer: OutgoingTransfer, entry: Unfinished, leave: boolean): Promise<void> {
+async function follow(context: Context, { baton, transfer, entry, leave }: Followed): Promise<void> {
   const { output } = context;
+  const over = untilOver(context, baton);
   const sends = sendsOf(context);
   const name = oneLine(transfer.transfer.receiver.name);
   if (!transfer.receiverOnline) {
@@ -76,7 +85,7 @@ async function follow(context: Context, transfer: OutgoingTransfer, entry: Unfin
   const hide = showProgress(transfer, output);
   try {
     if (leave) {
-      await transfer.uploaded;
+      await Promise.race([transfer.uploaded, over]);
       hide();
       const files = transfer.transfer.file_count;
       return output.result(
@@ -84,7 +93,7 @@ async function follow(context: Context, transfer: OutgoingTransfer, entry: Unfin
         `Left ${files} ${files === 1 ? 'file' : 'files'} for ${name}.`,
       );
     }
-    const done = await transfer.done;
+    const done = await Promise.race([transfer.done, over]);
     await sends.remove(transfer.id);
     const lines = (done.files ?? []).map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
     const result = { transfer_id: done.transfer_id, state: done.state, files: done.file_count, bytes: done.total_bytes };
@@ -92,7 +101,7 @@ async function follow(context: Context, transfer: OutgoingTransfer, entry: Unfin
   } catch (error) {
     hide();
     const { code } = failureOf(error);
-    if (code !== 'aborted' && code !== 'signed_out') await sends.remove(entry.transferId);
+    if (!['aborted', 'signed_out', 'superseded'].includes(code)) await sends.remove(entry.transferId);
     else output.note('Stopped. The same command, or `baton send --continue`, goes on with it.');
     throw error;
   }
@@ -115,7 +124,7 @@ async function goOn(context: Context, baton: BatonClient, entry: Unfinished, lea
   }
   const transfer = await baton.transfers.resume(entry.transferId, piece, { signal, offlineMs: null });
   context.output.note('Going on where it stopped.');
-  await follow(context, transfer, entry, leave);
+  await follow(context, { baton, transfer, entry, leave });
 }
 
 async function offer(
@@ -167,7 +176,7 @@ export async function send(context: Context, given: readonly string[], options: 
         const about = { key: pieceKey, to: deviceId, paths, spool };
         const { transfer, entry } = await offer(context, baton, piece, about);
         isKept = true;
-        await follow(context, transfer, entry, leave);
+        await follow(context, { baton, transfer, entry, leave });
       }
     } finally {
       if (!isKept && spool !== null) await rm(spool.path, { force: true });
