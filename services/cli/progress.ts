@@ -13,7 +13,7 @@ function lineOf(progress: Progress, bar: string): string {
     ...(totalFiles > 1 ? [`${files} of ${totalFiles} files`] : []),
     ...(isPaused ? ['paused'] : [`${sizeOf(Math.round(bytesPerSecond))}/s`]),
     ...(secondsLeft !== null && bytes < totalBytes ? [`${durationOf(secondsLeft)} left`] : []),
-    ...(path === null ? [] : [path === 'peer' ? 'direct' : 'relayed']),
+    ...(path === null ? [] : ['relayed']),
   ];
   return parts.join('  ');
 }
