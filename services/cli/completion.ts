@@ -22,7 +22,9 @@ complete -o filenames -F _baton baton
 }
 
 function forZsh(program: Command): string {
-  const names = program.commands.map((each) => `    ${quoted(`${each.name()}:${each.summary() || each.description()}`)}`);
+  const names = program.commands.map(
+    (each) => `    ${quoted(`${each.name()}:${each.summary() || each.description()}`)}`,
+  );
   const cases = program.commands.map((each) => `    ${each.name()}) compadd -- ${longOf(each).join(' ')}; _files ;;`);
   return `#compdef baton
 _baton() {

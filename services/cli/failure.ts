@@ -16,7 +16,7 @@ export class CliError extends Error {
   readonly status: number;
   readonly code: string;
 
-  constructor(message: string, { status = EXIT.failed as number, code = 'failed' } = {}) {
+  constructor(message: string, { status = EXIT.failed, code = 'failed' }: { status?: number; code?: string } = {}) {
     super(message);
     this.status = status;
     this.code = code;

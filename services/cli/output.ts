@@ -28,7 +28,8 @@ export function durationOf(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-const width = (text: string): number => [...text].length;
+const letters = new Intl.Segmenter();
+const width = (text: string): number => [...letters.segment(text)].length;
 
 /** Columns side by side, as wide as what is in them. */
 export function tableOf(rows: readonly (readonly string[])[]): string {

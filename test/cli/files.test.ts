@@ -37,8 +37,7 @@ async function receiving(folder: string, more: string[] = []): Promise<Run> {
 /** Resolves when so much of a file is stored under the folder. */
 async function stored(folder: string, bytes: number): Promise<void> {
   const at = join(phone.folder, folder);
-  const sizes = () =>
-    existsSync(at) ? readdirSync(at).map((name) => readFileSync(join(at, name)).length) : [];
+  const sizes = () => (existsSync(at) ? readdirSync(at).map((name) => readFileSync(join(at, name)).length) : []);
   for (const until = Date.now() + 60_000; Date.now() < until; ) {
     if (sizes().some((size) => size >= bytes)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -79,7 +78,8 @@ test('names that are meant to do harm are written safely, or refused', async () 
   for (const { status } of outcomes) expect([0, 1]).toContain(status);
   const sent = outcomes.filter(({ status }) => status === 0);
   expect(sent.length).toBeGreaterThanOrEqual(5);
-  for (const { name, status, said } of outcomes) if (status !== 0) expect([name, said]).toEqual([name, expect.stringContaining('invalid_request')]);
+  for (const { name, status, said } of outcomes)
+    if (status !== 0) expect([name, said]).toEqual([name, expect.stringContaining('invalid_request')]);
   const got = readdirSync(join(phone.folder, 'odd-in'));
   for (const name of got) expect(name).not.toMatch(/[\x00-\x1f\u202e\\]|^con\./);
   expect(got.map((name) => readFileSync(join(phone.folder, 'odd-in', name), 'utf8')).sort()).toEqual(
@@ -183,7 +183,10 @@ test('files for which there is no space are refused before anything is written',
   const [one, two] = (await cli.devices('Sender', 'Taker')) as [Terminal, Terminal];
   const run = two.run(['receive', '--dir', 'full', '--yes', '--once']);
   await run.says(/Waiting for/);
-  const { access_token: token } = JSON.parse(readFileSync(join(one.config, 'session.json'), 'utf8')) as Record<string, string>;
+  const { access_token: token } = JSON.parse(readFileSync(join(one.config, 'session.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
   const offer = await fetch(`${cli.door.url}/api/transfer/init`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },

@@ -39,7 +39,10 @@ export interface Terminal {
   readonly config: string;
   run(args: readonly string[], options?: RunOptions): Run;
   /** Runs it to its end; throws when the status is another one than `status`. */
-  ok(args: readonly string[], options?: { input?: string; status?: number }): Promise<{ stdout: string; stderr: string }>;
+  ok(
+    args: readonly string[],
+    options?: { input?: string; status?: number },
+  ): Promise<{ stdout: string; stderr: string }>;
 }
 
 /** Replicas, a broker, and terminals. The door is one address for both replicas, which can be shut. */
@@ -182,7 +185,8 @@ export async function startCliSite(): Promise<CliSite> {
         const made = run(args, input === undefined ? {} : { input });
         const status = await made.status;
         const [stdout, stderr] = [made.stdout(), made.stderr()];
-        if (status !== wanted) throw new Error(`baton ${args.join(' ')}: ${status}, not ${wanted}\n${stdout}\n${stderr}`);
+        if (status !== wanted)
+          throw new Error(`baton ${args.join(' ')}: ${status}, not ${wanted}\n${stdout}\n${stderr}`);
         return { stdout, stderr };
       },
     };

@@ -7,9 +7,9 @@ function seenOf({ online, last_seen_at: seen }: Device): string {
   return seen === null ? 'never seen' : `${durationOf((Date.now() - seen) / 1000)} ago`;
 }
 
-const tableOfDevices = (devices: readonly Device[]): string =>
+const tableOfDevices = (list: readonly Device[]): string =>
   tableOf(
-    devices.map((device) => [
+    list.map((device) => [
       device.current ? '*' : ' ',
       oneLine(device.name),
       device.type,
@@ -34,7 +34,10 @@ export async function status(context: Context) {
     ];
     const { device, scope } = me;
     const user = { user_id: me.user_id, name: me.name };
-    output.result({ url: settings.url, device, user, scope, session_expires_at: kept?.session_expires_at }, tableOf(lines));
+    output.result(
+      { url: settings.url, device, user, scope, session_expires_at: kept?.session_expires_at },
+      tableOf(lines),
+    );
   });
 }
 

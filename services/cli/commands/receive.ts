@@ -47,7 +47,9 @@ async function take(
   if (!offer.isAccepted) {
     if (toFolder && !(await hasSpace(resolve(options.dir), transfer.total_bytes))) {
       await offer.reject({ signal });
-      throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, { code: 'no_space' });
+      throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, {
+        code: 'no_space',
+      });
     }
     if (!options.yes && !(await askYesNo(`${offered(transfer)}. Take it?`, signal))) {
       await offer.reject({ signal });
@@ -82,7 +84,9 @@ export async function receive(context: Context, options: ReceiveOptions) {
     const over = untilOver(context, baton);
     baton.start();
     await Promise.race([baton.untilOnline({ signal }), over]);
-    output.note(options.dir === '-' ? 'Waiting for a file ...' : `Waiting for files; they go to ${resolve(options.dir)} ...`);
+    output.note(
+      options.dir === '-' ? 'Waiting for a file ...' : `Waiting for files; they go to ${resolve(options.dir)} ...`,
+    );
     const isOnce = options.once === true || options.dir === '-';
     for (;;) {
       const offer = await Promise.race([next(), over]);
@@ -111,9 +115,9 @@ function offersOf(baton: BatonClient, from: string | undefined): () => Promise<I
     hand = null;
   });
   return () =>
-    new Promise((take) => {
+    new Promise((resolveOffer) => {
       const first = waiting.shift();
-      if (first !== undefined) take(first);
-      else hand = take;
+      if (first !== undefined) resolveOffer(first);
+      else hand = resolveOffer;
     });
 }

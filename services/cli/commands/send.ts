@@ -96,7 +96,12 @@ async function follow(context: Context, { baton, transfer, entry, leave }: Follo
     const done = await Promise.race([transfer.done, over]);
     await sends.remove(transfer.id);
     const lines = (done.files ?? []).map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
-    const result = { transfer_id: done.transfer_id, state: done.state, files: done.file_count, bytes: done.total_bytes };
+    const result = {
+      transfer_id: done.transfer_id,
+      state: done.state,
+      files: done.file_count,
+      bytes: done.total_bytes,
+    };
     output.result(result, [...lines, `Sent to ${name}.`].join('\n'));
   } catch (error) {
     hide();

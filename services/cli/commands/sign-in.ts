@@ -8,7 +8,7 @@ import { oneLine } from '../output.ts';
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
 
 /** An address as people type it: `baton.example.com` is https, the own machine is http. */
-export function urlOf(text: string): string {
+function urlOf(text: string): string {
   const isOwn = /^(localhost|127\.|\[::1\])/.test(text);
   const whole = /^[a-z]+:\/\//i.test(text) ? text : `${isOwn ? 'http' : 'https'}://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : null;
@@ -17,11 +17,17 @@ export function urlOf(text: string): string {
 }
 
 /** Shows a code, and waits until a device that is signed in approves it. */
-export async function login(context: Context, address: string | undefined, options: { name?: string; force?: boolean }) {
+export async function login(
+  context: Context,
+  address: string | undefined,
+  options: { name?: string; force?: boolean },
+) {
   const { output, session, settings, signal } = context;
   const kept = await session.load();
   if (kept !== null && !options.force) {
-    throw new CliError(`This device is signed in as ${kept.device?.name ?? kept.user.name}. Say --force, or \`baton logout\`.`);
+    throw new CliError(
+      `This device is signed in as ${kept.device?.name ?? kept.user.name}. Say --force, or \`baton logout\`.`,
+    );
   }
   const baseUrl = address === undefined ? settings.url : urlOf(address);
   const deviceName = options.name ?? proposeDeviceName(hostname());
