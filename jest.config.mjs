@@ -13,7 +13,7 @@ export default {
   // Suites with scripts of their own.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '<rootDir>/test/(bench|chaos|storm|neighbour|browser|client-package|deploy)/',
+    '<rootDir>/test/(bench|chaos|storm|neighbour|browser|client-package|cli|deploy)/',
     ...LEFT_OUT.map((folder) => `<rootDir>/test/${folder}/`),
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],

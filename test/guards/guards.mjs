@@ -86,8 +86,8 @@ export const GUARDS = [
   {
     name: 'the id of a removed device',
     file: 'services/sync/sessions/sessions.ts',
-    from: 'const meta = isBuried ? newDeviceId() : wanted.device_id;',
-    to: 'const meta = isBuried ? wanted.device_id : wanted.device_id;',
+    from: 'const meta = isTombstoned ? newDeviceId() : wanted.device_id;',
+    to: 'const meta = isTombstoned ? wanted.device_id : wanted.device_id;',
     test: ['test/sessions/revocation.test.ts', 'never given again'],
   },
   {
@@ -233,7 +233,7 @@ export const GUARDS = [
   {
     name: 'a push target is of one account',
     file: 'services/sync/push/deliverer.ts',
-    from: 'if (!(await store.owns(registration, account, fact.deviceId))) {',
+    from: 'if (!(await store.owns(registration, account, job.deviceId))) {',
     to: 'if (store.owns === undefined) {',
     test: ['test/push/subscriptions.test.ts', 'that was taken over is sent nothing more'],
   },
@@ -275,7 +275,7 @@ export const GUARDS = [
   {
     name: 'pending pushes outlive their replica',
     file: 'services/sync/push/module.ts',
-    from: 'deliverer.takeOver(account, fact);',
+    from: 'deliverer.takeOver(account, job);',
     to: '',
     test: ['test/push/surviving.test.ts', 'loses no push'],
   },

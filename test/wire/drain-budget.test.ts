@@ -53,20 +53,6 @@ test('a replica that is used says that it is not ready, and goes on taking reque
   expect(tookMs).toBeGreaterThan(4_900);
 });
 
-test('a few streams are not spread over the time that thousands get', async () => {
-  const replica = await startWith({ APP_DRAIN_NOTICE_SECONDS: '0' });
-  const user = randomUser();
-  const streams = [1, 2, 3].map(() => recordStream({ baseUrl: replica.url, headers: makeDevice({ user }).headers }));
-  await Promise.all(streams.map((stream) => stream.next('ready')));
-  const { code, tookMs } = await stop(replica);
-  expect(code).toBe(0);
-  expect(tookMs).toBeLessThan(SOON_MS);
-  for (const stream of streams) {
-    expect((await stream.next('reconnect')).data).toMatchObject({ reason: 'draining' });
-    await stream.stop();
-  }
-});
-
 test('whatever is open, a replica is gone before whoever stops it loses patience', async () => {
   const replica = await startWith({ APP_SHUTDOWN_SECONDS: '6' });
   const stream = recordStream({ baseUrl: replica.url, headers: makeDevice({ user: randomUser() }).headers });

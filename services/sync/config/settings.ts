@@ -268,7 +268,7 @@ export const SETTINGS = {
   }),
   APP_DRAIN_SECONDS: setting(integer(0, 600), {
     default: '25',
-    meaning: 'Over how long the streams are ended when the replica is asked to stop, at a hundred a second or slower.',
+    meaning: 'Over how long the streams are ended when the replica is asked to stop.',
   }),
   APP_RATE_LIMIT_SCALE: setting(decimal(0, 1_000_000), {
     default: '1',

@@ -4,16 +4,10 @@ import type { Stream } from './stream.ts';
 /** How long the last detaches may take before the sockets are cut. */
 const SETTLE_MS = 5_000;
 
-/**
- * Fewer streams need not be spread so widely: this is a hundred a second, where 5,000 came back to one replica within
- * 4.6 s (DECISIONS.md).
- */
-const PACE_MS = 10;
-
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Ends all streams in random order, evenly over `spreadMs` or less, each with a `retry` of its own. Resolves when they are gone
+ * Ends all streams in random order, evenly over `spreadMs`, each with a `retry` of its own. Resolves when they are gone
  * and `isSettled` says that the store knows of it.
  */
 export async function endEvenly(
@@ -21,11 +15,10 @@ export async function endEvenly(
   spreadMs: number,
   isSettled: () => boolean,
 ): Promise<void> {
-  const overMs = Math.min(spreadMs, streams.size * PACE_MS);
   const order = [...streams.values()].sort(() => Math.random() - 0.5);
   const started = performance.now();
   for (const [index, stream] of order.entries()) {
-    const waitMs = started + (overMs * index) / order.length - performance.now();
+    const waitMs = started + (spreadMs * index) / order.length - performance.now();
     if (waitMs > 5) await delay(waitMs);
     stream.end('draining', spreadRetryMs(500, 3_000));
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Registries } from './script.ts';
 import type { Word } from './script-values.ts';
@@ -85,6 +86,8 @@ export function scriptText(parts: TextParts): string {
   const values = [...locals.values()];
   const makers = Object.entries(MAKERS).filter(([maker]) => values.some((value) => value.startsWith(maker)));
   const all = [
+    // So that it is known in the store's slow log and in `MONITOR`.
+    `-- ${basename(file.pathname, '.lua')}`,
     ...bound.map(([name, value]) => `local ${name} = ${literal(value)}`),
     ...chunks,
     ...makers.map(([, lua]) => lua),
