@@ -5,7 +5,7 @@ import type { Emitter } from './emitter.ts';
 import { readSignInLink } from './sign-in-link.ts';
 import type { Device, PresenceEntry } from './wire.ts';
 
-export interface DeviceRoom {
+export interface DeviceModule {
   readonly api: Devices;
   onPresence(entries: readonly PresenceEntry[]): void;
   /** Reads the list anew; once for changes that come together. */
@@ -17,7 +17,7 @@ export function makeDevices(
   caller: Caller,
   emitter: Emitter<ClientEvents>,
   onProblem: (error: unknown) => void,
-): DeviceRoom {
+): DeviceModule {
   let known: readonly Device[] = [];
   let presence: readonly PresenceEntry[] = [];
   let isFetching = false;

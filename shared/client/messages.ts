@@ -15,13 +15,13 @@ interface Parts {
   onProblem: (error: unknown) => void;
 }
 
-export interface MessageRoom {
+export interface MessageModule {
   readonly api: Messages;
   /** A message of the stream, whether it came before or not. */
   onMessage(message: Message): void;
 }
 
-export function makeMessages({ caller, isOnline, onProblem }: Parts): MessageRoom {
+export function makeMessages({ caller, isOnline, onProblem }: Parts): MessageModule {
   const taken = makeRecent(TAKEN);
   const taking = new Set<string>();
   const toAcknowledge = new Set<string>();

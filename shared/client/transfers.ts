@@ -39,7 +39,7 @@ interface Parts {
   onProblem: (error: unknown) => void;
 }
 
-export interface TransferRoom {
+export interface TransferModule {
   readonly api: Transfers;
   onIncoming(data: EventData<'transfer:incoming'>): void;
   onUpdated(data: EventData<'transfer:updated'>): void;
@@ -59,7 +59,7 @@ interface Running {
 const refused = (message: string): BatonClientError =>
   new BatonClientError('invalid_request', message, { action: 'tell-user' });
 
-export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: Parts): TransferRoom {
+export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: Parts): TransferModule {
   const running = new Map<string, Running>();
   /** Announced to the application, until they end. */
   const announced = new Set<string>();

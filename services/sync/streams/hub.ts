@@ -2,17 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { Presence } from '../../../shared/contract/presence.ts';
 import { presenceView } from '../presence/presence-view.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
 import { isStoreAway } from '../../server/redis/faults.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type CatchUp, makeCatchUp, type PendingEvent } from './catch-up.ts';
+import { type CatchUp, makeCatchUp } from './catch-up.ts';
 import { addressed, frame, isPosition } from './frames.ts';
 import { endEvenly } from './drain.ts';
-import { sendReady } from './ready.ts';
+import { countOpened, sendReady } from './ready.ts';
 import { Heartbeat, spreadRetryMs } from './heartbeat.ts';
+import type { HubModules } from './hub-modules.ts';
 import type { AccountSets } from '../replicas/account-sets.ts';
 import { LocalStreams } from './local-streams.ts';
 import { type Reconciler, makeReconciler } from '../presence/reconciler.ts';
@@ -27,19 +27,6 @@ import { countTransitions, type Reconcile, type Transitions } from '../presence/
 
 /** A superseded client must not come back by itself; should it, then late. */
 const SUPERSEDED_RETRY_MS = 60_000;
-
-/** What the hub asks of other modules. */
-export interface HubModules {
-  readPresence: (account: string) => Promise<Presence>;
-  /** What a stream is owed beside the log, page by page. */
-  pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
-  /** Recreates a missing device row; false when there is none to be had. */
-  restoreRow: (caller: Caller) => Promise<boolean>;
-  /** Whether the device was signed out, as far as this replica has heard. */
-  isRevoked: (account: string, deviceId: string) => boolean;
-  /** Makes sure the account is in the index of due things. */
-  scheduleDue: (account: string, inMs: number) => Promise<void>;
-}
 
 interface HubParts {
   store: HubStore;
@@ -222,7 +209,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
     await endEvenly(this.streams.all, spreadMs, () => this.sweeper.settled);
   }
 
-  /** Attaches an opening stream and greets it; also when a stream lost its position in the middle. */
+  /** Attaches an opening stream and sends its `ready`; also when a stream lost its position in the middle. */
   async #begin(stream: Stream, malformed: boolean): Promise<void> {
     const { replica, timing, metrics } = this.#parts;
     stream.state = 'opening';
@@ -237,9 +224,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
       const lostReason = malformed ? 'expired' : opened.lostReason;
       if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
       else if (stream.readySent && stream.needsReady) metrics.repairs_total.inc({ cause: 'lost presence' });
-      if (!stream.readySent) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
-      if (!stream.readySent)
-        metrics.stream_open_duration_seconds.observe((performance.now() - stream.askedAtMs) / 1000);
+      if (!stream.readySent) countOpened(metrics, stream, lostReason ?? 'resumed');
       this.#note(stream, attached);
       if (lostReason !== null || stream.needsReady) {
         sendReady(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });

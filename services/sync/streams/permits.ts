@@ -14,5 +14,3 @@ export function makePermits(count: number) {
     }
   };
 }
-
-export type WithPermit = ReturnType<typeof makePermits>;
