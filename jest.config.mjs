@@ -13,11 +13,11 @@ export default {
   // Suites with scripts of their own.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '<rootDir>/test/(bench|chaos|storm|neighbour|browser|deploy)/',
+    '<rootDir>/test/(bench|chaos|storm|neighbour|browser|client-package|cli|deploy)/',
     ...LEFT_OUT.map((folder) => `<rootDir>/test/${folder}/`),
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/shared/client/dist/'],
   testEnvironment: './test/support/leak-free.mjs',
   testSequencer: './test/support/longest-first.mjs',
   reporters: ['default', './test/support/time-report.mjs', './test/support/skip-report.mjs'],

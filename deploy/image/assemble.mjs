@@ -32,14 +32,16 @@ await buildOrExit();
 for (const [name, entry] of Object.entries(SERVICES)) {
   put(`dist/${entry}`);
   put(`dist/${entry}.map`);
-  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './${entry}';\n`);
+  // Loaded after the heap was seen to, and not beside it.
+  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './heap.mjs';\nawait import('./${entry}');\n`);
 }
 for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
 cpSync(join(ROOT, 'dist/reference'), join(folder, 'app/dist/reference'), { recursive: true });
 put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');
 put('LICENSE');
 for (const file of ['users.acl', 'sentinels.conf']) put(`deploy/redis/${file}`, `dist/${file}`);
-for (const program of ['health.mjs', 'secrets.mjs', 'cluster.mjs']) put(`deploy/image/${program}`, `dist/${program}`);
+for (const program of ['heap.mjs', 'heap-flags.mjs', 'health.mjs', 'secrets.mjs', 'cluster.mjs'])
+  put(`deploy/image/${program}`, `dist/${program}`);
 const { name, version, license, type } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 writeFileSync(join(folder, 'app/package.json'), `${JSON.stringify({ name, version, license, type })}\n`);
 for (const [top, places] of Object.entries(MOUNTS)) {

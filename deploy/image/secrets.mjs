@@ -56,14 +56,16 @@ const passwords = Object.fromEntries(
 const sentinelPassword = keep('sentinel/password');
 const digest = (user) => `#${createHash('sha256').update(passwords[user]).digest('hex')}`;
 
-const ownRules = readFileSync(new URL('users.acl', import.meta.url), 'utf8')
-  .split('\n')
-  .find((line) => line.startsWith('user baton '));
+const ownUsers = readFileSync(new URL('users.acl', import.meta.url), 'utf8').split('\n');
+const ownRules = (user) => ownUsers.find((line) => line.startsWith(`user ${user} `)).replace(/#0{64}/, digest(user));
 const RULES = [
-  // Whoever knows nobody may ask whether it lives.
-  'user default on nopass resetkeys resetchannels -@all +ping',
-  ownRules.replace(/#0{64}/, digest('baton')),
-  `user broker on ${digest('broker')} resetkeys ~broker:* resetchannels -@all +@connection +@read +@write +@scripting +@transaction -@dangerous +info +time +wait +cluster|slots +asking`,
+  // A server that reads its append-only file again does so as this user, and silently drops every transaction that it may not
+  // repeat (redis/redis 14541, valkey-io/valkey 3983). So it may do everything, and nobody has its password.
+  `user default on #${createHash('sha256').update(randomBytes(32)).digest('hex')} ~* &* +@all`,
+  // Who may ask whether it lives.
+  'user health on nopass resetkeys resetchannels -@all +ping',
+  ownRules('baton'),
+  ownRules('broker'),
   `user replica on ${digest('replica')} resetkeys resetchannels -@all +psync +replconf +ping`,
   `user sentinel on ${digest('sentinel')} resetkeys resetchannels &__sentinel__:hello -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill`,
   `user operator on ${digest('operator')} ~* &* +@all`,

@@ -1,15 +1,18 @@
 import { build } from './build.mjs';
 import { runTool } from './command.mjs';
 import { findDrift } from './generate.mjs';
+import { findMonitoringFlaws } from './monitoring.mjs';
 import { installPackages, requireNode } from './setup.mjs';
 import {
   findDrawers,
   findLocalWords,
   findLongFiles,
   findOddScripts,
+  findRetiredWords,
   findScriptsOfManyKeys,
   findScriptsThatReach,
 } from './text-rules.mjs';
+import { ROOT } from './tree.mjs';
 
 /*
  * `npm run check`: what can be said of the code without running it. One line a gate, what a gate found only when it
@@ -26,11 +29,18 @@ const rule = (find) => async () => {
   return { ok: found.length === 0, output: found.join('\n') };
 };
 
-async function generated() {
-  const built = await build();
+/** One build for all gates that look at what was built. */
+let building = null;
+const onBuild = (find) => async () => {
+  building ??= build();
+  const built = await building;
   if (!built.ok) return { ok: false, output: `the build failed:\n${built.output}` };
-  const drift = await findDrift();
-  return { ok: drift.length === 0, output: [...drift, 'npm run generate brings them up to date'].join('\n') };
+  return rule(find)();
+};
+
+async function drift() {
+  const found = await findDrift();
+  return found.length === 0 ? [] : [...found, 'npm run generate brings them up to date'];
 }
 
 const GATES = {
@@ -38,11 +48,13 @@ const GATES = {
   lint: () => tool('oxlint', []),
   format: () => tool('biome', ['format', '--reporter=summary', '--max-diagnostics=none']),
   'dead code': () => tool('knip', ['--no-progress', '--treat-config-hints-as-errors']),
-  generated,
+  generated: onBuild(drift),
+  monitoring: onBuild(() => findMonitoringFlaws((path) => import(`${ROOT}dist/${path}`))),
   'file size': rule(findLongFiles),
   'file names': rule(() => [...findDrawers(), ...findOddScripts()]),
   scripts: rule(() => [...findScriptsThatReach(), ...findScriptsOfManyKeys()]),
   'local words': rule(findLocalWords),
+  'retired words': rule(findRetiredWords),
 };
 
 async function pass([name, gate]) {
@@ -50,7 +62,7 @@ async function pass([name, gate]) {
   const { ok, output } = await gate().catch((error) => ({ ok: false, output: error.stack }));
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
-    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
+    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(13)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
   );
   return ok;
 }

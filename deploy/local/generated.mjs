@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DASHBOARDS } from '../monitoring/dashboards.mjs';
+import { dashboardFile } from './grafana.mjs';
+import { alertsWithMeaning } from './monitoring.mjs';
 import { ROOT } from './tree.mjs';
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -68,7 +71,7 @@ async function keyTable({ built }) {
     '# Keys',
     '`{u}` is the account: the percent-encoded user id, as hash tag, so that all of an account lies in one slot.',
     'Generated from `keys.ts`.',
-    table(['key', 'type', 'lifetime', 'room', 'what'], rows),
+    table(['key', 'type', 'lifetime', 'module', 'what'], rows),
   ].join('\n\n');
 }
 
@@ -78,14 +81,14 @@ async function metricTable({ built }) {
   return [
     '# Metrics',
     'Served as `GET /metrics` on the admin port, beside the metrics of Node itself. No label holds an id.',
-    'Generated from `services/sync/telemetry/metrics.ts`.',
+    'Generated from the `metrics.ts` of each module.',
     table(['metric', 'kind', 'labels', 'what'], rows),
   ].join('\n\n');
 }
 
-/** Every command that a script calls, as its source says. */
-function commandsOfScripts() {
-  const folder = join(ROOT, 'services');
+/** Every command that a script of the service calls, as its source says. */
+function commandsOfScripts(service) {
+  const folder = join(ROOT, 'services', service);
   const scripts = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.lua'));
   const calls = scripts.flatMap((name) => [
     ...readFileSync(join(folder, name), 'utf8').matchAll(/redis\.call\(\s*'([A-Za-z]+)'/g),
@@ -93,18 +96,39 @@ function commandsOfScripts() {
   return calls.map(([, command]) => command.toLowerCase());
 }
 
-async function aclFile({ built }) {
-  const { CLIENT_COMMANDS } = await built('services/sync/redis/client-commands.js');
-  const commands = [...new Set([...commandsOfScripts(), ...CLIENT_COMMANDS])].sort();
-  const allowed = commands.map((command) => `+${command}`).join(' ');
+/** One user of the ACL: the keys and channels of its prefix, and the commands of its scripts and its clients. */
+async function aclUser({ built }, { name, service, prefix, channels }) {
+  const { CLIENT_COMMANDS } = await built(`services/${service}/redis/client-commands.js`);
+  const commands = [...new Set([...commandsOfScripts(service), ...CLIENT_COMMANDS])].sort();
+  const rules = [`~${prefix}:*`, 'resetchannels', ...(channels ? [`&${prefix}:*`] : []), '-@all'];
+  return `user ${name} on #${'0'.repeat(64)} resetkeys ${[...rules, ...commands.map((each) => `+${each}`)].join(' ')}`;
+}
+
+async function aclFile(parts) {
+  const { SETTINGS: ofReplica } = await parts.built('services/sync/config/settings.js');
+  const { SETTINGS: ofBroker } = await parts.built('services/broker/config/settings.js');
+  const [baton, broker] = [ofReplica.APP_KEY_PREFIX.default, ofBroker.BROKER_KEY_PREFIX.default];
   return [
-    '# The least that a replica needs, for the key prefix `baton`. Set a password of your own in place of the digest.',
-    `user baton on #${'0'.repeat(64)} resetkeys ~baton:* resetchannels &baton:* -@all ${allowed}`,
+    `# The least that a replica needs, for the key prefix \`${baton}\`. Set a password of your own in place of the digest.`,
+    '# Leave the user `default` on with all permissions, and give it a password: as this user Redis reads its append-only file',
+    '# again, and silently drops each transaction that it may not repeat (seen with 7.0.15; redis/redis 14541, valkey 3983).',
+    await aclUser(parts, { name: 'baton', service: 'sync', prefix: baton, channels: true }),
+    `# The least that the broker needs, for the key prefix \`${broker}\`. Neither reads what the other holds.`,
+    await aclUser(parts, { name: 'broker', service: 'broker', prefix: broker, channels: false }),
   ].join('\n');
 }
 
 /** It needs a package, which may not be installed yet when this file is read. */
 const chart = () => import('./chart-values.mjs');
+
+async function alertTable() {
+  const rows = (await alertsWithMeaning()).map(({ alert, severities, means }) => [
+    `[${alert}](${alert}.md)`,
+    severities.join(', '),
+    means,
+  ]);
+  return table(['alert', 'severity', 'means'], rows);
+}
 
 async function chartTable() {
   return table(['value', 'default', 'what'], (await chart()).chartRows());
@@ -126,4 +150,9 @@ export const GENERATED = [
   { file: 'deploy/redis/users.acl', make: aclFile },
   { file: 'helm/baton/values.schema.json', make: async (parts) => (await chart()).chartSchema(parts) },
   { file: 'helm/baton/README.md', section: 'values', make: chartTable },
+  { file: 'deploy/runbooks/README.md', section: 'alerts', make: alertTable },
+  ...Object.keys(DASHBOARDS).map((name) => ({
+    file: `helm/baton/files/dashboards/${name}.json`,
+    make: () => dashboardFile(name),
+  })),
 ];

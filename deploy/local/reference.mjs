@@ -15,10 +15,10 @@ const LICENCES = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'];
 const PICTURES = { 'image/svg+xml': '.svg', 'image/png': '.png', 'image/jpeg': '.jpg' };
 
 const PACKAGE = join(ROOT, 'node_modules/swagger-ui-dist');
-const SOURCE = join(ROOT, 'services/sync/http/reference');
+const SOURCE = join(ROOT, 'services/sync/http/documents/reference');
 const OUT = join(ROOT, 'dist/reference');
 
-export const REFERENCE_SOURCES = OWN.map((name) => `services/sync/http/reference/${name}`);
+export const REFERENCE_SOURCES = OWN.map((name) => `services/sync/http/documents/reference/${name}`);
 export const REFERENCE_MANIFEST = 'reference/manifest.json';
 
 /** The content policy lets in no `data:`, so that each picture of a style becomes a file. */

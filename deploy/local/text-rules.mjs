@@ -46,10 +46,20 @@ export function findOddScripts() {
 }
 
 /** Lua that a module lends to others, as it exports functions in TypeScript. */
-const LENT = new Set(['presence/presence', 'messages/mail', 'push/push', 'push/queue', 'replicas/liveness']);
+const LENT = new Set([
+  'presence/presence',
+  'messages/mail',
+  'push/push',
+  'push/queue',
+  'replicas/liveness',
+  'transfers/offers',
+]);
 
-/** What does more than eight keys' worth in one step, and why it must: a refused one leaves nothing behind. */
-const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'account-erase.lua']);
+/**
+ * What takes more than eight keys, and why: a refused command leaves nothing behind, and a stream that opens reads what is
+ * pending in the step that writes its route.
+ */
+const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-attach.lua']);
 const MOST_KEYS = 8;
 
 /** A script takes chunks that are for all, those of its own module, and those that another one lends. */
@@ -89,4 +99,41 @@ export function findLocalWords() {
     .filter((path) => !BINARY.test(path))
     .flatMap((path) => linesOf(path).map((text, i) => ({ at: `${path}:${i + 1}`, text })))
     .flatMap(({ at, text }) => LOCAL.filter(([word]) => word.test(text)).map(([, what]) => `${at}: ${what}`));
+}
+
+const GLOSSARY = 'services/README.md';
+/** The words that the glossary has retired: the first column of its second table. */
+function retiredWords() {
+  const [, rows = ''] = /^\| retired \|.*\n\|.*\n((?:\|.*\n)*)/m.exec(readFileSync(join(ROOT, GLOSSARY), 'utf8')) ?? [];
+  const words = [...rows.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => cell.split(', '));
+  return new Set(words.map((word) => word.trim()));
+}
+
+/** The words of a name in camelCase, PascalCase, kebab-case or with underlines; in singular and plural. */
+const wordsOf = (name) =>
+  name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .flatMap((word) => [word, word.replace(/s$/, '')]);
+
+const EXPORTED = /^export (?:async |declare )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+
+/** What a file is called by, and what it exports. */
+function namesOf(path) {
+  const exported = /\.(ts|mjs)$/.test(path)
+    ? [...readFileSync(join(ROOT, path), 'utf8').matchAll(EXPORTED)].map(([, name]) => name)
+    : [];
+  return [...path.split('/'), ...exported];
+}
+
+/** Words that the glossary has retired come back in no file name and no export. */
+export function findRetiredWords() {
+  const retired = retiredWords();
+  if (retired.size === 0) return [`${GLOSSARY}: the table of retired words is missing`];
+  return SOURCES.flatMap(filesUnder).flatMap((path) =>
+    namesOf(path)
+      .flatMap((name) => wordsOf(name).filter((word) => retired.has(word)))
+      .map((word) => `${path}: "${word}" is a retired word (${GLOSSARY}, "Words")`),
+  );
 }

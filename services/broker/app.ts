@@ -1,17 +1,19 @@
 import { hostname } from 'node:os';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
 import { BROKER_LIMITS } from '../../shared/contract/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
-import { makeExpress } from '../sync/http/express-app.ts';
-import { hostChecks } from '../sync/http/host-check.ts';
-import { makeProblemHandler } from '../sync/http/problem.ts';
-import { requestId } from '../sync/http/request-context.ts';
-import { makeRequestLog } from '../sync/http/request-log.ts';
-import { addressText, startServer } from '../sync/http/server.ts';
-import { close, connectCommands, type Redis } from '../sync/redis/connections.ts';
-import { Reachability } from '../sync/redis/reachability.ts';
-import { makeLogger } from '../sync/telemetry/logger.ts';
-import { makeMetrics } from '../sync/telemetry/metrics.ts';
-import { VERSION } from '../sync/version.ts';
+import { makeExpress } from '../server/http/express-app.ts';
+import { hostChecks } from '../server/http/host-check.ts';
+import { makeProblemHandler } from '../server/http/problem.ts';
+import { requestId } from '../server/http/request-context.ts';
+import { makeRequestLog } from '../server/http/request-log.ts';
+import { addressText, startServer } from '../server/http/server.ts';
+import { close, connectCommands, type Redis } from '../server/redis/connections.ts';
+import { Reachability } from '../server/redis/reachability.ts';
+import { ServerCheck } from '../server/redis/server-check.ts';
+import { makeLogger } from '../server/telemetry/logger.ts';
+import { VERSION } from '../server/version.ts';
 import type { BrokerConfig } from './config/config.ts';
 import { makeForwardAuth } from './edge/routes.ts';
 import { mountApi } from './http/api.ts';
@@ -26,7 +28,7 @@ import { makeProvider } from './login/provider.ts';
 import { makeReturnTo } from './login/return-to.ts';
 import { makeDevLogin, makeProviderLogin } from './login/routes.ts';
 import { makeKeys } from './redis/keys.ts';
-import { makeScriptLoader } from '../sync/redis/scripts.ts';
+import { makeScriptLoader } from '../server/redis/scripts/scripts.ts';
 import { cookieForm } from './sessions/cookie.ts';
 import { makeSessionList } from './sessions/list.ts';
 import { makeSessionHandlers } from './sessions/routes.ts';
@@ -45,15 +47,8 @@ export interface BrokerApp {
   stop(): Promise<void>;
 }
 
-/** Builds the broker from its configuration and starts it: the only file that constructs and wires. */
-export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
-  const { publicUrl } = config;
-  const logger = makeLogger({ level: config.logLevel, server: `broker:${hostname()}:${config.http.port}` });
-  for (const warning of config.warnings) logger.warn(warning);
-  const metrics = makeMetrics({ version: VERSION });
-
-  // The store, and the keys that are kept there.
-  const { address } = config.redis;
+/** The store, and the keys that are kept there. */
+function openStore({ redis: { address, keyPrefix }, keyring: settings }: BrokerConfig, logger: Logger) {
   const reachability = new Reachability({ store: 'broker', address, logger });
   const redis = connectCommands({
     address,
@@ -65,97 +60,151 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     onWell: () => reachability.worked('commands'),
     // Also a cluster has the commands of one server: beside scripts, all that is asked has one key.
   }) as Redis;
-  const keys = makeKeys(config.redis.keyPrefix);
+  const servers = new ServerCheck({
+    store: 'broker',
+    connection: redis,
+    address,
+    logger,
+    keeps: true,
+    announces: false,
+  });
+  const keys = makeKeys(keyPrefix);
   const scripts = makeScriptLoader({ connection: redis, family: 'broker', announcing: null });
-  const { secrets, keySeconds, overlapSeconds } = config.keyring;
   const keyring = new Keyring({
     store: makeKeyringStore({ redis, scripts, keys }),
-    secrets,
-    keyMs: keySeconds * 1000,
-    overlapMs: overlapSeconds * 1000,
+    secrets: settings.secrets,
+    keyMs: settings.keySeconds * 1000,
+    overlapMs: settings.overlapSeconds * 1000,
     logger,
-    onChecked: (ok, error) => (ok ? reachability.commandWorked() : reachability.commandFailed(error)),
+    onChecked: (ok, error) => {
+      if (!ok) return reachability.commandFailed(error);
+      reachability.commandWorked();
+      servers.run().catch((failure: unknown) => logger.debug({ err: failure }, 'the store could not be looked at'));
+    },
   });
+  return { db: { redis, scripts, keys }, keyring };
+}
 
-  // The rooms.
+type Opened = ReturnType<typeof openStore>;
+
+/** Sessions, and the tokens that speak of them. */
+function makeModules(
+  { publicUrl, sessions: { graceSeconds, refusedSubjects } }: BrokerConfig,
+  { db, keyring }: Opened,
+) {
   const { name: cookieName } = cookieForm(publicUrl);
   const tokens = makeTokens({ keyring, issuer: publicUrl });
-  const sessionStore = makeSessionStore({
-    redis,
-    scripts,
-    keys,
-    graceMs: config.sessions.graceSeconds * 1000,
+  const store = makeSessionStore({
+    ...db,
+    graceMs: graceSeconds * 1000,
     replaySeconds: BROKER_LIMITS.mintReplaySeconds,
   });
-  const { refusedSubjects } = config.sessions;
-  const sessions = makeSessions({ store: sessionStore, keyring, tokens, cookieName, refusedSubjects });
+  const sessions = makeSessions({ store, keyring, tokens, cookieName, refusedSubjects });
+  return { sessions, list: makeSessionList({ store }), tokens, cookieName };
+}
+
+type Modules = ReturnType<typeof makeModules>;
+
+/** The login that the configuration chose, or the refusal of one. */
+function mountLogin(
+  app: Express,
+  config: BrokerConfig,
+  keyring: Keyring,
+  sessions: Modules['sessions'],
+  logger: Logger,
+) {
+  const { publicUrl } = config;
   const { dev, oidc, returnOrigins, app: loginApp } = config.login;
   const login = { sessions, app: loginApp, publicUrl, returnTo: makeReturnTo({ publicUrl, returnOrigins }), logger };
+  if (dev) {
+    const { begin, finish } = makeDevLogin(login);
+    app.get('/login', begin).post('/login/dev', loginForm, finish);
+    return;
+  }
+  if (oidc === null) {
+    app.get('/login', () => {
+      throw new BatonError('feature_disabled', 'This broker has no login: see BROKER_OIDC_ISSUER');
+    });
+    return;
+  }
+  const provider = makeProvider({
+    oidc,
+    callbackUrl: `${publicUrl}/login/callback`,
+    onUserInfoFailure: (error) => logger.warn({ err: error }, 'the provider did not tell a name'),
+  });
+  const attempts = makeAttempts({ keyring, publicUrl });
+  const { begin, finish } = makeProviderLogin({ ...login, provider, attempts, rolesClaim: oidc.rolesClaim });
+  app.get('/login', begin).get('/login/callback', finish);
+}
 
-  // The port, in the order in which a request meets it.
-  let draining = false;
+interface AppParts {
+  config: BrokerConfig;
+  keyring: Keyring;
+  modules: Modules;
+  isDraining: () => boolean;
+  logger: Logger;
+}
+
+/** The port, in the order in which a request meets it. */
+function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Express {
+  const { sessions, list, tokens, cookieName } = modules;
+  const { returnOrigins } = config.login;
   const app = makeExpress();
   const checks = hostChecks(config.http.allowedHosts);
   app.use(requestId, noStore, makeSecurityHeaders({ returnOrigins }), makeRequestLog({ logger }), ...checks);
-  const handlers = makeSessionHandlers({ sessions, list: makeSessionList({ store: sessionStore }) });
-  mountApi(app, handlers, makeServiceAuth({ tokens: config.tokens }));
+  mountApi(app, makeSessionHandlers({ sessions, list }), makeServiceAuth({ tokens: config.tokens }));
   // Envoy keeps the method of the request and puts its path behind this one.
   app.all(
     ['/forward-auth', '/forward-auth/*path'],
     makeForwardAuth({ app: config.forwardAuth.app, sessions, tokens, cookieName }),
   );
-  if (dev) {
-    const { begin, finish } = makeDevLogin(login);
-    app.get('/login', begin).post('/login/dev', loginForm, finish);
-  } else if (oidc !== null) {
-    const provider = makeProvider({
-      oidc,
-      callbackUrl: `${publicUrl}/login/callback`,
-      onUserInfoFailure: (error) => logger.warn({ err: error }, 'the provider did not tell a name'),
-    });
-    const attempts = makeAttempts({ keyring, publicUrl });
-    const { begin, finish } = makeProviderLogin({ ...login, provider, attempts, rolesClaim: oidc.rolesClaim });
-    app.get('/login', begin).get('/login/callback', finish);
-  } else {
-    app.get('/login', () => {
-      throw new BatonError('feature_disabled', 'This broker has no login: see BROKER_OIDC_ISSUER');
-    });
-  }
-  const maxAgeSeconds = Math.floor(Math.min(KEY_SET_SECONDS, overlapSeconds / 2));
+  mountLogin(app, config, keyring, sessions, logger);
+  const maxAgeSeconds = Math.floor(Math.min(KEY_SET_SECONDS, config.keyring.overlapSeconds / 2));
   app.get('/.well-known/jwks.json', makeKeySetHandler({ keyring, maxAgeSeconds }));
   app.get('/healthz', (_req, res) => {
-    if (draining) throw new BatonError('draining');
+    if (isDraining()) throw new BatonError('draining');
     if (!keyring.isReady) throw new BatonError('store_unavailable');
     res.json({ status: 'ok' });
   });
   app.use(() => {
     throw new BatonError('not_found', 'Nothing is served here');
   });
-  app.use(makeProblemHandler({ logger, metrics }));
+  app.use(makeProblemHandler({ logger }));
+  return app;
+}
 
-  const server = await startServer({ app, ...config.http });
+/** Builds the broker from its configuration and starts it: the only file that constructs and wires. */
+export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
+  const { http, login, publicUrl } = config;
+  const logger = makeLogger({ level: config.logLevel, server: `broker:${hostname()}:${http.port}` });
+  for (const warning of config.warnings) logger.warn(warning);
+  let stopping: Promise<void> | null = null;
+  const opened = openStore(config, logger);
+  const { keyring, db } = opened;
+  const modules = makeModules(config, opened);
+  const app = makeApp({ config, keyring, modules, isDraining: () => stopping !== null, logger });
+
+  const server = await startServer({ app, host: http.host, port: http.port });
   logger.info(
     {
-      listens: addressText(config.http.host, server.port),
+      listens: addressText(http.host, server.port),
       publicUrl,
-      login: dev ? 'dev' : oidc === null ? 'none' : 'oidc',
-      redis: address.mode,
+      login: login.dev ? 'dev' : login.oidc === null ? 'none' : 'oidc',
+      redis: config.redis.address.mode,
       version: VERSION,
     },
     'listening',
   );
   // The client goes on trying by itself; the keyring tells when it has succeeded.
-  redis.connect().catch(() => undefined);
+  db.redis.connect().catch(() => undefined);
   keyring.start();
 
   const stop = async (): Promise<void> => {
-    draining = true;
     await server.close(FINISH_MS);
     await keyring.stop();
-    close(redis);
+    close(db.redis);
     logger.info('stopped');
   };
-  let stopping: Promise<void> | null = null;
   return {
     port: server.port,
     stop: () => {

@@ -1,4 +1,4 @@
-import { ConfigError } from '../sync/config/config.ts';
+import { ConfigError } from '../server/config/config-error.ts';
 import { startBroker } from './app.ts';
 import { loadConfig } from './config/config.ts';
 

@@ -1,5 +1,6 @@
 import { startApp } from './app.ts';
-import { ConfigError, loadConfig } from './config/config.ts';
+import { ConfigError } from '../server/config/config-error.ts';
+import { loadConfig } from './config/config.ts';
 
 /** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */
 const EX_CONFIG = 78;

@@ -1,19 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
+import { drainPlan } from './drain-plan.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
-/** A balancer takes this long to notice that `/readyz` is off; until then new requests still arrive. */
-const STILL_ACCEPTING_MS = 10_000;
-/** What still runs after the drain, a listing or a poll that was just answered, is cut after so long. */
-const LAST_REQUESTS_MS = 5_000;
 const LAST_SCRAPE_MS = 1_000;
+/** How often it is looked whether anybody uses this replica. */
+const QUIET_CHECK_MS = 500;
 
 interface Stops {
   stop: () => unknown;
 }
 interface Closes {
   close: (deadlineMs: number) => Promise<void>;
+}
+interface Arrivals {
+  isQuiet: (forMs: number) => boolean;
 }
 
 /** What runs in a replica, as far as stopping goes. */
@@ -30,7 +32,7 @@ interface Running {
   replica: Stops;
   store: Stops;
   broker: { close: () => Promise<void> } | null;
-  ports: { publicServer: Closes; adminServer: Closes };
+  ports: { publicServer: Closes; adminServer: Closes; arrivals: Arrivals };
 }
 
 interface ShutdownParts {
@@ -39,8 +41,21 @@ interface ShutdownParts {
   logger: Logger;
 }
 
+/**
+ * A balancer takes as long as the notice to see that `/readyz` is off; until then new requests still arrive. Where nobody
+ * came for that long already there is none that would send any, but for one at most (see DECISIONS.md): then it is over.
+ */
+async function giveNotice(noticeMs: number, arrivals: Arrivals): Promise<void> {
+  const endsAt = performance.now() + noticeMs;
+  for (let leftMs = noticeMs; leftMs > 0; leftMs = endsAt - performance.now()) {
+    await delay(Math.min(QUIET_CHECK_MS, leftMs));
+    if (arrivals.isQuiet(noticeMs)) return;
+  }
+}
+
 /** How a replica ends: it takes itself off the balancer, hands its clients over, then stops what they used. */
 export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownParts) {
+  const plan = drainPlan(drain);
   let isDraining = false;
   let isStopping = false;
   let ending: Promise<void> | null = null;
@@ -51,11 +66,12 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
     const tookSoFar = metrics.drain_duration_seconds;
     Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
     isDraining = true;
-    if (drain.streamsSeconds > 0) await delay(STILL_ACCEPTING_MS);
+    logger.info({ withinSeconds: plan.totalMs / 1000, noticeSeconds: plan.noticeMs / 1000 }, 'draining');
+    await giveNotice(plan.noticeMs, ports.arrivals);
     isStopping = true;
     running.signin.drain();
-    await Promise.all([hub.drain(drain.streamsSeconds * 1000), relay.requests.drain(drain.transfersSeconds * 1000)]);
-    await ports.publicServer.close(LAST_REQUESTS_MS);
+    await Promise.all([hub.drain(plan.streamsMs), relay.requests.drain(plan.transfersMs)]);
+    await ports.publicServer.close(plan.requestsMs);
     for (const worker of running.workers) await worker.stop();
     for (const part of [running.identity, hub, running.bus]) part.stop();
     await running.started;
@@ -64,11 +80,13 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
     relay.bulk.stop();
     await running.broker?.close();
     await ports.adminServer.close(LAST_SCRAPE_MS);
-    logger.info('stopped');
+    logger.info({ afterSeconds: Math.round((performance.now() - startedAt) / 100) / 10 }, 'stopped');
   };
 
   return {
     isDraining: (): boolean => isDraining,
+    /** After so long what is still open is cut. */
+    limitMs: plan.noticeMs + Math.max(plan.streamsMs, plan.transfersMs),
     /** Nobody is waited for any more. */
     isStopping: (): boolean => isStopping,
     /** Resolves when nothing is left. Repeated calls are one. */

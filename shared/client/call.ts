@@ -4,9 +4,15 @@ import type { ROUTES, RouteName } from '../contract/routes.ts';
 /** The types of typed calls, all of them derived from the route table. */
 type Table = typeof ROUTES;
 
-/** Every route but the event stream, which is `makeStream`'s. */
+/** Every route but the event stream, which is `makeStream`'s, and those whose news are bytes or headers (`relay-calls.ts`). */
 export type CallName = {
-  [N in RouteName]: Table[N]['answers'] extends Readonly<Record<number, 'text/event-stream'>> ? never : N;
+  [N in RouteName]: Table[N]['answers'] extends Readonly<Record<number, 'text/event-stream'>>
+    ? never
+    : Table[N]['bytes'] extends true
+      ? never
+      : Table[N]['method'] extends 'HEAD'
+        ? never
+        : N;
 }[RouteName];
 
 /** The body of one answer of the table: parsed JSON, null where there is none, the text of a page. */

@@ -105,6 +105,8 @@ export function openConnection({ send, clock, onFrame, ...opening }: Opening): C
     });
     const decoder = new TextDecoder();
     const reader = body.getReader();
+    // Not left to the signal alone: Node 20 forgets, at a garbage collection, to pass an abort on to a body that is being read.
+    controller.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
     while (drop === null) {
       const { done, value } = await reader.read();
       if (done) return;

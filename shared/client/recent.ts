@@ -2,12 +2,14 @@
 export interface Recent {
   /** True when the word was new, and then it is remembered. */
   add(word: string): boolean;
+  has(word: string): boolean;
 }
 
 export function makeRecent(limit: number): Recent {
   // A Set iterates in the order of insertion: its first element is the oldest.
   const words = new Set<string>();
   return {
+    has: (word) => words.has(word),
     add(word) {
       if (words.has(word)) return false;
       words.add(word);

@@ -32,7 +32,7 @@ export async function readRefusal(response: Response): Promise<Refusal> {
     const extras = { members: { status }, ...(retryAfterSeconds !== null && { retryAfterSeconds }) };
     return { error: new BatonError(code, `Unexpected answer (HTTP ${status})`, extras), status, byService: false };
   }
-  const { detail, errors, ...members } = problem;
+  const { detail = problem['title'], errors, ...members } = problem;
   const extras: ErrorExtras = {
     members,
     ...(Array.isArray(errors) && { errors: errors as NonNullable<ErrorExtras['errors']> }),

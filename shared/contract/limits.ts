@@ -130,8 +130,10 @@ export const ACCOUNT_BYTES = {
   presence: 2 * LIMITS.devicesPerAccount * 256,
   /** Texts, and who, when and for whom. */
   mail: LIMITS.mailboxBytes + KEPT_MESSAGES * 512,
-  /** A place of each message in the mailbox of one device, four of each transfer. */
-  inbox: (KEPT_MESSAGES + 4 * LIMITS.transferRecords) * 272,
+  /** A place of each message in the mailbox of one device. */
+  inbox: KEPT_MESSAGES * 272,
+  /** Three places of each transfer: it is pending, and listed for both parties. */
+  offers: 3 * LIMITS.transferRecords * 272,
   log: 2 * LIMITS.logBytes,
   /** As JSON in memory, for which the store takes a little more. */
   clipboard: 3 * LIMITS.clipboardBytes,
@@ -143,6 +145,6 @@ export const ACCOUNT_BYTES = {
   targets: LIMITS.targetLists * 7_680,
   /** A target for each platform of a device. */
   subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
-  /** One push is owed to a device for each kind and sender on each of three platforms; with its place in time. */
+  /** One push is pending for a device for each kind and sender on each of three platforms; with its place in time. */
   pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,
 } as const;

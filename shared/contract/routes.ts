@@ -12,7 +12,7 @@ import { signinRoutes } from './signin.ts';
 import { streamRoutes } from './stream.ts';
 import { transferRoutes } from './transfers.ts';
 
-/** The route table: everything the public port serves. A new room adds its rows here and nowhere else. */
+/** The route table: everything the public port serves. A new module adds its rows here and nowhere else. */
 export const ROUTES = {
   ...identityRoutes,
   ...signinRoutes,

@@ -41,10 +41,23 @@ export async function eventually<T>(what: string, look: () => Promise<T | null>)
   throw new Error(`Not in ${READY_WITHIN_MS} ms: ${what}`);
 }
 
+/** The shared store as the broker's own user sees it, where it has one. */
+function asBroker(env: Record<string, string>): Record<string, string> {
+  const own = process.env.APP_TEST_BROKER_REDIS_URL;
+  return own !== undefined && env['BROKER_REDIS_URL'] === sharedRedisUrl() ? { BROKER_REDIS_URL: own } : {};
+}
+
 /** Starts a broker without waiting for it. `env` is added to the defaults; an empty value takes one away. */
 export function spawnBroker(env: Record<string, string>, port: number): BrokerProcess {
   const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
-    env: { PATH: process.env.PATH, BROKER_PORT: String(port), BROKER_HOST: '127.0.0.1', ...DEFAULTS, ...env },
+    env: {
+      PATH: process.env.PATH,
+      BROKER_PORT: String(port),
+      BROKER_HOST: '127.0.0.1',
+      ...DEFAULTS,
+      ...env,
+      ...asBroker(env),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../services/broker/config/config.ts';
-import { ConfigError } from '../../services/sync/config/config.ts';
+import { ConfigError } from '../../services/server/config/config-error.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { spawnBroker, stopBrokers } from './brokers.ts';
 
@@ -72,6 +72,12 @@ test.each<[Env, string[]]>([
 test('production warns about what it can do without', () => {
   const bare = { ...PRODUCTION, BROKER_SECRET: '', BROKER_TOKENS: 'baton:short', BROKER_OIDC_ISSUER: '' };
   expect(loadConfig(bare).warnings).toHaveLength(3);
+});
+
+test('a key that begins to sign sooner than replicas look again is worth a warning', () => {
+  const soon = { ...PRODUCTION, BROKER_KEY_OVERLAP_SECONDS: '299' };
+  expect(loadConfig(soon).warnings).toEqual([expect.stringMatching(/^BROKER_KEY_OVERLAP_SECONDS is below the 300 s/)]);
+  expect(loadConfig({ ...soon, BROKER_KEY_OVERLAP_SECONDS: '300' }).warnings).toEqual([]);
 });
 
 test.each<[Env, string[]]>([

@@ -43,6 +43,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   provider.misbehaviour = {};
+  provider.redirectUris = [];
   provider.user = { claims: { sub: 'user-42', name: 'Anna Müller' }, userinfo: {} };
 });
 
@@ -277,6 +278,27 @@ describe('the provider', () => {
   test('is asked for what it is only once', async () => {
     await Promise.all(Array.from({ length: 10 }, () => begin(makeBrowser())));
     expect(provider.asked['/.well-known/openid-configuration']).toBe(1);
+  });
+
+  test.each([{}, { keepsOld: false }, { alg: 'ES256' }])(
+    'may change its keys between two logins: %j',
+    async (change) => {
+      expect((await logIn(makeBrowser())).status).toBe(303);
+      const fetched = provider.asked['/jwks'] ?? 0;
+      await provider.rotate(change);
+      for (let i = 0; i < 3; i++) expect((await logIn(makeBrowser())).status).toBe(303);
+      // Once for the new key, and not for each login.
+      expect(provider.asked['/jwks']).toBe(fetched + 1);
+    },
+  );
+
+  test('refuses a callback address that was not registered, and takes the one that was', async () => {
+    provider.redirectUris = ['https://elsewhere.example/login/callback'];
+    const atProvider = locationOf(await begin(makeBrowser()));
+    const path = atProvider.slice(provider.issuer.length);
+    expect((await request({ url: provider.issuer }, { path })).status).toBe(400);
+    provider.redirectUris = [`${broker.url}/login/callback`];
+    expect((await logIn(makeBrowser())).status).toBe(303);
   });
 
   test('may be away: the page says so, and the login works when it is back', async () => {

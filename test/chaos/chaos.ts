@@ -124,7 +124,7 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
     await fleet.readRepairs();
     load.allowAbsence();
   }
-  // Those who are away come back: what they are owed must reach them too.
+  // Those who are away come back: what is pending for them must reach them too.
   load.recall();
   await takeCheckpoint(checkpoints, segments.length + 1);
   await load.stop();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -71,8 +71,9 @@ function* renderTests(tools, schemas) {
         const found = await configurationsOf(manifests);
         assert.ok(found.replica);
         const { terminationGracePeriodSeconds: grace } = containerOf(manifests, 'replica').pod;
-        const { streamsSeconds, transfersSeconds } = found.replica.drain;
-        assert.equal(grace, 10 + Math.max(streamsSeconds, transfersSeconds) + 15);
+        const { noticeSeconds, streamsSeconds, transfersSeconds, shutdownSeconds } = found.replica.drain;
+        assert.equal(grace, noticeSeconds + Math.max(streamsSeconds, transfersSeconds) + 15);
+        assert.equal(shutdownSeconds, grace);
       },
     };
   }
@@ -267,6 +268,25 @@ function* wholeTests({ helm4, 'helm-unittest': unittest }) {
         assert.equal(board.data['over.json'], '{"title": "{{ pod }}"}\n');
         assert.equal(board.metadata.labels.grafana_dashboard, '1');
       }),
+  };
+  yield {
+    title: 'every alert is in the PrometheusRule, with the address of its runbook, and every dashboard has a ConfigMap',
+    body: async () => {
+      const manifests = manifestsOf(await template(helm4, { values: [SCENARIOS.production] }));
+      const { groups } = manifests.find(({ kind }) => kind === 'PrometheusRule').spec;
+      const ours = parse(textOf('helm/baton/files/rules/baton.yaml')).groups;
+      const moved = (rule) => ({
+        ...rule,
+        annotations: { ...rule.annotations, runbook_url: `https://git.example/baton/${rule.annotations.runbook_url}` },
+      });
+      assert.deepEqual(
+        groups,
+        ours.map((group) => ({ ...group, rules: group.rules.map(moved) })),
+      );
+      const boards = manifests.filter(({ metadata }) => metadata.name.startsWith('baton-dashboard-'));
+      const names = readdirSync(join(ROOT, 'helm/baton/files/dashboards'));
+      assert.deepEqual(boards.flatMap(({ data }) => Object.keys(data)).sort(), names.sort());
+    },
   };
   yield {
     title: 'it is a part of another chart, which can leave it out',

@@ -41,7 +41,6 @@ test('a place in the mailbox whose text has expired is not counted, and goes wit
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const { redis, account } = mailOf(phone);
   await send(laptop, phone, 'there');
-  // As an offer leaves it that renews the one and not the other.
   await redis.zadd(`${account}:inbox`, 0, `${phone.id}:${Date.now() - 8 * DAY_MS}-1:${uuidv7()}`);
   const stream = site.listen(phone, site.one);
   expect((await stream.next('ready')).data.pending.messages).toBe(1);

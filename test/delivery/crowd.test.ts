@@ -14,19 +14,19 @@ import { type Site, startSite } from '../support/site.ts';
 const ACCOUNTS = Number(process.env.APP_TEST_CROWD_ACCOUNTS ?? 4);
 /** Beside the one that reads. */
 const DEVICES = LIMITS.streamsPerAccount / LIMITS.streamsPerDevice - 1;
-const DEAF = ACCOUNTS * DEVICES * LIMITS.streamsPerDevice;
+const UNREAD = ACCOUNTS * DEVICES * LIMITS.streamsPerDevice;
 
 /** Messages between two looks: as many as one request acknowledges. */
 const ROUND = LIMITS.ackIds;
 
 let site: Site;
-const deaf: Socket[] = [];
+const unread: Socket[] = [];
 beforeAll(async () => {
   // Collected soon, so that what is measured is what is held: Node 24 leaves 60 MiB of it lie, Node 20 up to 44.
   site = await startSite({ NODE_OPTIONS: '--max-semi-space-size=1' }, { alone: true });
 });
 afterAll(async () => {
-  for (const socket of deaf) socket.destroy();
+  for (const socket of unread) socket.destroy();
   await site.stop();
 });
 
@@ -48,7 +48,7 @@ function openAndNeverRead(device: TestDevice): void {
     if (isOpen) socket.pause();
   });
   socket.on('end', () => isOpen || openAndNeverRead(device));
-  deaf.push(socket);
+  unread.push(socket);
 }
 
 async function look() {
@@ -89,7 +89,7 @@ async function startAccount() {
 
 test('a crowd that never reads is ended, costs little memory until then, and keeps nothing from those who read', async () => {
   const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, startAccount));
-  const before = await until(look, ({ streams }) => streams === DEAF + ACCOUNTS, 'all streams to be open');
+  const before = await until(look, ({ streams }) => streams === UNREAD + ACCOUNTS, 'all streams to be open');
   // What a replica needs for so much traffic it needs whether anybody reads or not.
   let warmMib = before.rssMib;
   let now = before;
@@ -102,10 +102,10 @@ test('a crowd that never reads is ended, costs little memory until then, and kee
     rssMib = Math.max(rssMib, now.rssMib);
   }
 
-  expect(now.slow).toBe(DEAF);
+  expect(now.slow).toBe(UNREAD);
   expect(buffered).toBeGreaterThan(0);
   // The most that a connection takes before it says stop, and one frame. Measured: 17 KiB each, on Node 20 and on 24.
-  expect(buffered / DEAF).toBeLessThan(32 * 1024);
+  expect(buffered / UNREAD).toBeLessThan(32 * 1024);
   // Measured: 15 to 33 MiB for 240 streams, on Node 20 and on 24.
-  expect(rssMib).toBeLessThan(warmMib + 60 + DEAF / 16);
+  expect(rssMib).toBeLessThan(warmMib + 60 + UNREAD / 16);
 }, 300_000);

@@ -79,10 +79,10 @@ test('a client that never reads is ended, and holds no more memory than its boun
   const phone = makeDevice({ user, name: 'Phone' });
   await phone.on(replica).call('listDevices');
   const { hostname, port } = new URL(replica.url);
-  const deaf = connect(Number(port), hostname).pause();
+  const paused = connect(Number(port), hostname).pause();
   const headers = Object.entries(phone.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  deaf.write(`GET /api/hub/events HTTP/1.1\r\nHost: localhost\r\n${headers.join('')}\r\n`);
-  deaf.on('error', () => undefined);
+  paused.write(`GET /api/hub/events HTTP/1.1\r\nHost: localhost\r\n${headers.join('')}\r\n`);
+  paused.on('error', () => undefined);
   const isPhoneOnline = async () => {
     const { devices } = (await laptop.on(replica).call('getPresence')).body;
     return devices.some(({ name, online }) => name === 'Phone' && online);
@@ -100,10 +100,10 @@ test('a client that never reads is ended, and holds no more memory than its boun
     await laptop.on(replica).call('sendSignal', { body: { to: 'Phone', kind: 'candidate', payload } });
     if (i % 25 === 0) most = Math.max(most, await buffered());
   }
-  const closed = once(deaf, 'close');
+  const closed = once(paused, 'close');
   // Its last frame is in the socket; reading it shows that the replica has ended the stream.
   await until(isPhoneOnline, (online) => !online, 'the phone to be offline');
-  deaf.resume();
+  paused.resume();
   await closed;
 
   expect(most).toBeLessThan(600 * 1024);

@@ -18,7 +18,7 @@ afterAll(() => site.stop());
 
 const keyOf = (user: string, name: string): string => `${site.prefix}:{${user}}:${name}`;
 
-test('a stream whose end was lost is forgotten by a replica that holds nothing of its account, though nobody rings', async () => {
+test('a stream whose end was lost is forgotten by a replica that holds nothing of its account, though nobody notifies it', async () => {
   const proxy = await startTcpProxy(sharedRedisUrl());
   const env = { APP_HUB_OFFLINE_GRACE_MS: '300' };
   const replica = await startReplica({ redisUrl: proxy.url, keyPrefix: site.prefix, env });

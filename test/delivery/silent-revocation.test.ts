@@ -11,10 +11,10 @@ afterAll(() => site.stop());
 
 test('a replica that missed the announcement ends the streams of the device within seconds', async () => {
   const proxy = await startTcpProxy(sharedRedisUrl());
-  const deaf = await site.startReplica({ APP_REDIS_URL: proxy.url });
+  const cutOff = await site.startReplica({ APP_REDIS_URL: proxy.url });
   const laptop = await site.signIn();
   const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
-  const stream = phone.listen(deaf);
+  const stream = phone.listen(cutOff);
   await stream.next('ready');
   proxy.silence('subscribe');
   const removedAt = performance.now();
@@ -23,8 +23,8 @@ test('a replica that missed the announcement ends the streams of the device with
   process.stdout.write(`revoked: on a replica that heard nothing after ${Math.round(at - removedAt)} ms\n`);
 
   expect(at - removedAt).toBeLessThan(10_000);
-  expectProblem(await phone.ask(deaf, { path: '/api/me' }), 'session_revoked');
+  expectProblem(await phone.ask(cutOff, { path: '/api/me' }), 'session_revoked');
   await stream.stop();
-  await deaf.kill();
+  await cutOff.kill();
   await proxy.stop();
 });

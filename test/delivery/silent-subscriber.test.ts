@@ -27,7 +27,7 @@ test('a replica that hears nothing but its own nonces keeps its subscriber', asy
   const keyPrefix = randomPrefix();
   const idle = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix });
   const redis = connectTo(sharedRedisUrl());
-  // Longer than it takes to find one deaf.
+  // Longer than it takes to find its subscriber silent.
   for (let beats = 0; beats < 6; beats++) await untilBeat(idle, redis, keyPrefix);
   redis.disconnect();
   const metrics = await (await fetch(`${idle.adminUrl}/metrics`)).text();

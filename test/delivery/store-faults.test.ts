@@ -162,7 +162,7 @@ test('when the store loses everything, open streams are told and delivery goes o
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 });
 
-test('a store that stalls and wakes up empty, while a replica stalls as well, leaves no stream deaf and no presence wrong', async () => {
+test('a store that stalls and wakes up empty, while a replica stalls as well, leaves no stream without events and no presence wrong', async () => {
   const { laptop, onLaptop, onPhone, send } = await startPair();
   await send('before');
   await onPhone.next('message', ({ data }) => data.content === 'before');

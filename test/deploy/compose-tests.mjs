@@ -83,6 +83,18 @@ export async function testUse({ test, site }) {
     assert.equal(heard.data.content, 'hello');
     return `${heard.at - sentAt} ms`;
   });
+  await test('a Redis that is killed and started anew still has every session, device and message', async () => {
+    const before = await phone.call('GET', '/api/message');
+    assert.equal(before.messages.length, 1);
+    await site.docker('kill', 'redis');
+    await site.docker('start', 'redis');
+    await until('redis healthy', () => site.isHealthy('redis'), 60);
+    // Nothing had been rewritten: all of it is read from the commands as they came.
+    const after = await until('the store', () => phone.call('GET', '/api/message'));
+    assert.deepEqual(after, before);
+    const { devices } = await laptop.call('GET', '/api/devices');
+    assert.deepEqual(devices.map(({ name }) => name).sort(), ['Laptop', 'Phone', 'Watch']);
+  });
   await test('a relayed file passes nginx as it comes: nothing waits in its memory or on its disk', () =>
     relay(site, laptop, phone));
   await test(`a stream stays open through ${QUIET_SECONDS} s in which nothing happens`, async () => {

@@ -36,7 +36,12 @@ type Vars = Record<string, string>;
 /** What the replicas are told beside the usual; by URLs that are known only when the site starts. */
 type Env = Vars | ((urls: { broker: string; publicUrl: string }) => Vars);
 
-export async function startEdgeSite(kind: EdgeKind, env: Env = {}): Promise<EdgeSite> {
+export async function startEdgeSite(
+  kind: EdgeKind,
+  env: Env = {},
+  /** What the edge asks in place of the broker. */
+  before: (brokerUrl: string) => Promise<{ url: string }> = (url) => Promise.resolve({ url }),
+): Promise<EdgeSite> {
   const [port, brokerPort] = [await freePort(), await freePort()];
   const [keyPrefix, brokerPrefix, redisUrl] = [randomPrefix(), randomPrefix(), sharedRedisUrl()];
   const publicUrl = `http://127.0.0.1:${port}`;
@@ -65,7 +70,7 @@ export async function startEdgeSite(kind: EdgeKind, env: Env = {}): Promise<Edge
   const start = (changed: Record<string, string> = replicaEnv) => startReplica({ redisUrl, keyPrefix, env: changed });
   // The third writes device rows, as sign-in would.
   const [one, two, dev] = await Promise.all([start(), start(), start({})]);
-  const edge = await startEdge(kind, { port, replicas: [one.url, two.url], broker: broker.url });
+  const edge = await startEdge(kind, { port, replicas: [one.url, two.url], broker: (await before(broker.url)).url });
   const redis = connectTo(redisUrl);
   return {
     edge,

@@ -145,6 +145,22 @@ function startCaddy({ port, replicas, broker, spoil = (_, text) => text }: EdgeP
   return run('caddy', ['run', '--config', path, '--adapter', 'caddyfile'], port, { env, folder });
 }
 
+/** The sample that stands between an edge and the broker where people log in elsewhere, as an nginx of its own. */
+export async function startOwnLogin({ broker, auth, portal }: { broker: string; auth: string; portal: string }) {
+  const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'baton-own-login-'))];
+  const sample = readFileSync(join(SHIPPED, 'samples/own-login.nginx.conf'), 'utf8')
+    .replace('127.0.0.1:8090', hostOf(broker))
+    .replace('127.0.0.1:9091', hostOf(auth))
+    .replace('127.0.0.1:8089', `127.0.0.1:${port}`)
+    .replace('https://auth.example/', portal);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (of) => `${of}_temp_path ${folder}/${of};`,
+  );
+  writeFileSync(join(folder, 'nginx.conf'), `events {}\nhttp {\n${temporary.join('\n')}\n${sample}}\n`);
+  const args = ['-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', `daemon off; pid ${folder}/pid;`];
+  return run('nginx', args, port, { folder });
+}
+
 /** Starts an edge on loopback and waits until it listens. */
 export async function startEdge(kind: EdgeKind, parts: EdgeParts): Promise<Edge> {
   const port = parts.port ?? (await freePort());

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** One violation: where it is planted, and what must be said about it. */
 interface Planted {
   what: string;
@@ -5,14 +7,35 @@ interface Planted {
   text: string;
 }
 
+/** What HTTP code is given, and does not import. */
+const BEHIND_HTTP = ['streams', 'presence', 'replicas', 'signals'];
+
 const lines = (count: number, line: string) => `${line}\n`.repeat(count);
 /** A word that a rule forbids in the text of the repository, this file included. */
 const workFolder = ['', 'work', ''].join('/');
 
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const METRICS = 'services/sync/telemetry/lifecycle-metrics.ts';
+
+/** A rule of Prometheus in a file of its own. */
+const ruleFile = (alert: string, expr: string): string =>
+  [
+    'groups:',
+    '  - name: planted',
+    '    rules:',
+    `      - alert: ${alert}`,
+    `        expr: ${expr}`,
+    '        labels: { severity: warning }',
+    `        annotations: { summary: Oh, runbook_url: deploy/runbooks/${alert}.md }`,
+    '',
+  ].join('\n');
+/** The first word that the glossary has retired. */
+const RETIRED = 'room';
+
 /** Violations that the linter must name by rule. */
 export const LINT: (Planted & { rule: string })[] = [
   {
-    what: 'a room that speaks Redis',
+    what: 'a module that speaks Redis',
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/speaks-redis.ts',
     text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
@@ -24,13 +47,13 @@ export const LINT: (Planted & { rule: string })[] = [
     text: "import type { Request } from 'express';\nexport type R = Request;\n",
   },
   {
-    what: 'Express in the Redis room',
+    what: 'Express in redis/',
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/redis/planted.ts',
     text: "import type { Request } from 'express';\nexport type R = Request;\n",
   },
   {
-    what: 'ioredis in the HTTP room',
+    what: 'ioredis in http/',
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/http/planted.ts',
     text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
@@ -42,13 +65,13 @@ export const LINT: (Planted & { rule: string })[] = [
     text: "import type { Redis } from 'ioredis';\nexport type R = Redis;\n",
   },
   {
-    what: "another room's store, as a type",
+    what: "another module's store, as a type",
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/neighbour.ts',
     text: "import type { Put } from '../planted-too/store.ts';\nexport type P = Put;\n",
   },
   {
-    what: "another room's store, imported late",
+    what: "another module's store, imported late",
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/late-neighbour.ts',
     text: "export const store = await import('../planted-too/store.ts');\n",
@@ -64,6 +87,54 @@ export const LINT: (Planted & { rule: string })[] = [
     rule: 'eslint(no-restricted-imports)',
     file: 'services/sync/planted/knows-tests.ts',
     text: "import { word } from '../../../test/planted/word.ts';\nexport const w = word;\n",
+  },
+  {
+    what: 'shared code that knows the replica',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/server/planted/knows-replica.ts',
+    text: "import type { Egg } from '../../sync/planted/egg.ts';\nexport type E = Egg;\n",
+  },
+  {
+    what: 'shared code that knows the broker',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/server/http/planted/knows-broker.ts',
+    text: "import type { Keys } from '../../../broker/redis/keys.ts';\nexport type K = Keys;\n",
+  },
+  {
+    what: 'a broker that knows the replica',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/broker/planted.ts',
+    text: "import type { Egg } from '../sync/planted/egg.ts';\nexport type E = Egg;\n",
+  },
+  {
+    what: 'a replica that knows the broker',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/redis/planted-broker.ts',
+    text: "import type { Keys } from '../../broker/redis/keys.ts';\nexport type K = Keys;\n",
+  },
+  {
+    what: 'Redis code that knows HTTP',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/server/redis/scripts/planted.ts',
+    text: "import type { RequestContext } from '../../http/request-context.ts';\nexport type R = RequestContext;\n",
+  },
+  {
+    what: 'HTTP code that knows Redis',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'services/sync/http/limits/planted.ts',
+    text: "import type { Keys } from '../../redis/keys.ts';\nexport type K = Keys;\n",
+  },
+  ...BEHIND_HTTP.map((module) => ({
+    what: `HTTP code that knows ${module}`,
+    rule: 'eslint(no-restricted-imports)',
+    file: `services/sync/http/planted-${module}.ts`,
+    text: `import type { Put } from '../${module}/planted.ts';\nexport type P = Put;\n`,
+  })),
+  {
+    what: 'a function of 61 lines',
+    rule: 'eslint(max-lines-per-function)',
+    file: 'services/sync/planted/long-function.ts',
+    text: `export function f(): number {\n  let a = 0;\n${lines(58, '  a += 1;')}  return a;\n}\n`,
   },
   {
     what: 'a contract that needs Node',
@@ -213,6 +284,69 @@ export const CHECK: (Planted & { gate: string })[] = [
     file: 'services/sync/planted/scripts.ts',
     text: "// new URL('./many.lua', import.meta.url), keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']\n",
   },
+  {
+    gate: 'monitoring',
+    what: 'a metric that nobody looks at',
+    file: METRICS,
+    text: textOf(METRICS).replace(
+      '  draining: gauge(',
+      "  planted_total: counter('Nobody looks at it'),\n  draining: gauge(",
+    ),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert on a metric that there is not',
+    file: 'helm/baton/files/rules/planted-metric.yaml',
+    text: ruleFile('BusStale', 'rate(baton_no_such_total[5m]) > 0'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert on a label that there is not',
+    file: 'helm/baton/files/rules/planted-label.yaml',
+    text: ruleFile('BusStale', `'sum by (job) (baton_streams{account="ann"}) > 0'`),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert by a label that there is not',
+    file: 'helm/baton/files/rules/planted-group.yaml',
+    text: ruleFile('BusStale', 'sum by (account) (baton_streams) > 0'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'an alert without a runbook',
+    file: 'helm/baton/files/rules/planted-alert.yaml',
+    text: ruleFile('NoSuchPage', 'baton_streams > 0'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'a runbook without an alert',
+    file: 'deploy/runbooks/NoSuchAlert.md',
+    text: '# NoSuchAlert\n\n## What users notice\n\n## How to confirm it\n\n## What to do\n',
+  },
+  {
+    gate: 'monitoring',
+    what: 'a runbook that does not say what to do',
+    file: 'deploy/runbooks/StreamImbalance.md',
+    text: '# StreamImbalance\n\nOne replica has more streams than the others.\n',
+  },
+  {
+    gate: 'monitoring',
+    what: 'a dashboard that asks for what there is not',
+    file: 'deploy/monitoring/dashboards.mjs',
+    text: textOf('deploy/monitoring/dashboards.mjs').replace('sum(baton_streams)', 'sum(baton_streems)'),
+  },
+  {
+    gate: 'retired words',
+    what: 'a file named by a retired word',
+    file: `services/sync/planted/message-${RETIRED}.ts`,
+    text: 'export const a = 1;\n',
+  },
+  {
+    gate: 'retired words',
+    what: 'an export named by a retired word',
+    file: 'services/sync/planted/tells.ts',
+    text: `export const open${RETIRED[0]?.toUpperCase()}${RETIRED.slice(1)}s = 1;\n`,
+  },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
 
@@ -220,6 +354,7 @@ export const CHECK: (Planted & { gate: string })[] = [
 export const PROPS: { file: string; text: string }[] = [
   { file: 'test/planted/word.ts', text: "export const word = 'test';\n" },
   { file: 'services/sync/planted-too/store.ts', text: 'export type Put = number;\n' },
+  ...BEHIND_HTTP.map((module) => ({ file: `services/sync/${module}/planted.ts`, text: 'export type Put = number;\n' })),
   {
     file: 'services/sync/planted/egg.ts',
     text: "import type { Hen } from './hen.ts';\nexport interface Egg {\n  from: Hen;\n}\n",

@@ -86,8 +86,8 @@ export const GUARDS = [
   {
     name: 'the id of a removed device',
     file: 'services/sync/sessions/sessions.ts',
-    from: 'const meta = isBuried ? newDeviceId() : wanted.device_id;',
-    to: 'const meta = isBuried ? wanted.device_id : wanted.device_id;',
+    from: 'const meta = isTombstoned ? newDeviceId() : wanted.device_id;',
+    to: 'const meta = isTombstoned ? wanted.device_id : wanted.device_id;',
     test: ['test/sessions/revocation.test.ts', 'never given again'],
   },
   {
@@ -148,7 +148,7 @@ export const GUARDS = [
   },
   {
     name: 'markup in names',
-    file: 'services/sync/http/page.ts',
+    file: 'services/server/http/page.ts',
     from: ".replaceAll('<', '&lt;')",
     to: '',
     test: ['test/signin/qr.test.ts', 'asks about ANOTHER device'],
@@ -183,7 +183,7 @@ export const GUARDS = [
   },
   {
     name: 'customers with many addresses',
-    file: 'services/sync/http/address-limit.ts',
+    file: 'services/sync/http/limits/address-limit.ts',
     from: 'const IPV6_SUBNET_BITS = 56;',
     to: 'const IPV6_SUBNET_BITS = 64;',
     test: ['test/signin/limits.test.ts', 'a whole IPv6 /56'],
@@ -218,7 +218,7 @@ export const GUARDS = [
   },
   {
     name: 'fields of a form that occur twice',
-    file: 'services/sync/http/body.ts',
+    file: 'services/server/http/request/body.ts',
     from: 'if (twice !== undefined)',
     to: 'if (twice === null)',
     test: ['test/signin/link-page.test.ts', 'a form with a field missing or twice'],
@@ -233,7 +233,7 @@ export const GUARDS = [
   {
     name: 'a push target is of one account',
     file: 'services/sync/push/deliverer.ts',
-    from: 'if (!(await store.owns(registration, account, fact.deviceId))) {',
+    from: 'if (!(await store.owns(registration, account, job.deviceId))) {',
     to: 'if (store.owns === undefined) {',
     test: ['test/push/subscriptions.test.ts', 'that was taken over is sent nothing more'],
   },
@@ -273,9 +273,9 @@ export const GUARDS = [
     test: ['test/push/waking.test.ts', 'no text'],
   },
   {
-    name: 'pushes that were owed outlive their replica',
+    name: 'pending pushes outlive their replica',
     file: 'services/sync/push/module.ts',
-    from: 'deliverer.takeOver(account, fact);',
+    from: 'deliverer.takeOver(account, job);',
     to: '',
     test: ['test/push/surviving.test.ts', 'loses no push'],
   },

@@ -31,6 +31,7 @@ const relayBytes =
 export const CAPS: Readonly<Record<string, number>> = {
   mail: LIMITS.mailboxBytes * OVERHEAD,
   inbox: LIMITS.devicesPerAccount * LIMITS.mailboxMessages * 200 * OVERHEAD,
+  offers: ACCOUNT_BYTES.offers * OVERHEAD,
   log: logBytes * OVERHEAD,
   clipboard: LIMITS.clipboardBytes * OVERHEAD,
   transfer: transferBytes * OVERHEAD,

@@ -164,8 +164,8 @@ test('offers that its sender made since, however many, do not keep an offer from
   const { transfer_id: id } = (await laptop.on(push.site.one).call('initTransfer', { body })).body.transfer;
   await push.service.received(1, subscription);
   // As ended ones stay in its list for a day.
-  const ended = Array.from({ length: 250 }, (_, i) => ['0', `${laptop.id}=${Date.now() + i}-${randomUUID()}`]);
-  await push.site.redis.zadd(`${push.site.prefix}:{${laptop.user}}:inbox`, ...ended.flat());
+  const ended = Array.from({ length: 250 }, (_, i) => ['0', `${laptop.id} all ${Date.now() + i}-${randomUUID()}`]);
+  await push.site.redis.zadd(`${push.site.prefix}:{${laptop.user}}:offers`, ...ended.flat());
   await push.settled(phone);
   expect((await push.service.received(2, subscription))[1]).toMatchObject({
     status: 201,

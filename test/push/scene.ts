@@ -29,7 +29,7 @@ export interface PushSite {
     subscription: FakeSubscription,
     scripted: Exclude<Scripted, number>,
   ): { sent: Promise<unknown>; answer: () => void };
-  /** Resolves when nothing is owed to the devices of this one's account any more. */
+  /** Resolves when no push is pending for the devices of this one's account any more. */
   settled(device: TestDevice): Promise<void>;
   stop(): Promise<void>;
 }
@@ -79,8 +79,8 @@ export async function startPushSite(
     },
     async settled({ user }) {
       const key = `${site.prefix}:{${user}}:due`;
-      const owes = async () => (await site.redis.zrange(key, '0', '-1')).some((job) => job.startsWith('push:'));
-      while (await owes()) await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
+      const isPending = async () => (await site.redis.zrange(key, '0', '-1')).some((job) => job.startsWith('push:'));
+      while (await isPending()) await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
     },
     async stop() {
       await site.stop();

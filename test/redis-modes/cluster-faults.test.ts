@@ -82,7 +82,7 @@ test('when the primary of a replica’s channel is killed, everything accepted a
   expect((await Promise.all(held)).filter((entry) => entry !== '')).toEqual([]);
 });
 
-test('a failover in good order, and then a silent primary, leave no stream deaf', async () => {
+test('a failover in good order, and then a silent primary, leave no stream without events', async () => {
   const channel = channelOf(traffic);
   await cluster.failover(channel);
   await traffic.flowing();

@@ -24,7 +24,7 @@ const SUITES = {
     'test/relay/(rules|both-ways|replaced|slow|timers)',
     'test/wire/(both-sides|permissions|rate-limits)',
   ],
-  // A server like the one of `npm test`, found in another way: the main path of each room, and every link there is.
+  // A server like the one of `npm test`, found in another way: the main path of each module, and every link there is.
   sentinel: [
     'test/commands/(messages|mailbox|streams|clipboard|presence|due-index)',
     'test/transfers/(transfers|signals)',
@@ -37,7 +37,8 @@ const SUITES = {
   ],
 };
 
-const USER = 'baton';
+/** The shipped users of replicas and broker, and the first part of every key. */
+const [USER, BROKER, PREFIX] = ['baton', 'broker', 'baton'];
 const PASSWORD = 'only-for-these-tests';
 
 const { values, positionals } = parseArgs({
@@ -51,32 +52,38 @@ process.env.APP_TEST_REDIS_SERVER = requireRedisServer('APP_TEST_REDIS_URL');
 await buildOrExit();
 register('../chaos/typescript-hooks.mjs', import.meta.url);
 
-/** Gives all servers the user, as the file that is shipped describes it. */
-async function addUser(servers) {
+/**
+ * Gives all servers the users of replicas and broker, as the file that is shipped describes them. Both work under the one
+ * prefix that all tests have.
+ */
+async function addUsers(servers) {
   const text = readFileSync(join(ROOT, 'deploy/redis/users.acl'), 'utf8');
-  const rules = new RegExp(`^user ${USER} (.*)$`, 'm').exec(text)[1].replace(/#0{64}/, `>${PASSWORD}`);
-  await Promise.all(servers.map((server) => server.cli('acl', 'setuser', USER, ...rules.split(' '))));
+  for (const [, user, shipped] of text.matchAll(/^user (\S+) (.*)$/gm)) {
+    const rules = shipped.replace(/#0{64}/, `>${PASSWORD}`).replace(`~${user}:*`, `~${PREFIX}:*`);
+    await Promise.all(servers.map((server) => server.cli('acl', 'setuser', user, ...rules.split(' '))));
+  }
 }
 
-const withUser = (url) => url.replace('://', `://${USER}:${PASSWORD}@`);
+const withUser = (url, user) => url.replace('://', `://${user}:${PASSWORD}@`);
 
 const STORES = {
   async cluster() {
     const { startRedisCluster } = await import('../support/redis-cluster.ts');
     // Nobody is to fail over here, however busy the machine.
     const cluster = await startRedisCluster({ settings: { 'cluster-node-timeout': 15_000 } });
-    await addUser(cluster.nodes);
+    await addUsers(cluster.nodes);
     // The user of the first node holds for all.
-    const url = withUser(cluster.url).replaceAll(',redis://', ',');
-    return { url, look: cluster.url, stop: cluster.stop };
+    const urlOf = (user) => withUser(cluster.url, user).replaceAll(',redis://', ',');
+    return { url: urlOf(USER), brokerUrl: urlOf(BROKER), look: cluster.url, stop: cluster.stop };
   },
   async sentinel() {
     const { startRedisSentinel } = await import('../support/redis-sentinel.ts');
     // As there.
     const site = await startRedisSentinel({ replicas: 1, downAfterMs: 60_000 });
-    await addUser(site.servers);
+    await addUsers(site.servers);
     const { port } = await site.primary();
-    return { url: withUser(site.url), look: `redis://127.0.0.1:${port}`, stop: site.stop };
+    const [url, brokerUrl] = [USER, BROKER].map((user) => withUser(site.url, user));
+    return { url, brokerUrl, look: `redis://127.0.0.1:${port}`, stop: site.stop };
   },
 };
 
@@ -95,7 +102,10 @@ const jest = spawn(
   ],
   {
     cwd: ROOT,
-    env: { ...env, APP_TEST_REDIS_URL: store.url, APP_TEST_REDIS_LOOK: store.look, APP_TEST_REDIS_MODE: values.mode },
+    env: {
+      ...{ ...env, APP_TEST_REDIS_URL: store.url, APP_TEST_BROKER_REDIS_URL: store.brokerUrl },
+      ...{ APP_TEST_REDIS_LOOK: store.look, APP_TEST_REDIS_MODE: values.mode },
+    },
     stdio: 'inherit',
   },
 );

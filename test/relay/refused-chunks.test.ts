@@ -1,7 +1,8 @@
 import pino from 'pino';
-import { type RedisAddress, redisAddress } from '../../services/sync/config/redis.ts';
-import { BulkStore } from '../../services/sync/redis/bulk-store.ts';
+import { type RedisAddress, redisAddress } from '../../services/server/config/redis.ts';
+import { BulkStore } from '../../services/sync/redis/bulk/bulk-store.ts';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
+import type { FileId } from '../../services/sync/relay/relay-request.ts';
 import { makeRelayStore, type RelayStore } from '../../services/sync/relay/store.ts';
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
@@ -11,7 +12,7 @@ import { until } from './asking.ts';
 /* What the relay's store itself promises of a chunk, one step at a time. */
 
 let redis: OwnRedis;
-let look: ReturnType<typeof connectTo>;
+let redisClient: ReturnType<typeof connectTo>;
 let bulk: BulkStore;
 let store: RelayStore;
 const keys = makeKeys(randomPrefix());
@@ -19,7 +20,7 @@ let files = 0;
 
 beforeAll(async () => {
   redis = await startOwnRedis({ persistent: false });
-  look = connectTo(redis.url);
+  redisClient = connectTo(redis.url);
   const address = (redisAddress(redis.url) as { value: RedisAddress }).value;
   bulk = new BulkStore({ address, logger: pino({ level: 'silent' }), metrics: makeMetrics({ version: 'test' }) });
   bulk.connect();
@@ -35,48 +36,59 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   bulk.stop();
-  look.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
-const holder = (token: string) => ({ token, channel: 'somewhere' });
+/** A request for a file, by its token. */
+const claimOf = (file: FileId, token: string) => ({ file, holder: { token, channel: 'somewhere' } });
 
 /** A file of which one chunk has come, and a connection of its sender, whose token is `first`. */
 async function begin() {
   const file = { transferId: `file-${files++}`, index: 0 };
+  const claim = (token: string) => claimOf(file, token);
   await store.create(file, 0, 0);
-  await store.open(file, 0, 'w', holder('first'), { from: 0 });
+  await store.open(claim('first'), 0, { side: 'w', from: 0 });
   const link = await store.link(file);
-  const send = (token: string, start: number, end: number) =>
-    store.append(link, file, 0, { start, end, parts: [Buffer.alloc(end - start, end)], token, urgent: true });
+  const send = (token: string, start: number, end: number) => {
+    const chunk = { generation: 0, start, end, parts: [Buffer.alloc(end - start, end)], urgent: true };
+    return store.append(link, claim(token), chunk);
+  };
   expect(await send('first', 0, 100)).toMatchObject({ taken: 0 });
   const end = async () => {
-    const opened = await store.open(file, 0, '-', holder('look'), { from: 0 });
+    const opened = await store.open(claim('finder'), 0, { side: '-', from: 0 });
     return opened.found === 'here' ? opened.extent.end : opened.found;
   };
   /** What a reader gets from there, chunk by chunk. */
   const from = async (position: number) => {
     const got: [string, number][] = [];
     const sink = { entry: (id: string, bytes: number) => void got.push([id, bytes]), piece: () => false };
-    await store.range(link, file, 0, { position, sink, taking: null, hear: () => undefined });
+    await store.range(link, claim('reader'), {
+      generation: 0,
+      position,
+      sink,
+      taking: null,
+      onTaken: () => undefined,
+    });
     return got;
   };
-  /** What a reader that has taken so much, and reads on, is told. */
+  /** The answer to a reader that has taken so much and reads on. */
   const takenUpTo = async (position: number) => {
     const sink = { entry: () => undefined, piece: () => false };
-    const taking = { token: '', position, keepFrom: position };
-    let heard: unknown = null;
-    await store.range(link, file, 0, { position, sink, taking, hear: (taken) => void (heard = taken) });
-    return heard;
+    const taking = { generation: 0, position, keepFrom: position };
+    let answer: unknown = null;
+    const onTaken = (taken: unknown) => void (answer = taken);
+    await store.range(link, claim(''), { generation: 0, position, sink, taking, onTaken });
+    return answer;
   };
-  return { file, link, send, end, from, takenUpTo };
+  return { file, claim, link, send, end, from, takenUpTo };
 }
 
 test('a chunk behind one that found no memory is refused too, and nobody is told of bytes that are not there', async () => {
   const { link, send, end, from } = await begin();
-  await look.config('SET', 'maxmemory', '1');
+  await redisClient.config('SET', 'maxmemory', '1');
   await expect(send('first', 100, 200)).rejects.toThrow('OOM');
-  await look.config('SET', 'maxmemory', '0');
+  await redisClient.config('SET', 'maxmemory', '0');
   expect(await send('first', 200, 300)).toMatchObject({ taken: null });
   expect(await end()).toBe(100);
   // The upload goes on, by the same steps.
@@ -92,9 +104,9 @@ test('a chunk behind one that found no memory is refused too, and nobody is told
 });
 
 test('no chunk of a sender that was replaced stays, also where nothing else is kept', async () => {
-  const { file, link, send, end, from } = await begin();
-  await store.take(file, 0, { token: '', position: 100, keepFrom: 100 });
-  await store.open(file, 0, 'w', holder('second'), { from: 100 });
+  const { file, claim, link, send, end, from } = await begin();
+  await store.acknowledge(file, 0, 100);
+  await store.open(claim('second'), 0, { side: 'w', from: 100 });
   expect(await send('first', 100, 200)).toMatchObject({ taken: null });
   expect(await end()).toBe(100);
   expect(await send('second', 100, 150)).toMatchObject({ taken: 100 });
@@ -104,7 +116,7 @@ test('no chunk of a sender that was replaced stays, also where nothing else is k
 
 test('a chunk counts also where the store has forgotten the script behind it', async () => {
   const { link, send, end } = await begin();
-  await look.script('FLUSH');
+  await redisClient.script('FLUSH');
   expect(await Promise.all([send('first', 100, 200), send('first', 200, 300)])).toMatchObject([
     { taken: 0 },
     { taken: 0 },
@@ -115,12 +127,13 @@ test('a chunk counts also where the store has forgotten the script behind it', a
 
 test('a reader that waits learns whether a sender was there, also one that has left', async () => {
   const file = { transferId: `file-${files++}`, index: 0 };
+  const claim = (token: string) => claimOf(file, token);
   await store.create(file, 0, 0);
-  await store.open(file, 0, 'r', holder('reader'), { from: 0 });
-  const wait = async () => await store.waitRead(file, 0, holder('reader'), 0, 100);
+  await store.open(claim('reader'), 0, { side: 'r', from: 0 });
+  const wait = async () => await store.waitRead(claim('reader'), { generation: 0, position: 0, wanted: 100 });
   expect(await wait()).toMatchObject({ word: 'wait', hasBegun: false });
-  await store.open(file, 0, 'w', holder('sender'), { from: 0 });
-  await store.leave(file, 'w', 'sender');
+  await store.open(claim('sender'), 0, { side: 'w', from: 0 });
+  await store.leave(claim('sender'), 'w');
   expect(await wait()).toMatchObject({ word: 'wait', hasBegun: true });
 });
 
@@ -129,27 +142,27 @@ test('what was taken is told on the way, and again where the store has forgotten
   await send('first', 100, 200);
   expect(await takenUpTo(100)).toMatchObject({ got: 100 });
   expect(await from(0)).toEqual([['200-0', 100]]);
-  await look.script('FLUSH');
+  await redisClient.script('FLUSH');
   expect(await takenUpTo(150)).toBe(null);
   expect(await takenUpTo(200)).toMatchObject({ held: true, got: 200 });
   bulk.giveBack(link);
 });
 
 test('a full store still lets readers begin, take and wait, and gives back what they have', async () => {
-  const { file, link, send } = await begin();
+  const { file, claim, link, send } = await begin();
   await send('first', 100, 200);
-  await look.config('SET', 'maxmemory', '1');
-  const opened = await store.open(file, 0, 'r', holder('reader'), { from: 0 });
-  const taken = await store.take(file, 0, { token: 'reader', position: 100, keepFrom: 100 });
+  await redisClient.config('SET', 'maxmemory', '1');
+  const opened = await store.open(claim('reader'), 0, { side: 'r', from: 0 });
+  const taken = await store.take(claim('reader'), { generation: 0, position: 100, keepFrom: 100 });
   const [reader, writer] = [
-    await store.waitRead(file, 0, holder('reader'), 200, 300),
-    await store.waitWrite(file, 0, holder('first'), 200),
+    await store.waitRead(claim('reader'), { generation: 0, position: 200, wanted: 300 }),
+    await store.waitWrite(claim('first'), { generation: 0, wanted: 200 }),
   ];
-  await store.leave(file, 'r', 'reader');
-  const acked = await store.take(file, 0, { token: '', position: 200, keepFrom: 200 });
-  await look.config('SET', 'maxmemory', '0');
+  await store.leave(claim('reader'), 'r');
+  const acked = await store.acknowledge(file, 0, 200);
+  await redisClient.config('SET', 'maxmemory', '0');
   expect([opened.found, taken.held, reader.word, writer.taken, acked.held]).toEqual(['here', true, 'wait', 100, true]);
-  const { length } = await look.xrange(keys.relayBytes(file.transferId, 0, 0), '-', '+');
+  const { length } = await redisClient.xrange(keys.relayBytes(file.transferId, 0, 0), '-', '+');
   expect(length).toBe(0);
   bulk.giveBack(link);
 });
@@ -161,11 +174,11 @@ test('a connection that was lost under a reader is a store that is away', async 
 });
 
 test('a reader that begins ahead of what is there lets go of what lies behind it, also when it reads nothing', async () => {
-  const { file, link, send } = await begin();
+  const { file, claim, link, send } = await begin();
   for (let at = 100; at < 1_000; at += 100) await send('first', at, at + 100);
-  await store.open(file, 0, 'r', holder('reader'), { from: 900, keepFrom: 700 });
-  expect(await look.xlen(keys.relayBytes(file.transferId, 0, 0))).toBe(3);
-  const opened = await store.open(file, 0, '-', holder('look'), { from: 0 });
+  await store.open(claim('reader'), 0, { side: 'r', from: 900, keepFrom: 700 });
+  expect(await redisClient.xlen(keys.relayBytes(file.transferId, 0, 0))).toBe(3);
+  const opened = await store.open(claim('finder'), 0, { side: '-', from: 0 });
   expect(opened).toMatchObject({ extent: { kept: 700, taken: 900, end: 1_000 } });
   bulk.giveBack(link);
 });

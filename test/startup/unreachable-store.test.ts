@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../deploy/local/certificate.mjs';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { type RedisAddress, redisAddress } from '../../services/sync/config/redis.ts';
+import { type RedisAddress, redisAddress } from '../../services/server/config/redis.ts';
 import { makeLeaseStore } from '../../services/sync/replicas/lease-store.ts';
 import { Replica } from '../../services/sync/replicas/replica.ts';
-import { Bus, type BusListener } from '../../services/sync/redis/bus.ts';
-import { close, connectCommands } from '../../services/sync/redis/connections.ts';
+import { Bus } from '../../services/sync/redis/bus/bus.ts';
+import { close, connectCommands } from '../../services/server/redis/connections.ts';
 import { Store } from '../../services/sync/redis/store.ts';
-import { makeLogger } from '../../services/sync/telemetry/logger.ts';
+import { makeLogger } from '../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
 import { startOwnRedis } from '../support/own-redis.ts';
 import { type RedisProcess, startRedisProcess } from '../support/redis-processes.ts';
@@ -79,9 +79,8 @@ function openStore(url: string) {
       logger,
       metrics: makeMetrics({ version: 'test' }),
     },
-    ...{ isDeadChannel: () => false, onTopology: nothing, onPartLost: nothing, onReconnect: nothing },
   });
-  const bus = new Bus({ open: store.subscriber, listener: {} as BusListener, onGap: nothing, onFailure: nothing });
+  const bus = new Bus({ open: store.subscriber, onFailure: nothing });
   const leases = makeLeaseStore({
     redis: store.redis,
     scripts: store.probes,

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ScriptDeclaration } from '../../services/sync/redis/script.ts';
+import type { ScriptDeclaration } from '../../services/server/redis/scripts/script.ts';
 
 export type Declared = ScriptDeclaration<string, object, unknown, string>;
 
@@ -16,7 +16,7 @@ export const scriptFiles = (): string[] =>
 export async function declaredScripts(): Promise<Map<string, Declared>> {
   const found = new Map<string, Declared>();
   const paths = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' });
-  for (const path of paths.filter((each) => /(\/scripts|account-ring)\.ts$/.test(each))) {
+  for (const path of paths.filter((each) => /(\/scripts|account-notify)\.ts$/.test(each))) {
     const module = (await import(SERVICES + path)) as Record<string, unknown>;
     for (const value of Object.values(module)) {
       if (typeof value !== 'object' || value === null || !('file' in value)) continue;

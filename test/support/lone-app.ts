@@ -1,12 +1,12 @@
 import { makeDevIdentity } from '../../services/sync/identity/dev.ts';
 import type { Identity } from '../../services/sync/identity/identity.ts';
 import type { Handler } from '../../services/sync/http/handler.ts';
-import { startServer } from '../../services/sync/http/server.ts';
+import { startServer } from '../../services/server/http/server.ts';
 import type { Route } from '../../shared/contract/route.ts';
 import { publicApp } from '../unit/http/public-app.ts';
 import { ROUTE_NAMES } from './samples.ts';
 
-/** The public port of a replica in this process, without rooms and without a store. */
+/** The public port of a replica in this process, without modules and without a store. */
 export interface LoneApp {
   readonly url: string;
   /** The handlers of routes that were called since the last look, in order. Nothing else writes what a request asks for. */
@@ -17,7 +17,7 @@ export interface LoneApp {
 }
 
 /**
- * For refusals that come before any room: the middleware, the guard and the validation as the replica mounts them, on the
+ * For refusals that come before any module: the middleware, the guard and the validation as the replica mounts them, on the
  * server that it listens with. Identity `dev`; its origin is `PUBLIC_URL` of the tests of the public app.
  */
 export async function startLoneApp(): Promise<LoneApp> {

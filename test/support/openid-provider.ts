@@ -34,7 +34,16 @@ export interface OpenIdProvider {
   misbehaviour: Misbehaviour;
   /** How often each endpoint was asked. */
   readonly asked: Record<string, number>;
+  /** The addresses that the client has registered; empty: any. Others are refused, to the letter, without a redirect. */
+  redirectUris: string[];
+  /** From now on it signs with a new key, and publishes that one alone, or the old ones too. */
+  rotate(options?: { keepsOld?: boolean; alg?: string }): Promise<void>;
   stop(): Promise<void>;
+}
+
+async function makeSigningKey(kid: string, alg: string) {
+  const { publicKey, privateKey } = await generateKeyPair(alg);
+  return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
 class Refused extends Error {
@@ -62,8 +71,8 @@ async function bodyOf(req: IncomingMessage): Promise<URLSearchParams> {
  * OpenID Connect Core 1.0, RFC 6749, RFC 7636, RFC 9207.
  */
 export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProvider> {
-  const [pair, foreign] = [await generateKeyPair('RS256'), await generateKeyPair('RS256')];
-  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'provider-1', alg: 'RS256', use: 'sig' };
+  const foreign = await generateKeyPair('RS256');
+  const keys = [await makeSigningKey('provider-1', 'RS256')];
   const grants = new Map<string, Grant>();
   const accessTokens = new Set<string>();
   const [clientId, clientSecret] = ['baton-broker', 'the secret / of: the client'];
@@ -91,6 +100,8 @@ export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProv
     demand(one('code_challenge_method') === 'S256', 'invalid_request: PKCE');
     demand(/^[A-Za-z0-9_-]{43}$/.test(one('code_challenge')), 'invalid_request: PKCE');
     const [state, redirectUri] = [one('state'), one('redirect_uri')];
+    const { redirectUris } = provider;
+    demand(redirectUris.length === 0 || redirectUris.includes(redirectUri), 'invalid_request: redirect_uri');
     const back = new URL(redirectUri);
     back.searchParams.set('state', state);
     back.searchParams.set('iss', provider.misbehaviour.responseIssuer ?? issuer);
@@ -121,9 +132,10 @@ export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProv
       ...provider.user.claims,
       ...claims,
     };
-    const header = { alg: unsigned ? 'none' : 'RS256', kid: 'provider-1' };
+    const { kid, alg, privateKey } = keys.at(-1) as (typeof keys)[number];
+    const header = { alg: unsigned ? 'none' : alg, kid };
     if (!unsigned) {
-      const key: CryptoKey = foreignKey ? foreign.privateKey : pair.privateKey;
+      const key: CryptoKey = foreignKey ? foreign.privateKey : privateKey;
       return new SignJWT(payload).setProtectedHeader(header).sign(key);
     }
     const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -160,7 +172,7 @@ export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProv
       res.end(JSON.stringify(body));
     };
     if (pathname === '/.well-known/openid-configuration') return json(metadata());
-    if (pathname === '/jwks') return json({ keys: [jwk] });
+    if (pathname === '/jwks') return json({ keys: keys.map(({ jwk }) => jwk) });
     if (pathname === '/token' && req.method === 'POST') return json(await exchange(req));
     if (pathname === '/userinfo') return json(userInfo(req));
     demand(pathname === '/authorize', 'not_found', 404);
@@ -175,7 +187,7 @@ export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProv
     jwks_uri: `${issuer}/jwks`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
+    id_token_signing_alg_values_supported: ['RS256', 'ES256'],
     token_endpoint_auth_methods_supported: ['client_secret_basic'],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
@@ -186,6 +198,12 @@ export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProv
     user: { claims: { sub: 'someone' }, userinfo: {} },
     misbehaviour: {},
     asked: {},
+    redirectUris: [],
+    async rotate({ keepsOld = true, alg = 'RS256' } = {}) {
+      const key = await makeSigningKey(`provider-${randomBytes(4).toString('hex')}`, alg);
+      keys.splice(0, keepsOld ? 0 : keys.length);
+      keys.push(key);
+    },
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -406,8 +406,9 @@ test('a transfer whose record expired before anybody came by leaves no place beh
   const { transfer_id } = await offer(parties, one);
   const redis = connectTo(options.redisUrl);
   const account = `${options.keyPrefix}:{${parties.user}}`;
-  const places = async () => (await redis.zrange(`${account}:inbox`, '0', '-1')).filter((p) => p.endsWith(transfer_id));
-  expect(await places()).toHaveLength(4);
+  const places = async () =>
+    (await redis.zrange(`${account}:offers`, '0', '-1')).filter((p) => p.endsWith(transfer_id));
+  expect(await places()).toHaveLength(3);
   await redis.del(`${account}:transfer:${transfer_id}`);
   await endTimeOf(transfer_id, parties.user, options.keyPrefix, (command, ...args) => redis.call(command, ...args));
   await until(places, (left) => left.length === 0, 'its places to be gone');

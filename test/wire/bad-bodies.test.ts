@@ -9,7 +9,7 @@ import { expectProblem, request, type WireAnswer, type WireRequest } from '../su
 /*
  * Made from the route table: whatever takes a body is sent every kind of bad one, and must refuse it with a problem
  * that names the field, with a status below 500 and without a trace in the store. What is refused is refused before any
- * room hears of it: that no handler was called is asked of each, that the store is untouched of one for every route.
+ * module hears of it: that no handler was called is asked of each, that the store is untouched of one for every route.
  */
 
 const user = randomUser();
@@ -118,7 +118,7 @@ test.each(requiredFields)('%s refuses a body without %s, and names it', async (n
   expect(errors).toEqual([{ path: `/body/${field}`, message: 'is required' }]);
 });
 
-// Some of these only a room refuses.
+// Some of these only a module refuses.
 test.each(textFields)('%s refuses a %s of 100,000 characters', async (name, field) => {
   const before = await picture(site.redis, site.prefix);
   const answer = await send(name, { body: { ...goodBody(name), [field]: 'x'.repeat(100_000) } });

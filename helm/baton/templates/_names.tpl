@@ -76,9 +76,9 @@ http://{{ include "baton.fullname" . }}-broker.{{ .Release.Namespace }}.svc:{{ i
 {{- get (urlParse (include "baton.publicUrl" .)) "host" | splitList ":" | first -}}
 {{- end }}
 
-{{/* 10 s in which endpoints change, the longer of the two drains, which go side by side, and 15 s for the rest. */}}
+{{/* The notice in which endpoints change, the longer of the two drains, which go side by side, and 15 s for the rest. */}}
 {{- define "baton.graceSeconds" -}}
-{{- add 10 (max (int .Values.drain.streamsSeconds) (int .Values.drain.transfersSeconds)) 15 -}}
+{{- add (int .Values.drain.noticeSeconds) (max (int .Values.drain.streamsSeconds) (int .Values.drain.transfersSeconds)) 15 -}}
 {{- end }}
 
 {{- define "baton.pullSecrets" -}}

@@ -135,7 +135,7 @@ redis.urlKey is for the replicas: set broker.redis.urlKey to the key with the br
 {{- $grace := include "baton.graceSeconds" . | int -}}
 {{- $scale := $values.autoscaling -}}
 {{- if and (gt $grace 600) (not $values.drain.allowBeyond600Seconds) }}
-A replica would take up to {{ $grace }} s to stop, and the cluster autoscaler kills pods after 600: set drain.streamsSeconds and drain.transfersSeconds to at most 575, or drain.allowBeyond600Seconds=true.
+A replica would take up to {{ $grace }} s to stop, and the cluster autoscaler kills pods after 600: set drain.streamsSeconds and drain.transfersSeconds to at most {{ sub 585 (int $values.drain.noticeSeconds) }}, or drain.allowBeyond600Seconds=true.
 {{- end }}
 {{- if le (include "baton.progressDeadline" . | int) (int $values.drain.streamsSeconds) }}
 progressDeadlineSeconds is not above drain.streamsSeconds, for which a new replica is watched: set it to 0, or higher.

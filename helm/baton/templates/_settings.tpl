@@ -1,4 +1,4 @@
-{{/* The settings of the replicas (services/sync/config-settings.ts), but for those of the store. */}}
+{{/* The settings of the replicas (services/sync/config/settings.ts), but for those of the store. */}}
 {{- define "baton.replicaEnv" -}}
 {{- $values := .Values -}}
 - name: APP_HOST
@@ -7,6 +7,10 @@
   value: {{ include "baton.publicUrl" . }}
 - name: APP_HUB_MAX_STREAMS
   value: {{ include "baton.text" $values.streamsPerReplica | quote }}
+- name: APP_SHUTDOWN_SECONDS
+  value: {{ include "baton.graceSeconds" . | quote }}
+- name: APP_DRAIN_NOTICE_SECONDS
+  value: {{ include "baton.text" $values.drain.noticeSeconds | quote }}
 - name: APP_DRAIN_SECONDS
   value: {{ include "baton.text" $values.drain.streamsSeconds | quote }}
 - name: APP_DRAIN_TRANSFER_SECONDS
@@ -108,7 +112,7 @@
 {{- end }}
 {{- end }}
 
-{{/* The settings of the broker (services/broker/config-settings.ts), but for those of its store. */}}
+{{/* The settings of the broker (services/broker/config/settings.ts), but for those of its store. */}}
 {{- define "baton.brokerEnv" -}}
 {{- $broker := .Values.broker -}}
 - name: BROKER_HOST

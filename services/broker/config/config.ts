@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { ConfigError, type ConfigProblem } from '../../sync/config/config.ts';
-import type { RedisAddress } from '../../sync/config/redis.ts';
-import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../sync/config/rules.ts';
-import type { Setting } from '../../sync/config/settings.ts';
-import { unknownKeys } from '../../sync/config/unknown.ts';
+import { ConfigError, type ConfigProblem } from '../../server/config/config-error.ts';
+import type { RedisAddress } from '../../server/config/redis.ts';
+import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../server/config/rules.ts';
+import { type Env, readSettings, type Report } from '../../server/config/read-settings.ts';
+import { unknownKeys } from '../../server/config/unknown.ts';
 import { appsOf, appWarnings, checkApps } from './apps.ts';
 import { type Key, SETTINGS, type Values } from './settings.ts';
 
@@ -45,36 +44,6 @@ export interface OidcConfig {
   readonly rolesClaim: string;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-type Report = (key: string, message: string) => void;
-
-/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
-function textOf(env: Env, key: Key, report: Report): string | null {
-  const own = env[key]?.trim() || null;
-  const file = env[`${key}_FILE`]?.trim() || null;
-  if (file === null) return own;
-  if (own !== null) {
-    report(key, `and ${key}_FILE are both set: give one of them`);
-    return null;
-  }
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
-  } catch (error) {
-    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
-    return null;
-  }
-}
-
-function readValue(env: Env, key: Key, report: Report): unknown {
-  const row: Setting<unknown> = SETTINGS[key];
-  const text = textOf(env, key, report) ?? row.default ?? null;
-  if (text === null) return null;
-  const parsed = row.kind(text);
-  if ('value' in parsed) return parsed.value;
-  report(key, row.secret ? parsed.problem : `${parsed.problem}, not "${text}"`);
-  return null;
-}
-
 /** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
 function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
   const require = (key: Key, when: string): void => {
@@ -102,6 +71,9 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['BROKER_REDIS_URL', passwordsOf(values.BROKER_REDIS_URL)],
 ];
 
+/** A key that begins to sign sooner than they look again is fetched for the first request, once in 30 s. */
+const KEPT_SECONDS = 300;
+
 function warningsOf(values: Values, host: string): string[] {
   const production = values.NODE_ENV === 'production';
   const short = values.BROKER_TOKENS?.some(({ token }) => token.length < 32) ?? false;
@@ -113,6 +85,9 @@ function warningsOf(values: Values, host: string): string[] {
       ? ['without BROKER_SECRET private keys are stored as they are']
       : []),
     ...(production && short ? ['a token of BROKER_TOKENS is shorter than 32 characters'] : []),
+    ...(values.BROKER_KEY_OVERLAP_SECONDS < KEPT_SECONDS
+      ? [`BROKER_KEY_OVERLAP_SECONDS is below the ${KEPT_SECONDS} s for which replicas keep a key set`]
+      : []),
     ...(isOpenHttp(values.BROKER_PUBLIC_URL) ? ['over http to this host anybody on the way can read cookies'] : []),
   ];
 }
@@ -171,7 +146,7 @@ export function loadConfig(env: Env = process.env): BrokerConfig {
   const problems: ConfigProblem[] = [];
   const report: Report = (key, message) => problems.push({ key, message });
   const keys = Object.keys(SETTINGS) as Key[];
-  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const values = readSettings(env, SETTINGS, report) as unknown as Values;
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);

@@ -9,14 +9,9 @@ import {
   oneOf,
   origin,
   rotatingSecret,
-} from '../../sync/config/kinds.ts';
-import { redisAddress } from '../../sync/config/redis.ts';
-import type { Setting } from '../../sync/config/settings.ts';
-
-const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(kind: Kind<T>, rest: S): { kind: Kind<T> } & S => ({
-  kind,
-  ...rest,
-});
+} from '../../server/config/kinds.ts';
+import { redisAddress } from '../../server/config/redis.ts';
+import { type Setting, setting } from '../../server/config/setting.ts';
 
 const seconds = (most: number): Kind<number> => integer(1, most);
 

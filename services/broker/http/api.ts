@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, RequestHandler, Response } from 'express';
 import { brokerRoutes } from '../../../shared/contract/broker.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/route.ts';
-import { makeBody, NO_BODY } from '../../sync/http/body.ts';
-import { methodNotAllowed } from '../../sync/http/methods.ts';
-import { operationOf } from '../../sync/http/operation.ts';
-import { contextOf } from '../../sync/http/request-context.ts';
-import { makeValidator } from '../../sync/http/validation.ts';
+import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
+import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
+import { operationOf } from '../../server/http/request/operation.ts';
+import { contextOf } from '../../server/http/request-context.ts';
+import { makeValidator } from '../../server/http/request/validation.ts';
 
 /** What a handler gets: everything checked, and the app that calls. */
 export interface ServiceCall<R extends Route> {

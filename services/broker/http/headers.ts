@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-import { PAGE_STYLE_HASH } from '../../sync/http/page.ts';
+import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
 
 /** Every answer is about credentials; what may be kept says so itself. */
 export const noStore: RequestHandler = (_req, res, next) => {

@@ -1,5 +1,5 @@
-import { defineScript } from '../../sync/redis/script.ts';
-import { flag, record, text } from '../../sync/redis/script-values.ts';
+import { defineScript } from '../../server/redis/scripts/script.ts';
+import { flag, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const keysAdd = defineScript({
   file: new URL('./keys-add.lua', import.meta.url),

@@ -1,6 +1,6 @@
-import type { Redis } from '../../sync/redis/connections.ts';
-import { storeFault } from '../../sync/redis/faults.ts';
-import type { ScriptLoader } from '../../sync/redis/scripts.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { storeFault } from '../../server/redis/faults.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
 import { keysAdd } from './scripts.ts';
 

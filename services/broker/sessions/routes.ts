@@ -6,8 +6,13 @@ import type { SessionRecord } from './record.ts';
 import type { Sessions } from './sessions.ts';
 
 const identityOf = ({ subject, scope, meta, user, sessionId, endsAtMs }: SessionRecord): VerifiedIdentity => ({
-  ...{ subject, scope, meta, name: user.name, roles: [...user.roles] },
-  ...{ session_id: sessionId, expires_at: endsAtMs },
+  subject,
+  scope,
+  meta,
+  name: user.name,
+  roles: [...user.roles],
+  session_id: sessionId,
+  expires_at: endsAtMs,
 });
 
 function required(idempotencyKey: string | null): string {

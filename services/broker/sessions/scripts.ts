@@ -1,4 +1,4 @@
-import { defineScript } from '../../sync/redis/script.ts';
+import { defineScript } from '../../server/redis/scripts/script.ts';
 import {
   digits,
   flag,
@@ -10,7 +10,7 @@ import {
   rows,
   text,
   variants,
-} from '../../sync/redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 /** What every answer begins with: whose session it is. */
 const sessionReply = {

@@ -56,15 +56,22 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
     const { token, expiresInSeconds } = await tokens.accessToken(session);
     const leftSeconds = Math.max(1, Math.ceil((session.endsAtMs - session.nowMs) / 1000));
     return {
-      ...{ session_id: session.sessionId, subject: session.subject, meta: session.meta, label: session.label },
-      ...{ scope: session.scope, tier: session.scope, persist: session.persist },
-      ...{ created_at: session.createdAtMs, expires_at: session.endsAtMs },
+      session_id: session.sessionId,
+      subject: session.subject,
+      meta: session.meta,
+      label: session.label,
+      scope: session.scope,
+      tier: session.scope,
+      persist: session.persist,
+      created_at: session.createdAtMs,
+      expires_at: session.endsAtMs,
       cookie: {
         name: cookieName,
         value: formatCredential({ sessionId: session.sessionId, secret }),
         max_age_seconds: session.persist === 'once' ? null : leftSeconds,
       },
-      ...{ access_token: token, expires_in: expiresInSeconds },
+      access_token: token,
+      expires_in: expiresInSeconds,
       user: { user_id: session.subject, name: session.user.name },
     };
   }

@@ -32,9 +32,16 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
       const iat = Math.floor(session.nowMs / 1000);
       const exp = Math.min(iat + BROKER_LIMITS.accessTokenSeconds, Math.ceil(session.endsAtMs / 1000));
       const token = await signed(keyring.signing, ACCESS_TOKEN, {
-        ...{ iss: issuer, aud: session.app, client_id: session.app, sub: session.subject },
-        ...{ sid: session.sessionId, meta: session.meta, scope: session.scope },
-        ...{ iat, exp, jti: randomBytes(12).toString('base64url') },
+        iss: issuer,
+        aud: session.app,
+        client_id: session.app,
+        sub: session.subject,
+        sid: session.sessionId,
+        meta: session.meta,
+        scope: session.scope,
+        iat,
+        exp,
+        jti: randomBytes(12).toString('base64url'),
       });
       return { token, expiresInSeconds: exp - iat };
     },
@@ -43,9 +50,15 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
     assertion(session: SessionRecord): Promise<string> {
       const iat = Math.floor(session.nowMs / 1000);
       return signed(keyring.signing, 'JWT', {
-        ...{ iss: issuer, aud: session.app, sub: session.subject, scope: session.scope, meta: session.meta },
-        ...{ name: session.user.name, roles: session.user.roles },
-        ...{ iat, exp: iat + BROKER_LIMITS.assertionSeconds },
+        iss: issuer,
+        aud: session.app,
+        sub: session.subject,
+        scope: session.scope,
+        meta: session.meta,
+        name: session.user.name,
+        roles: session.user.roles,
+        iat,
+        exp: iat + BROKER_LIMITS.assertionSeconds,
       });
     },
 

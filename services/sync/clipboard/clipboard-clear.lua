@@ -1,5 +1,5 @@
--- Clears the clipboard and says so; an empty one is left as it is. With `only_when_over`, only what has reached the end of its
--- lifetime: the key is gone by itself, and the fact that it has to be announced goes in the step that announces it.
+-- Clears the clipboard and announces it; an empty one is left as it is. With `only_when_over` only an entry that has reached
+-- the end of its lifetime: its key is gone by itself, and the job goes in the step that announces it.
 -- Keys and arguments: clipboardClear in scripts.ts.
 -- uses: clock routes log
 -- RETURNS OK, cleared ('1' | '0')

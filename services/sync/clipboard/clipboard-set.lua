@@ -1,4 +1,4 @@
--- Replaces the clipboard. The content is in this one key and nowhere else: not in the log, the event or the operation.
+-- Replaces the clipboard. The content is in this one key only: not in the log, the event or the operation.
 -- Value: updated ms \n expires ms \n JSON
 -- Keys and arguments: clipboardSet in scripts.ts.
 -- uses: clock routes log operation rate
@@ -9,7 +9,7 @@ if refusal then return { refusal } end
 if first then return first end
 local row = device ~= '' and redis.call('HGET', keys.devices, device)
 if device ~= '' and not row then return { 'device_required' } end
-local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 
 if name == '' then name = string.match(row, '^[^\n]*') end

@@ -2,7 +2,7 @@ import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { parseDeviceName } from '../../../shared/contract/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { ClipboardStore } from './store.ts';
 
@@ -29,13 +29,11 @@ interface Write {
 
 interface ClipboardParts {
   store: ClipboardStore;
-  /** Notes, before the write, that the account has something due when the entry ends. */
-  scheduleDue: (account: string) => Promise<void>;
   onWritten: () => void;
 }
 
 /** One plain text per account, gone by itself after its retention. */
-export function makeClipboard({ store, scheduleDue, onWritten }: ClipboardParts) {
+export function makeClipboard({ store, onWritten }: ClipboardParts) {
   return {
     get: async (caller: Caller): Promise<ClipboardEntry> => (await store.find(caller.account)) ?? EMPTY,
 
@@ -49,7 +47,6 @@ export function makeClipboard({ store, scheduleDue, onWritten }: ClipboardParts)
       if (given === null) throw new BatonError('invalid_device_name');
       const shownName = given || (caller.deviceId === null ? caller.name : '');
       const plain = content.replace(CONTROLS, '');
-      await scheduleDue(caller.account);
       const { name, updatedAtMs, expiresAtMs } = await store.set(caller, { content: plain, shownName, operation });
       onWritten();
       return {
@@ -64,7 +61,7 @@ export function makeClipboard({ store, scheduleDue, onWritten }: ClipboardParts)
 
     clear: (caller: Caller) => store.clear(caller.account),
 
-    /** What the due mechanism runs when the retention is over. */
+    /** What the sweep of due things runs when the retention is over. */
     expire: (account: string) => store.expire(account),
   };
 }

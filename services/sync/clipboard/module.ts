@@ -1,6 +1,6 @@
-import type { Redis } from '../redis/connections.ts';
+import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { makeClipboard } from './clipboard.ts';
 import { makeClipboardHandlers } from './routes.ts';
 import { makeClipboardStore } from './store.ts';
@@ -13,12 +13,10 @@ interface ClipboardModuleParts {
   onWritten: () => void;
 }
 
-/** The parts of this room, put together. */
+/** Makes and wires the parts of this module. */
 export function makeClipboardModule({ db, ttlMs, rateLimit, scheduleDue, onWritten }: ClipboardModuleParts) {
   const clipboard = makeClipboard({
-    store: makeClipboardStore({ ...db, ttlMs, rateLimit }),
-    // A moment later than the entry ends, so that the sweeper finds it ended.
-    scheduleDue: (account) => scheduleDue(account, ttlMs + 100),
+    store: makeClipboardStore({ ...db, ttlMs, rateLimit, scheduleDue }),
     onWritten,
   });
   return { expire: clipboard.expire, handlers: makeClipboardHandlers(clipboard) };

@@ -10,6 +10,7 @@ function deviceNameOf(headers: NodeJS.Dict<string[]>): string | undefined {
   return names[0];
 }
 
+/** The routes of the clipboard. */
 export const makeClipboardHandlers = (clipboard: Clipboard): HandlersOf<typeof clipboardRoutes> => ({
   getClipboard: async ({ caller }) => ({ status: 200, body: await clipboard.get(caller) }),
 

@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, number, randomBits, record, text } from '../redis/script-values.ts';
+import { digits, flag, number, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({
   file: new URL('./clipboard-set.lua', import.meta.url),

@@ -1,11 +1,11 @@
 import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { clipboardClear, clipboardSet } from './scripts.ts';
 
 interface ClipboardStoreParts {
@@ -15,10 +15,12 @@ interface ClipboardStoreParts {
   ttlMs: number;
   /** Writes a minute per device; null: unlimited. */
   rateLimit: number | null;
+  /** Writes the account into the index of due things. */
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
 /** The one clipboard entry of an account. */
-export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: ClipboardStoreParts) {
+export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, scheduleDue }: ClipboardStoreParts) {
   const setScript = scripts.define(clipboardSet, { TTL_MS: ttlMs, RATE_LIMIT: rateLimit ?? 0 });
   const clearScript = scripts.define(clipboardClear);
 
@@ -34,11 +36,13 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit }: C
       return stored === null ? null : (JSON.parse(stored.slice(stored.indexOf('{'))) as ClipboardEntry);
     },
 
-    /** Throws `device_required`, `rate_limited`. */
+    /** The account is in the index of due things before the entry is written. Throws `device_required`, `rate_limited`. */
     async set(
       { account: u, deviceId }: Caller,
       { content, shownName, operation }: { content: string; shownName: string; operation: Operation },
     ): Promise<{ name: string; updatedAtMs: number; expiresAtMs: number }> {
+      // A moment later than the entry ends, so that the sweeper finds it ended.
+      await scheduleDue(u, ttlMs + 100);
       return await setScript(
         keys.inAccount(u, {
           operation: keys.operation(u, deviceId, operation.id),

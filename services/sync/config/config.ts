@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
-import { type RedisAddress, withMode } from './redis.ts';
-import { unknownKeys } from './unknown.ts';
+import { type RedisAddress, withMode } from '../../server/config/redis.ts';
+import { unknownKeys } from '../../server/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
-import { listensOnLoopback } from './rules.ts';
-import { type Key, SETTINGS, type Setting, type Values } from './settings.ts';
+import { ConfigError, type ConfigProblem } from '../../server/config/config-error.ts';
+import { type Env, readSettings, type Report } from '../../server/config/read-settings.ts';
+import { listensOnLoopback } from '../../server/config/rules.ts';
+import { type Key, SETTINGS, type Values } from './settings.ts';
 
 export interface Config {
   readonly production: boolean;
@@ -70,7 +72,13 @@ export interface Config {
     readonly turnUrls: readonly string[];
     readonly turnSecret: string | null;
   };
-  readonly drain: { readonly streamsSeconds: number; readonly transfersSeconds: number };
+  readonly drain: {
+    readonly noticeSeconds: number;
+    readonly streamsSeconds: number;
+    readonly transfersSeconds: number;
+    /** Null: as long as the others take. */
+    readonly shutdownSeconds: number | null;
+  };
   /** What the operator should hear about although the process starts; to be logged. */
   readonly warnings: readonly string[];
 }
@@ -86,54 +94,6 @@ type IdentityConfig =
       readonly issuer: string;
       readonly audience: string;
     };
-
-export interface ConfigProblem {
-  readonly key: string;
-  /** The end of the sentence "<key> ...". */
-  readonly message: string;
-}
-
-/** Everything that is wrong with the configuration, at once; and what may be the reason: keys that are not known. */
-export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[], hints: readonly string[] = []) {
-    super([...problems.map(({ key, message }) => `${key} ${message}`), ...hints].join('\n'));
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
-type Report = (key: string, message: string) => void;
-
-/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
-function textOf(env: Env, key: Key, report: Report): string | null {
-  const own = env[key]?.trim() || null;
-  const file = env[`${key}_FILE`]?.trim() || null;
-  if (file === null) return own;
-  if (own !== null) {
-    report(key, `and ${key}_FILE are both set: give one of them`);
-    return null;
-  }
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
-  } catch (error) {
-    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
-    return null;
-  }
-}
-
-function readValue(env: Env, key: Key, report: Report): unknown {
-  const row: Setting<unknown> = SETTINGS[key];
-  const text = textOf(env, key, report) ?? row.default ?? null;
-  if (text === null) return null;
-  const parsed = row.kind(text);
-  if ('value' in parsed) return parsed.value;
-  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
-  report(key, parsed.problem + shown);
-  return null;
-}
 
 /** What each kind of proof that an edge can give is checked with. */
 const PROOF_KEYS = {
@@ -188,6 +148,21 @@ function descriptorLimitOfProcess(): number {
 /** A tenth, and 64 more, stays for requests, the store's connections and files. */
 const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
 
+/** Held by one replica in `npm run test:storm`, in 414 MiB. */
+const MEASURED_STREAMS = 10_000;
+
+/** The default asks for more than most machines give; only a number that somebody chose, or lives by, is worth a word. */
+function streamWarnings(values: Values, maxStreams: number, descriptorLimit: number): string[] {
+  const { APP_HUB_MAX_STREAMS: asked } = values;
+  const isChosen = asked !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default);
+  const isLowered = `APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`;
+  const isNews = `APP_HUB_MAX_STREAMS lets ${maxStreams} streams in, and only ${MEASURED_STREAMS} were measured on one replica: set it lower`;
+  return [
+    ...(isChosen && maxStreams < asked ? [isLowered] : []),
+    ...((isChosen || values.NODE_ENV === 'production') && maxStreams > MEASURED_STREAMS ? [isNews] : []),
+  ];
+}
+
 /**
  * More than streams: relays, polls and requests have some of their own. What is left, 1,464 of 20,000, is for the
  * connections to the store (the relay's downloads have up to 1,024), the broker and push services, and for files.
@@ -216,60 +191,77 @@ function brokerOf(values: Values): Config['broker'] {
   return { url, token: token ?? '', app };
 }
 
-function assemble(values: Values, descriptorLimit: number): Config {
-  const warnings: string[] = [];
-  const dev = values.APP_IDENTITY === 'dev';
-  const host = values.APP_HOST ?? (dev ? '127.0.0.1' : '0.0.0.0');
-  if (dev && !listensOnLoopback(host)) warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+/** Who wants streams to end at once wants the replica to. */
+const NOTICE_SECONDS = 10;
+
+function drainOf(values: Values): Config['drain'] {
+  const { APP_DRAIN_SECONDS: streamsSeconds, APP_DRAIN_TRANSFER_SECONDS: transfersSeconds } = values;
+  const noticeSeconds = values.APP_DRAIN_NOTICE_SECONDS ?? (streamsSeconds > 0 ? NOTICE_SECONDS : 0);
+  return { noticeSeconds, streamsSeconds, transfersSeconds, shutdownSeconds: values.APP_SHUTDOWN_SECONDS };
+}
+
+const hostOf = (values: Values): string => values.APP_HOST ?? (values.APP_IDENTITY === 'dev' ? '127.0.0.1' : '0.0.0.0');
+
+function httpOf(values: Values, descriptorLimit: number): Config['http'] {
+  const host = hostOf(values);
   const publicUrl = values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`;
-  const trustedProxies = values.APP_TRUSTED_PROXIES ?? [];
-  if (trustedProxies.some((cidr) => cidr.endsWith('/0'))) {
+  return {
+    host,
+    port: values.APP_PORT,
+    adminPort: values.APP_ADMIN_PORT,
+    publicUrl,
+    allowedHosts: allowedHostsOf(values, { host, publicUrl }),
+    trustedProxies: values.APP_TRUSTED_PROXIES ?? [],
+    rateLimitScale: values.APP_RATE_LIMIT_SCALE,
+    connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
+    maxConnections: connectionsWithin(descriptorLimit),
+  };
+}
+
+const signinOf = (values: Values): Config['signin'] => ({
+  loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
+  qrEnabled: values.APP_QR_LOGIN_ENABLED,
+  requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
+  onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
+  persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
+});
+
+const maxStreamsOf = (values: Values, descriptorLimit: number): number =>
+  Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
+
+/** What works, and not as somebody may expect. */
+function warningsOf(values: Values, descriptorLimit: number, push: PushConfig): string[] {
+  const warnings: string[] = [];
+  const host = hostOf(values);
+  if (values.APP_IDENTITY === 'dev' && !listensOnLoopback(host)) {
+    warnings.push(`APP_IDENTITY=dev believes anybody who reaches ${host}`);
+  }
+  if (values.APP_TRUSTED_PROXIES?.some((cidr) => cidr.endsWith('/0'))) {
     warnings.push('APP_TRUSTED_PROXIES trusts every address: clients can then choose their address');
   }
-  const maxStreams = Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
-  // The default asks for more than most machines give; only a number that somebody chose is worth a warning.
-  if (
-    maxStreams < values.APP_HUB_MAX_STREAMS &&
-    values.APP_HUB_MAX_STREAMS !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default)
-  ) {
-    warnings.push(`APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`);
-  }
+  warnings.push(...streamWarnings(values, maxStreamsOf(values, descriptorLimit), descriptorLimit));
   if (values.APP_BROKER_URL !== null && values.APP_BROKER_TOKEN === null) {
     warnings.push('APP_BROKER_TOKEN is not set: the auth broker will refuse this service');
   }
-  warnings.push(...exposureWarnings(values));
+  return [...warnings, ...exposureWarnings(values), ...pushWarnings(push)];
+}
+
+function assemble(values: Values, descriptorLimit: number): Config {
   const push = pushOf(values);
-  warnings.push(...pushWarnings(push));
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
-    http: {
-      host,
-      port: values.APP_PORT,
-      adminPort: values.APP_ADMIN_PORT,
-      publicUrl,
-      allowedHosts: allowedHostsOf(values, { host, publicUrl }),
-      trustedProxies,
-      rateLimitScale: values.APP_RATE_LIMIT_SCALE,
-      connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
-      maxConnections: connectionsWithin(descriptorLimit),
-    },
+    http: httpOf(values, descriptorLimit),
     identity: identityOf(values),
     broker: brokerOf(values),
-    signin: {
-      loginUrl: values.APP_BROKER_LOGIN_URL ?? (values.APP_BROKER_URL && `${values.APP_BROKER_URL}/login`),
-      qrEnabled: values.APP_QR_LOGIN_ENABLED,
-      requestSeconds: values.APP_QR_REQUEST_TTL_SECONDS,
-      onceSeconds: values.APP_QR_GUEST_TTL_SECONDS,
-      persistSeconds: values.APP_QR_PERSIST_TTL_HOURS * 3_600,
-    },
+    signin: signinOf(values),
     redis: {
       address: addressOf(values),
       keyPrefix: values.APP_KEY_PREFIX,
       waitReplicas: values.APP_MESSAGE_WAIT_REPLICAS,
     },
     hub: {
-      maxStreams,
+      maxStreams: maxStreamsOf(values, descriptorLimit),
       sweepSeconds: values.APP_HUB_SWEEP_SECONDS,
       rotateSeconds: values.APP_HUB_ROTATE_SECONDS,
       offlineGraceMs: values.APP_HUB_OFFLINE_GRACE_MS,
@@ -290,8 +282,8 @@ function assemble(values: Values, descriptorLimit: number): Config {
       turnUrls: values.APP_TURN_URLS ?? [],
       turnSecret: values.APP_TURN_SECRET,
     },
-    drain: { streamsSeconds: values.APP_DRAIN_SECONDS, transfersSeconds: values.APP_DRAIN_TRANSFER_SECONDS },
-    warnings,
+    drain: drainOf(values),
+    warnings: warningsOf(values, descriptorLimit, push),
   };
 }
 
@@ -308,7 +300,7 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   const problems: ConfigProblem[] = [];
   const report: Report = (key, message) => problems.push({ key, message });
   const keys = Object.keys(SETTINGS) as Key[];
-  const values = Object.fromEntries(keys.map((key) => [key, readValue(env, key, report)])) as unknown as Values;
+  const values = readSettings(env, SETTINGS, report) as unknown as Values;
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);

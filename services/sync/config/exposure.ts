@@ -1,4 +1,4 @@
-import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from './rules.ts';
+import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../server/config/rules.ts';
 import type { Key, Values } from './settings.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey } from 'node:crypto';
-import type { Kind } from './kinds.ts';
+import type { Kind } from '../../server/config/kinds.ts';
 import type { EndpointRules } from '../push/guard/endpoint-rules.ts';
 import type { ApnsOptions } from '../push/senders/apns.ts';
 import type { FcmOptions } from '../push/senders/fcm.ts';
@@ -146,7 +146,9 @@ export function pushOf(values: PushValues): PushConfig {
   return {
     enabled: values.APP_PUSH_ENABLED !== false,
     vapidKeys: (publicKeys ?? []).map((publicKey, i) => ({
-      ...{ id: vapidKeyId(publicKey), publicKey, privateKey: privateKeys?.[i] ?? '' },
+      id: vapidKeyId(publicKey),
+      publicKey,
+      privateKey: privateKeys?.[i] ?? '',
       current: i === 0,
     })),
     vapidSubject: hasWeb ? (values.APP_VAPID_SUBJECT ?? DEVELOPMENT_SUBJECT) : null,

@@ -1,14 +1,14 @@
--- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit 32 characters.
+-- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
 -- uses: clock routes log presence/presence push/push push/queue
--- RETURNS OK, row, added ('1' | '0'), facts to be run at once | device_limit; OK, '': nothing was done, the account has
---         subscriptions and has to be noted first
+-- RETURNS OK, row, added ('1' | '0'), jobs to push at once | device_limit; OK alone: nothing was done, the account has to
+--         be scheduled first (push-queue.ts)
 local now = now_ms()
 local is_back = mode == 'lost' or mode == 'kept'
 local existing = redis.call('HGET', keys.devices, device)
 if existing and mode == 'new' then return { 'OK', existing, '0', {} } end
-if not existing and not is_back and pushes == 'ask' and redis.call('EXISTS', keys.push) == 1 then return { 'OK', '' } end
+if not existing and not is_back and must_schedule(keys, pushes) then return { 'OK' } end
 local old_name, old_kind, created = string.match(existing or '', '^([^\n]*)\n([^\n]*)\n([^\n]*)')
 local taken, count, flat = {}, 0, redis.call('HGETALL', keys.devices)
 for i = 1, #flat, 2 do
@@ -22,7 +22,7 @@ local name, number = wanted, 1
 while taken[name] do
   number = number + 1
   local suffix = ' ' .. number
-  name = string.gsub(string.sub(wanted, 1, 32 - #suffix), '%s+$', '') .. suffix
+  name = string.gsub(string.sub(wanted, 1, LIMITS.deviceNameChars - #suffix), '%s+$', '') .. suffix
 end
 if existing and is_back then name = old_name end
 local kind = existing and mode == 'lost' and old_kind or wanted_kind
@@ -33,7 +33,7 @@ if session_end ~= '0' then redis.call('ZADD', keys.due, session_end, 'session:' 
 if existing and name == old_name and kind == old_kind then return { 'OK', row, '0', {} } end
 local rows = read_routes(keys.routes, now)
 for _, route in ipairs(rows) do
-  -- Put back while a stream of it is open.
+  -- The row is put back while a stream of the device is open.
   if route.open and route.device == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end
 end
 local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
@@ -41,7 +41,7 @@ if existing and name ~= old_name then
   append_and_notify(keys, rows, now, random, 'device:renamed', '*', data)
 elseif not existing and not is_back then
   append_and_notify(keys, rows, now, random, 'device:added', '!' .. device, data)
-  for i = 1, pushes == 'noted' and #flat or 0, 2 do enqueue_push(keys, now, 0, 'device', flat[i], device, device) end
+  for i = 1, pushes == 'scheduled' and #flat or 0, 2 do enqueue_push(keys, now, 0, 'device', flat[i], device, device) end
 end
 raise_version(keys, rows, now)
 return { 'OK', row, existing and '0' or '1', PUSH_NOW }

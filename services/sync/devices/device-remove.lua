@@ -1,12 +1,11 @@
--- Removes a device with everything that waits for it: row, mailbox, lists, subscriptions. The others are told when there was a row.
+-- Removes a device with everything that waits for it: row, mailbox, subscriptions. If
+-- there was a row, an event says so to the others.
 -- Keys and arguments: deviceRemove in scripts.ts.
 -- uses: clock routes log presence/presence messages/mail push/push
 -- RETURNS OK, removed ('1' | '0')
 local now, row = now_ms(), redis.call('HGET', keys.devices, device)
 if expected ~= '' and row ~= expected then return { 'OK', '0' } end
 drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', '(' .. device .. ';'))
-redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
-redis.call('ZREMRANGEBYLEX', keys.inbox, '[' .. device .. '=', '(' .. device .. '>')
 redis.call('ZREM', keys.due, 'session:' .. device)
 drop_registrations(keys, device, '')
 redis.call('HDEL', keys.devices, device)

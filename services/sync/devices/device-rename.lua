@@ -1,4 +1,4 @@
--- Renames a device and tells the account: an event in the log, and a new presence version because names are in it.
+-- Renames a device: an event in the log, and a new version of presence, which has the names.
 -- Keys and arguments: deviceRename in scripts.ts.
 -- uses: clock routes log operation presence/presence rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
@@ -6,7 +6,7 @@
 local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then return first end
-local over = over_rate(keys.rate, RATE_LIMIT, 60)
+local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if redis.call('HEXISTS', keys.devices, caller) == 0 then return { 'device_required' } end
 local row = redis.call('HGET', keys.devices, device)

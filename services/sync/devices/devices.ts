@@ -1,12 +1,10 @@
 import type { Device } from '../../../shared/contract/devices.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
-import type { Presence } from '../../../shared/contract/presence.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
-import { type DeviceState, presenceView, rowsOf, stateOf, stateReader } from './presence-view.ts';
+import { type DeviceState, rowsOf, stateOf, stateReader } from '../presence/presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { DeviceStore } from './store.ts';
 
 function deviceOf(row: DeviceRow, { online, lastSeenAtMs }: DeviceState, caller: Caller): Device {
@@ -27,10 +25,7 @@ interface RowOfCaller {
 }
 
 /** The devices of an account: their names, and which of them are online. */
-export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqueuePushes: EnqueuePushes }) {
-  const add = (account: string, device: NewDevice) =>
-    enqueuePushes(account, (pushes) => store.add(account, device, pushes));
-
+export function makeDevices(store: DeviceStore) {
   return {
     /** Oldest first. */
     async list(caller: Caller): Promise<Device[]> {
@@ -41,10 +36,6 @@ export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqu
         .map((row) => deviceOf(row, stateOfRow(row), caller));
     },
 
-    async presence(account: string): Promise<Presence> {
-      return presenceView(await store.readPresence(account));
-    },
-
     /** The caller's own device; null without one or without a row. */
     async own(caller: Caller): Promise<DeviceRef | null> {
       if (caller.deviceId === null) return null;
@@ -52,7 +43,7 @@ export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqu
       return row === null ? null : refOf(parseRow(caller.deviceId, row));
     },
 
-    /** By the script, which is refused at once where the account's part of the store is away. */
+    /** Asks by a script, which fails at once where the account's part of the store is away. */
     hasRow: async (account: string, deviceId: string): Promise<boolean> =>
       (await store.readPresence(account)).devices.includes(deviceId),
 
@@ -69,26 +60,26 @@ export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqu
       return deviceOf(parseRow(deviceId, row), stateOf(state || undefined), caller);
     },
 
-    /** Writes the row of a device that has none; the others hear of it only when the device is new. */
+    /** Writes the row of a device that has none. Only a new device causes an event. */
     async ensureRow({ caller, name, type, isNew }: RowOfCaller): Promise<void> {
       const { account, deviceId } = caller;
       const mode = isNew ? 'new' : 'lost';
-      if (deviceId !== null) await add(account, { deviceId, name, type, mode, session: null });
+      if (deviceId !== null) await store.add(account, { deviceId, name, type, mode, session: null });
     },
 
     /**
-     * Writes the row of a device whose session was minted or renewed, and resolves to the device under the name that was
-     * free. The same again changes nothing. Throws `device_limit`.
+     * Writes the row of a device whose session was minted or renewed. Resolves to the device, under a name that was free.
+     * The same again changes nothing. Throws `device_limit`.
      */
     async admit(account: string, device: NewDevice): Promise<DeviceRef> {
-      return refOf(parseRow(device.deviceId, (await add(account, device)).row));
+      return refOf(parseRow(device.deviceId, await store.add(account, device)));
     },
 
-    /** Removes a device with all that waits for it. With `onlyIf` only while that is its row. False: there was no such row. */
+    /** Removes a device with its mailbox and registrations; with `onlyIf` only while that is its row. False: it is not. */
     remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
       store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
 
-    /** Devices of the account that are online, as it was last announced. */
+    /** Devices of the account that are online, as last announced. */
     async online(account: string): Promise<Set<string>> {
       const presence = await store.readPresence(account);
       const stateOfRow = stateReader(presence);
@@ -96,7 +87,7 @@ export function makeDevices({ store, enqueuePushes }: { store: DeviceStore; enqu
       return new Set(online.map(({ deviceId }) => deviceId));
     },
 
-    /** Whether the device has a row that names no session of the auth broker: somebody else let it in. */
+    /** Whether the device has a row without a session of the auth broker: it signed in elsewhere. */
     async isForeign(account: string, deviceId: string): Promise<boolean> {
       const row = await store.findRow(account, deviceId);
       return row !== null && parseRow(deviceId, row).sessionId === null;

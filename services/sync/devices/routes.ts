@@ -1,15 +1,13 @@
 import type { deviceRoutes } from '../../../shared/contract/devices.ts';
-import type { presenceRoutes } from '../../../shared/contract/presence.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Devices } from './devices.ts';
 
-export const makeDeviceHandlers = (devices: Devices): HandlersOf<typeof deviceRoutes & typeof presenceRoutes> => ({
+/** The routes of devices. */
+export const makeDeviceHandlers = (devices: Devices): HandlersOf<typeof deviceRoutes> => ({
   listDevices: async ({ caller }) => ({ status: 200, body: { devices: await devices.list(caller) } }),
 
   renameDevice: async ({ caller, params, body, operation }) => ({
     status: 200,
     body: { device: await devices.rename(caller, params.device_id, body.name, operation) },
   }),
-
-  getPresence: async ({ caller }) => ({ status: 200, body: await devices.presence(caller.account) }),
 });

@@ -18,9 +18,9 @@ export interface NewDevice {
   name: string;
   type: DeviceType;
   /**
-   * `new`: a missing device is added, the others are told; an existing one stays as it is. `lost`: a row that is put
-   * back, of which nobody is told; an existing one takes the session. `minted`: as `new`, but an existing one takes the
-   * name, type and session.
+   * `new`: a missing device is added, and an event says so; an existing one stays as it is. `lost`: a missing row is put
+   * back, without an event; an existing one takes the session. `kept`: as `lost`, but the type is known, and an existing
+   * one takes it too. `minted`: as `new`, but an existing one takes the name, type and session.
    */
   mode: 'new' | 'lost' | 'kept' | 'minted';
   /** Its session at the broker, where it is known. */
@@ -31,8 +31,12 @@ export interface NewDevice {
 export function parseRow(deviceId: string, row: string): DeviceRow {
   const [name = '', type = 'browser', created = '0', session = '', end = '0'] = row.split('\n');
   return {
-    ...{ deviceId, name, type: type as DeviceType, createdAtMs: Number(created) },
-    ...{ sessionId: session || null, sessionEndsAtMs: Number(end) || null },
+    deviceId,
+    name,
+    type: type as DeviceType,
+    createdAtMs: Number(created),
+    sessionId: session || null,
+    sessionEndsAtMs: Number(end) || null,
   };
 }
 
@@ -40,4 +44,5 @@ export function parseRow(deviceId: string, row: string): DeviceRow {
 export const formatRow = ({ name, type, createdAtMs, sessionId, sessionEndsAtMs }: DeviceRow): string =>
   [name, type, createdAtMs, sessionId ?? '', sessionEndsAtMs ?? 0].join('\n');
 
+/** A device as other answers name it. */
 export const refOf = (row: DeviceRow): DeviceRef => ({ device_id: row.deviceId, name: row.name, type: row.type });

@@ -1,12 +1,6 @@
+import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, oneOf, randomBits, record, text, textList } from '../redis/script-values.ts';
-
-export const presenceRead = defineScript({
-  file: new URL('./presence-read.lua', import.meta.url),
-  keys: ['devices', 'presence'],
-  args: {},
-  reply: record({ devices: textList, states: textList }),
-});
+import { digits, flag, oneOf, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./device-add.lua', import.meta.url),
@@ -18,20 +12,16 @@ export const deviceAdd = defineScript({
     /** Type. */
     wantedKind: text,
     random: randomBits,
-    /**
-     * New: a missing device is added and told of | lost: its row is put back, nobody is told of an addition | kept:
-     * as lost, and its type is known: an existing device takes it | minted: as new, and an existing device takes the
-     * name, type and session.
-     */
+    /** As `NewDevice.mode`. */
     mode: oneOf('new', 'lost', 'kept', 'minted'),
     /** Session id, '' when it is not known. */
     session: text,
     /** Session end in ms, 0 when it is not known. */
     sessionEnd: digits,
-    /** Pushes to the others: noted (in the index of due things) | ask | off. */
-    pushes: oneOf('noted', 'ask', 'off'),
+    /** To the others. */
+    pushes: pushSchedule,
   },
-  reply: record({ row: text, added: flag, jobs: textList }),
+  reply: record({ row: text, added: flag, jobs: pushJobs }),
   announces: true,
 });
 

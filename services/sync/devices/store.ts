@@ -1,13 +1,13 @@
-import type { Operation } from '../http/handler.ts';
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
-import type { PushMode } from '../push/push-queue.ts';
+import type { Operation } from '../../server/operation.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
-import type { PresenceFields } from './presence-view.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
-import { deviceAdd, deviceRemove, deviceRename, presenceRead } from './scripts.ts';
+import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';
 
 interface DeviceStoreParts {
   redis: Redis;
@@ -15,37 +15,39 @@ interface DeviceStoreParts {
   keys: Keys;
   /** Renames a minute per account; null: unlimited. */
   renameLimit: number | null;
+  /** Rows, and what was last announced of them. */
+  readPresence: (account: string) => Promise<PresenceFields>;
+  pushQueue: PushQueue;
 }
 
-/** Device rows, and what was last announced of them. */
-export function makeDeviceStore({ redis, scripts, keys, renameLimit }: DeviceStoreParts) {
-  const readScript = scripts.define(presenceRead);
-  const addScript = scripts.define(deviceAdd);
+/** Device rows, and their last announced states. */
+export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresence, pushQueue }: DeviceStoreParts) {
+  const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
   const removeScript = scripts.define(deviceRemove);
   const renameScript = scripts.define(deviceRename, { RATE_LIMIT: renameLimit ?? 0 });
 
   return {
-    readPresence: (account: string): Promise<PresenceFields> => readScript(keys.inAccount(account), {}),
+    readPresence,
 
     async findRow(account: string, deviceId: string): Promise<string | null> {
       return await orFault(redis.hget(keys.devices(account), deviceId));
     },
 
-    /** Resolves to the row; a taken name gets a suffix. Null: the account has to be noted first. Throws `device_limit`. */
-    async add(u: string, { deviceId, name, type, mode, session }: NewDevice, pushes: PushMode) {
-      const { row, jobs } = await addScript(keys.inAccount(u), {
+    /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */
+    async add(u: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
+      const { row } = await addScript(keys.inAccount(u), (pushes) => ({
         device: deviceId,
         wanted: name,
         wantedKind: type,
         mode,
-        pushes,
         session: session?.id ?? '',
         sessionEnd: session?.endsAtMs ?? 0,
-      });
-      return row === '' ? null : { row, jobs };
+        pushes,
+      }));
+      return row;
     },
 
-    /** Removes a device and what waits for it; with `row` only while that is its row. False: it had none, or another. */
+    /** Removes a device with its mailbox and registrations; with `row` only while that is its row. False: it is not. */
     async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
       const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row });
       return removed;

@@ -1,4 +1,4 @@
--- Claims accounts whose time has come, for `lease` ms: a replica that dies with a claim only delays them.
+-- Claims accounts whose time has come, for LEASE_MS. A replica that dies with a claim only delays them.
 -- Keys and arguments: dueClaim in scripts.ts.
 -- uses: clock
 -- RETURNS OK, account, stamp, account, stamp, ...

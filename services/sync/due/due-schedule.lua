@@ -1,6 +1,6 @@
--- Notes in the index that an account has something due. Called BEFORE the account's script writes the fact; or later, for
--- a fact that the index may have lost.
--- Keys and arguments: dueNote in scripts.ts.
+-- Puts an account into the index of those with something due. Called BEFORE the account's script writes the job; or later,
+-- for a job that the index may have lost.
+-- Keys and arguments: dueSchedule in scripts.ts.
 -- uses: clock
 -- RETURNS OK
 local now = now_ms()

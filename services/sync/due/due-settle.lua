@@ -1,8 +1,8 @@
--- Puts a claimed account back, for when its next fact is due; earlier when a request may have noted it and not yet
--- written its fact: a note since the claim, or one that is young, is looked at again, so that a replica that dies in
--- between delays its fact and does not hide it behind one that is far off. The entry is removed only when the account is
--- empty AND no note came since the claim AND the latest note is older than the longest request (removing at once loses 5
--- facts in 1,000, this way none).
+-- Puts a claimed account back into the index, for when its next job is due. Earlier when a request may have scheduled the
+-- account and not yet written its job: since the claim, or a short while ago. Such a job may be due before all others, and
+-- a replica that dies in between must only delay it. The entry is removed only when the account has no job AND was not
+-- scheduled since the claim AND was last scheduled longer ago than the longest request. (Removing it at once loses 5 jobs
+-- in 1,000, this way none.)
 -- Keys and arguments: dueSettle in scripts.ts.
 -- uses: clock
 -- RETURNS OK

@@ -2,23 +2,23 @@ import type { ClaimedAccount, DueStore } from './store.ts';
 
 const PERIOD_MS = 1_000;
 
-/** Accounts that are run at once: one that waits for the auth broker must not hold up the others. */
+/** Accounts that are run at once, so that one that waits for the auth broker does not hold up the others. */
 const AT_ONCE = 32;
 
-/** An account of which everything due waits in this replica is looked at again after so long. */
+/** When all due jobs of an account wait in this replica, the account is checked again after so long. */
 const WAITING_MS = 10_000;
 
 /**
- * Runs one fact of an account. It removes the fact itself, in the step that takes effect. `waiting`: it was taken over by
- * somebody here who runs it when there is room.
+ * Runs one job of an account. It removes the job itself, in the step that takes effect. Resolves to `waiting` where
+ * another part of this replica took the job over and runs it when it can.
  */
 export type DueHandler = (account: string, job: string) => Promise<unknown>;
 
 interface DueSweeperParts {
   store: DueStore;
-  /** By the fact's kind: what stands before its first colon. */
+  /** By the job's kind, which is what stands before its first colon. */
   handlers: Readonly<Record<string, DueHandler>>;
-  /** How often to look for accounts that the index has lost. */
+  /** How often to search for accounts that the index has lost. */
   repairMs: number;
   isUp: () => boolean;
   onRun: (kind: string, outcome: 'ok' | 'failed') => void;
@@ -27,8 +27,8 @@ interface DueSweeperParts {
 }
 
 /**
- * Runs what has become due, on whatever replica claims it first. At least once: a fact stays until it has run, and a
- * claim lapses, so that a replica may die at any point.
+ * Runs the jobs that have become due, on whatever replica claims their account first. Each runs at least once: a job stays
+ * until it has run, and a claim lapses, so a replica may die at any point.
  */
 export class DueSweeper {
   readonly #parts: DueSweeperParts;
@@ -44,12 +44,14 @@ export class DueSweeper {
     this.#parts = parts;
   }
 
+  /** Sweeps and repairs from now on. */
   start(): void {
     this.#timer ??= setInterval(() => this.run(), PERIOD_MS);
-    // Replicas that were started together do not look together.
+    // With jitter, so that replicas that were started together do not search together.
     this.#repairTimer ??= setInterval(() => this.#repair(), this.#parts.repairMs * (0.75 + Math.random() / 4));
   }
 
+  /** Resolves when what was begun has ended. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     if (this.#repairTimer) clearInterval(this.#repairTimer);
@@ -58,7 +60,7 @@ export class DueSweeper {
     await Promise.all(this.#running);
   }
 
-  /** One sweep at a time. */
+  /** Starts a sweep, unless one is under way. */
   run(): void {
     if (!this.#parts.isUp()) return;
     this.#sweeping ??= this.#sweep()
@@ -68,12 +70,12 @@ export class DueSweeper {
       });
   }
 
-  /** Claims no more than there is room for, of each shard its share. */
+  /** Claims no more accounts than can be run at once, an equal share of each shard. */
   async #sweep(): Promise<void> {
     const { store, onFailure } = this.#parts;
     const share = Math.ceil((AT_ONCE - this.#running.size) / store.shards);
     if (share <= 0) return;
-    // In a cluster a part of the index, or an account, whose primary is away must not hold up the others.
+    // In a cluster a shard whose primary is away must not hold up the others.
     const claim = (shard: number) =>
       store.claim(shard, share).catch((error: unknown) => {
         onFailure('due claim', error);
@@ -84,7 +86,7 @@ export class DueSweeper {
     for (const claimed of shards.flat()) this.#start(claimed);
   }
 
-  /** Puts accounts back into the index that it lost; attaching a stream does the same for its account at once. */
+  /** Puts accounts back that the index has lost. Attaching a stream does the same for its account at once. */
   #repair(): void {
     if (!this.#parts.isUp()) return;
     this.#repairing ??= this.#reindex()
@@ -108,13 +110,13 @@ export class DueSweeper {
       .catch((error: unknown) => this.#parts.onFailure('due account', error))
       .finally(() => {
         this.#running.delete(run);
-        // Not at the next period: what became due together would take an hour.
+        // At once and not at the next period: many accounts that become due together would take an hour.
         if (this.#hasMore && this.#timer && this.#running.size < AT_ONCE / 2) this.run();
       });
     this.#running.add(run);
   }
 
-  /** Each fact once. What stays due is passed over to come to what lies behind it. */
+  /** Runs each job once. Jobs that stay due are skipped, to come to those behind them. */
   async #runAccount(claimed: ClaimedAccount): Promise<void> {
     const { store } = this.#parts;
     const [tried, waiting, staying] = [new Set<string>(), new Set<string>(), new Set<string>()];
@@ -130,19 +132,19 @@ export class DueSweeper {
       }
       for (const job of untried) {
         tried.add(job);
-        if (!(await this.#runFact(claimed.account, job))) continue;
+        if (!(await this.#runJob(claimed.account, job))) continue;
         waiting.add(job);
         staying.add(job);
       }
     }
   }
 
-  /** Resolves to whether it waits. */
-  async #runFact(account: string, job: string): Promise<boolean> {
+  /** Resolves to whether the job waits. */
+  async #runJob(account: string, job: string): Promise<boolean> {
     const { handlers, onRun, onFailure } = this.#parts;
     const kind = job.split(':', 1)[0] as string;
     try {
-      // A kind of a newer version stays for a replica that knows it.
+      // A job of a kind that only a newer version knows stays for a replica of that version.
       const done = await handlers[kind]?.(account, job);
       if (done && done !== 'waiting') onRun(kind, 'ok');
       return done === 'waiting';

@@ -1,5 +1,15 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, maybeNumber, nothing, number, record, rest, rows, text, textList } from '../redis/script-values.ts';
+import {
+  digits,
+  maybeNumber,
+  nothing,
+  number,
+  record,
+  rest,
+  rows,
+  text,
+  textList,
+} from '../../server/redis/scripts/script-values.ts';
 
 /** How long a claimed account is left alone by the others. */
 export const LEASE_MS = 30_000;
@@ -11,10 +21,7 @@ export const dueSchedule = defineScript({
     account: text,
     /** Delay in ms from now. */
     delayMs: number,
-    /**
-     * Random text, so that two notes of one millisecond differ; '' when the fact is there already: nobody has to wait
-     * for it then.
-     */
+    /** Random text, so that two schedules of one millisecond differ. '' when the job is written already. */
     nonce: text,
   },
   reply: nothing,
@@ -49,16 +56,13 @@ export const dueSettle = defineScript({
     account: text,
     /** Stamp seen when it was claimed. */
     claimedStamp: text,
-    /** Ms until the account's next fact, '' when it has none. */
+    /** Ms until the account's next job, '' when it has none. */
     nextInMs: maybeNumber,
   },
   constants: {
-    /** No request lives longer between its note and its fact. */
+    /** No request lives longer between scheduling the account and writing its job. */
     LONGEST_REQUEST_MS: 600_000,
-    /**
-     * Nearly none lives longer. An account that was noted is looked at again after so long, whatever else is due
-     * there.
-     */
+    /** Nearly no request lives longer. A scheduled account is checked again after so long, whatever else is due there. */
     USUAL_REQUEST_MS: 10_000,
   },
   reply: nothing,

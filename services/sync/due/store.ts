@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import type { Connection } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Connection } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.ts';
 
-/** How much later than its first fact an account may stand in the index: while it is claimed, and then some. */
+/** How much later than its first job an account may stand in the index: as long as a claim lasts, and a reserve. */
 const LATE_MS = 2 * LEASE_MS;
 
 export interface ClaimedAccount {
   account: string;
-  /** The latest note when it was claimed. */
+  /** When and by whom it was last scheduled, as read when it was claimed. */
   stamp: string;
 }
 
@@ -21,7 +21,7 @@ interface DueStoreParts {
   keys: Keys;
 }
 
-/** The index of accounts with something due, and the facts of each account. */
+/** The index of accounts with something due, and the jobs of each account. */
 export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const scheduleScript = scripts.define(dueSchedule);
   const claimScript = scripts.define(dueClaim);
@@ -29,13 +29,13 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const settleScript = scripts.define(dueSettle);
   const indexOf = (shard: number) => ({ index: keys.dueIndex(shard), stamps: keys.dueStamps(shard) });
 
-  /** The store's clock: primaries may differ by far less than what counts as late. */
+  /** The store's clock. The clocks of primaries differ by far less than what counts as late. */
   async function nowMs(): Promise<number> {
     const [seconds] = await orFault(redis.time());
     return Number(seconds) * 1_000;
   }
 
-  /** Whether the index would lead nobody to what is due there, or not in time. Few stand so late that it needs a second look-up. */
+  /** Whether the index has not got the account, or has it too late. Only a late one needs the second command. */
   async function isMisplaced(account: string, now: number): Promise<boolean> {
     const score = await orFault(redis.zscore(keys.dueIndex(keys.dueShard(account)), account));
     if (score === null) return true;
@@ -47,30 +47,30 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   return {
     shards: DUE_SHARDS,
 
-    /** Called before the account's script writes the fact. */
+    /** Puts the account into the index. To be called BEFORE the account's script writes the job. */
     async schedule(account: string, delayMs: number): Promise<void> {
       const nonce = randomBytes(6).toString('base64url');
       await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
     },
 
-    /** For a fact that is there, of which the index may not know any more: sooner than it would come otherwise, if at all. */
+    /** The same for a job that is written already, which the index may have lost. Never makes it later. */
     async remind(account: string, delayMs: number): Promise<void> {
       await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce: '' });
     },
 
-    /** At most `count` whose time has come; nobody else gets them for a while. */
+    /** At most `count` accounts whose time has come. No other replica gets them while the claim lasts. */
     async claim(shard: number, count: number): Promise<ClaimedAccount[]> {
       const { claimed } = await claimScript(indexOf(shard), { count });
       return claimed;
     },
 
-    /** What is due now, some of it, after the `passed` oldest, and the ms until the next thing is; null when there is none. */
+    /** A page of the jobs that are due, after the `passed` oldest, and the ms until the next job; null when there is none. */
     jobs: (account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> =>
       jobsScript(keys.inAccount(account), { passed }),
 
     /**
-     * Accounts with facts that are not in the index, or too late in it, some at a time. In a cluster the two fail over
-     * separately, so that a lost tail of one can leave the other behind.
+     * Accounts with jobs that are not in the index, or too late in it, some at a time. In a cluster the index and the
+     * account lie on different primaries, so a failover may lose the end of one and not of the other.
      */
     async *unindexed(): AsyncGenerator<string[]> {
       for await (const found of scanKeys(redis, keys.due('*'), 'zset')) {
@@ -80,6 +80,7 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
       }
     },
 
+    /** Puts a claimed account back for its next job, or out of the index when it has none. */
     async settle({ account, stamp }: ClaimedAccount, nextInMs: number | null): Promise<void> {
       await settleScript(indexOf(keys.dueShard(account)), { account, claimedStamp: stamp, nextInMs });
     },

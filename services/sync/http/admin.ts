@@ -2,9 +2,9 @@ import type { ErrorRequestHandler, Express } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeExpress } from './express-app.ts';
-import { hostChecks } from './host-check.ts';
-import { requestId } from './request-context.ts';
+import { makeExpress } from '../../server/http/express-app.ts';
+import { hostChecks } from '../../server/http/host-check.ts';
+import { requestId } from '../../server/http/request-context.ts';
 import { apiHeaders } from './response-headers.ts';
 
 export interface Readiness {

@@ -1,20 +1,8 @@
 import type { Request, Response } from 'express';
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../../shared/contract/route.ts';
 import type { ROUTES } from '../../../shared/contract/routes.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
-
-/**
- * The identity of one mutation. It is made once per request and travels into the script, which answers a repetition
- * (a client's, or the Redis client's own resend after a reconnect) with the first result.
- */
-export interface Operation {
-  /** `Idempotency-Key` when the route honours it and the client sent one, else random. */
-  readonly id: string;
-  /** True when the client chose the id: then a repetition may come minutes later. */
-  readonly keyed: boolean;
-  /** SHA-256 of the body, base64url: the same key with another body is refused. */
-  readonly fingerprint: string;
-}
 
 /** What a handler gets: everything parsed, validated and allowed. */
 export interface Call<R extends Route> {

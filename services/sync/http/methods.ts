@@ -1,7 +1,6 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
-import { refusesHead } from './request-context.ts';
+import { refusesHead } from '../../server/http/request-context.ts';
 
 const escaped = (text: string): string => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
 
@@ -29,6 +28,3 @@ export const wordsLikeParameters = (): string[] =>
     .filter(({ path }) => ROWS.some(({ isLiteral, pattern }) => !isLiteral && pattern.test(path)))
     .filter((route) => !hasParameter(route))
     .map(({ path }) => path);
-
-export const methodNotAllowed = (methods: readonly string[]): BatonError =>
-  new BatonError('method_not_allowed', undefined, { headers: { Allow: methods.join(', ') } });

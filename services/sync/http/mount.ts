@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
@@ -7,18 +7,18 @@ import type { Caller } from '../identity/caller.ts';
 import { guard } from '../identity/guard.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type AddressGroup, isAddressGroup } from './address-limit.ts';
-import type { AccountQueue } from './account-queue.ts';
+import { type AddressGroup, isAddressGroup } from './limits/address-limit.ts';
+import type { AccountQueue } from './limits/account-queue.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
-import { makeBody, NO_BODY } from './body.ts';
-import { hasParameter, methodNotAllowed, methodsOf, wordsLikeParameters } from './methods.ts';
-import { operationOf } from './operation.ts';
-import type { ReplicaLimits } from './replica-limit.ts';
-import { tooManyWaiting } from './rate-limit-headers.ts';
-import { contextOf, isEventStream, refusesHead } from './request-context.ts';
-import { noteStreamOpen } from './request-log.ts';
-import { sendAway } from './send-away.ts';
-import { makeValidator, type RouteValidator } from './validation.ts';
+import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
+import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
+import { hasParameter, methodsOf, wordsLikeParameters } from './methods.ts';
+import { operationOf } from '../../server/http/request/operation.ts';
+import type { ReplicaLimits } from './limits/replica-limit.ts';
+import { tooManyWaiting } from '../../server/rate-limit-headers.ts';
+import { contextOf, isEventStream, refusesHead } from '../../server/http/request-context.ts';
+import { makeStreamLog } from './request-metrics.ts';
+import { makeValidator, type RouteValidator } from '../../server/http/request/validation.ts';
 
 export interface RouterDeps {
   handlers: Handlers;
@@ -35,6 +35,8 @@ export interface RouterDeps {
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   replicaLimits: Pick<ReplicaLimits, 'check'>;
   accountQueue: Pick<AccountQueue, 'enter'>;
+  /** Answers in place of an event stream that cannot begin now. */
+  sendAway: (res: ServerResponse, reason: 'store' | 'busy') => void;
   metrics: Metrics;
 }
 
@@ -100,7 +102,7 @@ const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
  * Load, and a store or broker that is away, are told inside an event stream. Counted here, since the one error exit does
  * not see them; false: it is an error like any other.
  */
-function sentAway({ metrics }: RouterDeps, route: Route, res: Response, error: unknown): boolean {
+function sentAway({ metrics, sendAway }: RouterDeps, route: Route, res: Response, error: unknown): boolean {
   if (!isEventStream(route) || !(error instanceof BatonError)) return false;
   const isBusy = error.code === 'rate_limited';
   if (!isBusy && error.status < 500) return false;
@@ -161,6 +163,7 @@ function closeAfterRefusal(req: Request, res: Response): void {
 
 function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
   const reader = route.body === null ? null : makeBody(route);
+  const logStreamOpen = makeStreamLog(deps.metrics);
   return async (req, res) => {
     const context = contextOf(res);
     context.route = route;
@@ -174,7 +177,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
       const login = loginFor(route, req, error);
       if (login !== null) return res.redirect(login.status, login.location);
       if (!sentAway(deps, route, res, error)) throw error;
-      return noteStreamOpen(deps.metrics, req, res);
+      return logStreamOpen(req, res);
     }
     validator.params(req.params);
     const query = validator.query(req.query);
@@ -192,7 +195,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validato
     } finally {
       slot?.end();
     }
-    if (isEventStream(route)) noteStreamOpen(deps.metrics, req, res);
+    if (isEventStream(route)) logStreamOpen(req, res);
   };
 }
 

@@ -1,13 +1,15 @@
 import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { VERSION } from '../version.ts';
-import { makeAddressQueue } from './address-queue.ts';
-import { makeConnectionCap } from './connection-cap.ts';
-import { makeConnectionsFull } from './connections-full.ts';
-import { addressText, type RunningServer, startServer } from './server.ts';
+import { VERSION } from '../../server/version.ts';
+import { makeAddressQueue } from './limits/address-queue.ts';
+import { Arrivals } from './arrivals.ts';
+import { makeConnectionCap } from './limits/connection-cap.ts';
+import { makeConnectionsFull } from './limits/connections-full.ts';
+import { addressText, type RunningServer, startServer } from '../../server/http/server.ts';
 
 /** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
 const STUCK_MS = 120_000;
@@ -24,24 +26,32 @@ interface PortParts {
  * The public port, with not too many connections, of one address and of all, and none that takes nothing of its answer;
  * clients take turns.
  */
-function openPublicPort({ config: { http, relay }, app, logger, metrics }: PortParts): Promise<RunningServer> {
-  const admits = makeConnectionCap({
+function openPublicPort(
+  { config: { http, relay }, app, logger, metrics }: PortParts,
+  arrivals: Arrivals,
+): Promise<RunningServer> {
+  const cap = makeConnectionCap({
     limit: http.connectionsPerAddress,
     trustedProxies: http.trustedProxies,
     onRefused: () => metrics.http_connections_refused_total.inc({ cause: 'address' }),
   });
+  const admits = (socket: Socket): boolean => {
+    arrivals.connected();
+    return cap(socket);
+  };
   const stuckMs = Math.max(STUCK_MS, 2 * relay.stallMs);
   const { host, port, maxConnections } = http;
   const onFull = makeConnectionsFull({ limit: maxConnections, logger, metrics });
   const fair = makeAddressQueue({ app, addressOf: makeClientAddress({ trustedProxies: http.trustedProxies }) });
-  return startServer({ app: fair, host, port, admits, maxConnections, onFull, stuckMs });
+  return startServer({ app: arrivals.count(fair), host, port, admits, maxConnections, onFull, stuckMs });
 }
 
 /** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */
 export async function openPorts(parts: PortParts) {
   const { config, admin, logger } = parts;
   const { host, adminPort, publicUrl } = config.http;
-  const publicServer = await openPublicPort(parts);
+  const arrivals = new Arrivals();
+  const publicServer = await openPublicPort(parts, arrivals);
   const adminServer: RunningServer = await startServer({ app: admin, host, port: adminPort }).catch(
     async (error: unknown) => {
       await publicServer.close(0);
@@ -60,5 +70,5 @@ export async function openPorts(parts: PortParts) {
     },
     'listening',
   );
-  return { publicServer, adminServer };
+  return { publicServer, adminServer, arrivals };
 }

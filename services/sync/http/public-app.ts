@@ -1,13 +1,14 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import { makeExpress } from './express-app.ts';
-import { hostChecks } from './host-check.ts';
+import { makeExpress } from '../../server/http/express-app.ts';
+import { hostChecks } from '../../server/http/host-check.ts';
 import { makeRouter, type RouterDeps } from './mount.ts';
-import { makeProblemHandler } from './problem.ts';
-import { requestId } from './request-context.ts';
-import { makeRequestLog, makeRequestMetrics } from './request-log.ts';
+import { makeProblemHandler } from '../../server/http/problem.ts';
+import { requestId } from '../../server/http/request-context.ts';
+import { makeRequestLog } from '../../server/http/request-log.ts';
+import { makeRequestMetrics } from './request-metrics.ts';
 import { apiHeaders, securityHeaders } from './response-headers.ts';
-import { boundUnreadBody } from './unread-body.ts';
+import { boundUnreadBody } from './limits/unread-body.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */

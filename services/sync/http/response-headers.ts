@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-import { PAGE_STYLE_HASH } from './page.ts';
+import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
 
 /** Version of the wire contract; changes inside a version only add. */
 const API_VERSION = '1';

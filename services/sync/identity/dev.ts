@@ -4,7 +4,7 @@ import { DEVICE_TYPES, type DeviceType, parseDeviceName, type Scope } from '../.
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { streamRoutes } from '../../../shared/contract/stream.ts';
-import { isStoreAway } from '../redis/faults.ts';
+import { isStoreAway } from '../../server/redis/faults.ts';
 import { accountOf, type Caller } from './caller.ts';
 import { isDeviceId } from './device-id.ts';
 import { CONTROL, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';

@@ -149,9 +149,12 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
       fetching = null;
     }
   };
-  /** Joins the fetch that is running, or begins one when the last was begun long enough ago. */
+  /**
+   * Joins the fetch that is running, or begins one when the last that a request asked for was long enough ago. Those in the
+   * background do not count: a key that is new since then would be refused for as long.
+   */
   const refresh = (pauseMs: number): Promise<unknown> => {
-    if (fetching === null && now() - Math.max(triedAtMs, fetchedAtMs) >= pauseMs) {
+    if (fetching === null && now() - triedAtMs >= pauseMs) {
       triedAtMs = now();
       fetching = load(true);
     }

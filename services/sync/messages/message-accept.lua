@@ -1,8 +1,8 @@
--- Accepts a message: operation id, sender and targets, rate, caps, mailbox, log, announcement: one step, one trip.
+-- Accepts a message in one step and one trip: operation id, sender and targets, rate, limits, mailbox, log, announcement.
 -- Keys and arguments: messageAccept in scripts.ts.
 -- uses: clock routes log operation rate messages/mail messages/targets push/push push/queue
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes,
---         facts to be run at once; OK, '': nothing was done, the account has subscriptions and has to be noted first
+--         jobs to push at once; OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
 local now = now_ms()
 local rows = read_routes(keys.routes, now, late_ms)
@@ -13,7 +13,7 @@ if first then
   first[5], first[6] = open_routes(rows), {}
   return first
 end
-if pushes == 'ask' and redis.call('EXISTS', keys.push) == 1 then return { 'OK', '' } end
+if must_schedule(keys, pushes) then return { 'OK' } end
 local flat = redis.call('HGETALL', keys.devices)
 local targets, sender_row = {}, nil
 for i = 1, #flat, 2 do
@@ -24,17 +24,17 @@ for i = 1, #flat, 2 do
   end
 end
 if sender ~= '' and not sender_row then return { 'device_required' } end
-local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if #targets == 0 and string.sub(wanted, 1, 1) == '~' then
   for _, row in ipairs(rows) do
-    -- A stream without a device has no mailbox: it gets what arrives while it is connected.
+    -- A stream without a device has no mailbox: it gets only what arrives while it is connected.
     if row.open and row.device == wanted and #targets == 0 then targets[1] = { '', string.sub(wanted, 2), '', false } end
   end
 end
 if #targets == 0 then return { 'not_found' } end
 
--- Of all devices: what waits for one that never comes back must not keep the account full for ever.
+-- Of all devices: messages for one that never comes back must not keep the account full for ever.
 for i = 1, #flat, 2 do purge_mail(keys, flat[i], now, LIMITS.mailboxSeconds) end
 local full = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0') + bytes > LIMITS.mailboxBytes
 local holders, addressees = {}, {}
@@ -42,11 +42,12 @@ for _, target in ipairs(targets) do
   local id, live = target[1], has_live_stream(rows, dead, target[1])
   if id == '' then
     addressees[#addressees + 1] = '~' .. target[2]
-  elseif full or redis.call('ZLEXCOUNT', keys.inbox, '[' .. id .. ':', '(' .. id .. ';') >= LIMITS.mailboxMessages then
+  elseif full or count_mail(keys.inbox, id) >= LIMITS.mailboxMessages then
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id
-    local enqueued = pushes == 'noted' and enqueue_push(keys, now, live and LIMITS.pushSilenceMs or 0, 'message', id, sender, message_id)
+    local delay = live and LIMITS.pushSilenceMs or 0
+    local enqueued = pushes == 'scheduled' and enqueue_push(keys, now, delay, 'message', id, sender, message_id)
     target[4] = enqueued and not live
   end
 end

@@ -1,4 +1,4 @@
--- Acknowledges messages: they leave this device's mailbox, and each sender device is told in one event.
+-- Acknowledges messages: they leave this device's mailbox, and each sender device gets one event.
 -- Keys and arguments: messageAck in scripts.ts.
 -- uses: clock routes log operation messages/mail
 -- RETURNS OK, acked | device_required
@@ -14,7 +14,7 @@ for _, message_id in ipairs(message_ids) do
   local sender = drop_mail(keys, device, message_id)
   if sender then
     acked = acked + 1
-    -- A sender without a device, or one that was removed, has nobody to tell.
+    -- A sender without a device, or one that was removed, gets no event.
     if sender ~= '' and redis.call('HEXISTS', keys.devices, sender) == 1 then
       if not of_sender[sender] then
         of_sender[sender] = {}

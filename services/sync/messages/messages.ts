@@ -2,14 +2,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
   answer: MessageAccepted;
-  /** As many replicas of the store have it as were asked for. */
+  /** As many replicas of the store as configured have it. */
   isConfirmed: boolean;
 }
 
@@ -17,11 +16,11 @@ interface MessagesParts {
   store: MessageStore;
   /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
-  enqueuePushes: EnqueuePushes;
+  /** Once a message, however often it is sent. */
   onAccepted: () => void;
 }
 
-/** Sizes count the UTF-8 that was sent, before anything is trimmed. */
+/** The size is that of the UTF-8 that was sent, before anything is trimmed. */
 function checkContent(content: string): void {
   if (content.trim() === '') throw new BatonError('empty_message');
   if (Buffer.byteLength(content) > LIMITS.messageBytes) {
@@ -33,7 +32,7 @@ const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
   to === undefined ? `=${id}` : to === '*' ? '*' : `~${to}`;
 
 /** Short texts between the devices of an account, kept until they are acknowledged. */
-export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }: MessagesParts) {
+export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
     const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
     return {
@@ -51,19 +50,21 @@ export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }
 
   return {
     /**
-     * Throws `empty_message`, `message_too_large` and what the store refuses. `onConfirming`: it is accepted, and waits for
-     * replicas of the store.
+     * Throws `empty_message`, `message_too_large` and what the store refuses. `onConfirming` is called when the message is
+     * accepted and only waits for replicas of the store.
      */
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message.content);
       const { content } = message;
-      const accepting = { target: targetOf(message), messageId: uuidv7(), content, operation, onConfirming };
-      const accepted = await enqueuePushes(caller.account, (pushes) => store.accept(caller, accepting, pushes));
-      onAccepted();
+      const messageId = uuidv7();
+      const accepting = { target: targetOf(message), messageId, content, operation, onConfirming };
+      const accepted = await store.accept(caller, accepting);
+      // A repetition is answered with the id that the first one had.
+      if (accepted.messageId === messageId) onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 
-    /** The caller's unacknowledged messages as JSON, oldest first; a caller without device has no mailbox. */
+    /** The caller's unacknowledged messages as JSON, oldest first. A caller without a device has no mailbox. */
     async list(caller: Caller): Promise<string> {
       if (caller.deviceId === null) return '[]';
       const messages: string[] = [];
@@ -73,11 +74,12 @@ export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }
       return `[${messages.join(',')}]`;
     },
 
+    /** Resolves to how many of them the device still held. */
     async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
       return caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds, operation);
     },
 
-    /** What a stream of this device that starts at `position` is owed beside the log, as JSON. */
+    /** The unacknowledged messages that a stream of this device, starting at `position`, does not get from the log; as JSON. */
     async *unacknowledged(account: string, deviceId: string | null, position: string): AsyncGenerator<string[]> {
       if (deviceId === null) return;
       try {
@@ -85,7 +87,7 @@ export function makeMessages({ store, isDeadChannel, enqueuePushes, onAccepted }
           yield page.map((open) => `${open},"redelivered":true}`);
         }
       } catch (error) {
-        // A device without a row has no mailbox; its stream is open all the same.
+        // A device without a row has no mailbox, but may have a stream.
         if (!(error instanceof BatonError && error.code === 'device_required')) throw error;
       }
     },

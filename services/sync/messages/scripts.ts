@@ -1,9 +1,9 @@
+import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
 import {
   digits,
   json,
   number,
-  oneOf,
   randomBits,
   record,
   rest,
@@ -12,7 +12,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 export const messageAccept = defineScript({
   file: new URL('./message-accept.lua', import.meta.url),
@@ -27,13 +27,12 @@ export const messageAccept = defineScript({
     messageId: text,
     /** Content as a JSON string. */
     content: text,
-    /** Content in bytes, as JSON where that is longer. */
+    /** Bytes of the content, or of its JSON where that is longer. */
     bytes: number,
     random: randomBits,
     fingerprint: text,
     rememberSeconds: digits,
-    /** Pushes: noted (in the index of due things) | ask | off. */
-    pushes: oneOf('noted', 'ask', 'off'),
+    pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */
     lateMs: number,
@@ -44,7 +43,7 @@ export const messageAccept = defineScript({
     createdAtMs: number,
     targets: json<[string, string, string, boolean][]>(),
     routes: rows({ channel: text, device: text }),
-    jobs: textList,
+    jobs: pushJobs,
   }),
   announces: true,
   rate: 'message',
@@ -76,7 +75,7 @@ export const mailPage = defineScript({
     position: text,
   },
   constants: {
-    /** Of one page of a mailbox: what a stream that is slow to take it holds in memory meanwhile. */
+    /** Bytes of a page of a mailbox. A stream whose client is slow to take it holds it in memory meanwhile. */
     PAGE_BYTES: 32 * 1024,
   },
   reply: record({ next: text, open: rest(textList) }),

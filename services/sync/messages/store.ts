@@ -1,11 +1,11 @@
-import type { Operation } from '../http/handler.ts';
-import type { Liveness } from '../replicas/replica.ts';
+import type { Operation } from '../../server/operation.ts';
+import type { LeaseView } from '../replicas/liveness.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { PushMode } from '../push/push-queue.ts';
+import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { mailPage, messageAccept, messageAck } from './scripts.ts';
 
 export interface NewMessage {
@@ -14,53 +14,50 @@ export interface NewMessage {
   messageId: string;
   content: string;
   operation: Operation;
-  /** It is accepted, and waits for replicas of the store. */
+  /** Called when it is accepted and only waits for replicas of the store. */
   onConfirming: () => void;
 }
 
 export interface Accepted {
   messageId: string;
   createdAtMs: number;
-  /** As many replicas have it as were asked for. */
+  /** As many replicas of the store as configured have it. */
   isConfirmed: boolean;
   targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
-  /** Open routes of the account: which replica's channel holds which device. */
+  /** Open routes of the account: the channel of a replica, and the device whose stream it holds. */
   routes: { channel: string; device: string }[];
-  /** What is to be pushed at once. */
-  jobs: string[];
 }
 
 interface MessageStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
-  replica: Liveness;
+  replica: LeaseView;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
-  /** Null: what the primary accepted is accepted. */
+  /** Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
+  pushQueue: PushQueue;
 }
 
 /** The mailboxes of an account. */
-export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }: MessageStoreParts) {
-  const acceptScript = scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 });
+export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
+  const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
   const ackScript = scripts.define(messageAck);
   const pageScript = scripts.define(mailPage);
 
   return {
     /**
-     * Null: nothing was done, the account has to be noted first. Throws `not_found`, `mailbox_full`, `rate_limited`,
-     * `device_required`, `idempotency_key_reused`; `store_unavailable` also when it was accepted and then the primary
-     * was gone before its replicas could be asked.
+     * Throws `not_found`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`;
+     * `store_unavailable` also when it was accepted and then the primary was gone before its replicas could be asked.
      */
     async accept(
       caller: Caller,
       { target, messageId, content, operation, onConfirming }: NewMessage,
-      pushes: PushMode,
-    ): Promise<Accepted | null> {
+    ): Promise<Accepted> {
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = JSON.stringify(content);
-      // What is kept is the JSON, in which a control character is six times as long.
+      // The JSON is kept, in which a control character is six times as long.
       const storedBytes = Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
       const accepted = await acceptScript(
         keys.inAccount(u, {
@@ -68,7 +65,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
           rate: keys.rate(u, 'message', deviceId),
           accountRate: keys.rate(u, 'message', ACCOUNT),
         }),
-        {
+        (pushes) => ({
           sender: deviceId ?? '',
           fromName: caller.name,
           wanted: target,
@@ -77,13 +74,12 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
           bytes: storedBytes,
           fingerprint: operation.fingerprint,
           rememberSeconds: rememberSeconds(operation),
-          pushes,
           dead: replica.deadChannels(),
           lateMs: replica.lateMs(),
-        },
+          pushes,
+        }),
       );
-      if (accepted.messageId === '') return null;
-      // The message and its operation were written in one step: who has the one has the other.
+      // The message and its operation were written in one step: a replica that has the one has the other.
       if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
       return {
@@ -97,7 +93,6 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
           pushed,
         })),
         routes: accepted.routes,
-        jobs: accepted.jobs,
       };
     },
 
@@ -114,8 +109,8 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm }:
     },
 
     /**
-     * The device's mailbox page by page, oldest first, as JSON objects without their end. With a position: without
-     * what a stream that starts there gets from the log.
+     * The device's mailbox page by page, oldest first, as JSON objects without their end. With a position: without the
+     * messages that a stream which starts there gets from the log.
      */
     async *pages(account: string, deviceId: string, position: string): AsyncGenerator<string[]> {
       let after = '';

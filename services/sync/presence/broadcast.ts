@@ -10,10 +10,10 @@ interface PresenceBroadcastParts {
   onFailure: (account: string, error: unknown) => void;
 }
 
-/** After a snapshot the next one waits for so long: to come and go in a loop must not make one a stream and a time. */
+/** The next snapshot waits for so long: a device that comes and goes in a loop must not cause one each time. */
 const PAUSE_MS = 100;
 
-/** Streams to which a newer presence can be written now; the others ask again when they are live. */
+/** Streams to which a newer presence can be written now; the others are brought up to date when they are live. */
 const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
   [...streams].filter((stream) => stream.lacksPresence(presenceVersion));
 
@@ -28,20 +28,20 @@ export function sendPresence(streams: Iterable<Stream>, presence: Presence): voi
 }
 
 /**
- * Presence is a state, not a list of events: an announcement only says that there is a newer version. It is read once
- * for all streams of the account here, and announcements that come meanwhile, or soon after, are answered by one more
- * read.
+ * Presence is a state, not a list of events: an announcement says only that there is a newer version. It is read once for
+ * all streams of the account on this replica. However many announcements come meanwhile, or soon after, one more read
+ * follows.
  */
 export function makePresenceBroadcast({ streams, readPresence, onFailure }: PresenceBroadcastParts) {
   async function read(entry: AccountStreams): Promise<void> {
     const versionAtRead = entry.presenceVersion;
     const presence = await readPresence(entry.account);
-    // What was read is the truth, also when the store lost the version that rang; a later bell is another matter.
+    // What was read is true also when the store has lost the announced version since. One announced meanwhile stays due.
     if (entry.presenceVersion === versionAtRead) entry.presenceVersion = presence.version;
     sendPresence(outdated(entry), presence);
   }
 
-  /** Tells the streams of an account that have an older version; `version`: what was announced. */
+  /** Sends the presence to the streams of an account that have an older version; `version`: what was announced. */
   return function broadcast(account: string, version = 0): void {
     const entry = streams.find(account);
     if (!entry) return;

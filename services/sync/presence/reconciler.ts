@@ -1,89 +1,79 @@
-import type { LeaseStore } from '../replicas/lease-store.ts';
-import type { Sweeper } from '../streams/sweeper.ts';
-import type { LocalStreams } from '../streams/local-streams.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
-import type { Reconcile, Transitions } from './transitions.ts';
+import type { LocalStreams } from '../streams/local-streams.ts';
+import type { Sweeper } from '../streams/sweeper.ts';
+import type { Reconcile } from './transitions.ts';
 
-/** Whatever the store loses is not older than this: what it had not passed on, or not yet written, when it went. */
+/** A store that fails over loses nothing older than this: what it had not replicated, or not yet written to disk. */
 const LOSABLE_MS = 60_000;
 
 interface ReconcilerParts {
   reconcileAccount: Reconcile;
-  leases: LeaseStore;
+  accounts: AccountSets;
   streams: LocalStreams;
-  replica: Replica;
-  /** Of this hub, which has the looks made; there is none yet when these are made. */
+  replica: Pick<Replica, 'id' | 'channel'>;
+  /** Calls `afterGrace` when it is time. A function, because the sweeper is made later. */
   sweeper: () => Sweeper;
-  onTransitions: (counts: Transitions) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Compares what was announced of accounts with what is routed, where no attach does it. */
-export function makeReconciler({
-  reconcileAccount,
-  leases,
-  streams,
-  replica,
-  sweeper,
-  onTransitions,
-  onFailure,
-}: ReconcilerParts) {
-  const looking = new Set<string>();
-  /** Accounts of which nothing was here any more, the latest last: since when the store knows, and as whose. */
-  const left = new Map<string, { atMs: number; channel: string }>();
+/** Reconciles accounts of which no stream is attached here: an attach reconciles by itself. */
+export function makeReconciler({ reconcileAccount, accounts, streams, replica, sweeper, onFailure }: ReconcilerParts) {
+  /** Orphaned accounts that are being reconciled. */
+  const running = new Set<string>();
+  /** Accounts whose last stream here has ended, the latest last: when, and on which channel it was. */
+  const ended = new Map<string, { atMs: number; channel: string }>();
 
   /** A stream of it is here, or was until just now and the store may not know yet. */
   const isHere = (account: string): boolean => streams.find(account) !== undefined || streams.isLeaving(account);
 
   /**
-   * Rows of ours in an account of which nothing is here outlived their streams (the tail that removed them was lost),
-   * and are dropped. Resolves to the ms after which to look again, 0 when settled.
+   * Where no stream of the account is here, rows on our channels are left over: the write that removed them was lost.
+   * They count as dead then, and are dropped. Resolves to the ms after which to reconcile again, 0 when settled.
    */
   async function reconcile(account: string): Promise<number> {
     const nothingHere = !isHere(account);
-    const ours = nothingHere ? [replica.channel, left.get(account)?.channel ?? ''] : [];
+    const ours = nothingHere ? [replica.channel, ended.get(account)?.channel ?? ''] : [];
     try {
-      const { againInMs, transitions } = await reconcileAccount(account, ours);
-      onTransitions(transitions);
-      return againInMs;
+      return await reconcileAccount(account, ours);
     } finally {
-      // One that came while the store looked may have been taken for such a row.
+      // The row of a stream that opened meanwhile may have been dropped as one of those.
       if (nothingHere) for (const stream of streams.find(account)?.streams ?? []) sweeper().attachSoon(stream);
     }
   }
 
   return {
-    /** Once the grace of a stream that closed is over. Resolves to the ms after which to look again, 0 when settled. */
+    /** After the grace of a stream that closed. Resolves to the ms after which to reconcile again, 0 when settled. */
     async afterGrace(account: string): Promise<number> {
       const againInMs = await reconcile(account);
-      if (againInMs === 0 && !isHere(account)) await leases.dropAccount(replica.id, account);
+      if (againInMs === 0 && !isHere(account)) await accounts.drop(replica.id, account);
       return againInMs;
     },
 
-    /** The store knows of the end of a stream of it. */
+    /** The store has taken the end of a stream of this account. */
     noteEnd(account: string): void {
-      left.delete(account);
-      if (!isHere(account)) left.set(account, { atMs: performance.now(), channel: replica.channel });
-      // Here, and not by a clock: while the store is away nothing is noted, and nothing forgotten.
-      for (const [earliest, { atMs }] of left) {
+      ended.delete(account);
+      if (!isHere(account)) ended.set(account, { atMs: performance.now(), channel: replica.channel });
+      // Not by a timer: while the store is away no end is noted, and none may be forgotten.
+      for (const [earliest, { atMs }] of ended) {
         if (performance.now() - atMs <= LOSABLE_MS) break;
-        left.delete(earliest);
+        ended.delete(earliest);
       }
     },
 
-    /** The store may have lost a tail: the ends of these accounts' streams, of which nothing here would remind it. */
+    /** The store may have lost its latest writes, the ends of streams among them: reconciles the accounts they were of. */
     recentlyLeft(): void {
-      for (const account of left.keys()) if (!isHere(account)) sweeper().reconcileLater(account, 0);
+      for (const account of ended.keys()) if (!isHere(account)) sweeper().reconcileLater(account, 0);
     },
 
-    /** This replica was rung for the account, of which no stream is here. */
-    stray(account: string): void {
+    /** This replica was notified for an account of which no stream is here: it has an orphaned row of ours. */
+    orphaned(account: string): void {
       // One that is just leaving still has its grace.
-      if (looking.has(account) || isHere(account)) return;
-      looking.add(account);
+      if (running.has(account) || isHere(account)) return;
+      running.add(account);
       reconcile(account)
         .catch((error: unknown) => onFailure('stray', error))
-        .finally(() => looking.delete(account));
+        .finally(() => running.delete(account));
     },
   };
 }

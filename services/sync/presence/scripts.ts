@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { type Answer, number, record, wordSet } from '../redis/script-values.ts';
+import { type Answer, number, record, textList, wordSet } from '../../server/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
 
 /** Devices that came online and that went offline, `2 1`. */
@@ -12,10 +12,18 @@ export const transitions: Answer<Transitions> = {
   },
 };
 
+export const presenceRead = defineScript({
+  file: new URL('./presence-read.lua', import.meta.url),
+  keys: ['devices', 'presence'],
+  args: {},
+  reply: record({ devices: textList, states: textList }),
+});
+
 export const presenceReconcile = defineScript({
   file: new URL('./presence-reconcile.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices'],
   args: {
+    /** Channels whose routes count as gone. */
     dead: wordSet,
     /** Ms that rows may be older than usual. */
     lateMs: number,

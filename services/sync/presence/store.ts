@@ -1,28 +1,34 @@
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
-import type { Liveness } from '../replicas/replica.ts';
-import { presenceReconcile } from './scripts.ts';
-import type { Reconcile } from './transitions.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { LeaseView } from '../replicas/liveness.ts';
+import type { PresenceFields } from './presence-view.ts';
+import { presenceRead, presenceReconcile } from './scripts.ts';
+import type { Reconcile, Transitions } from './transitions.ts';
 
 interface PresenceStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
   graceMs: number;
   /** What scripts cannot read in the lease table. */
-  replica: Liveness;
+  replica: LeaseView;
+  onTransitions: (counts: Transitions) => void;
 }
 
 /** The presence of an account, as its slot has it. */
-export function makePresenceStore({ scripts, keys, graceMs, replica: { deadChannels, lateMs } }: PresenceStoreParts): {
-  reconcile: Reconcile;
-} {
+export function makePresenceStore({ scripts, keys, graceMs, replica, onTransitions }: PresenceStoreParts) {
+  const readScript = scripts.define(presenceRead);
   const reconcileScript = scripts.define(presenceReconcile, { GRACE_MS: graceMs });
 
-  return {
-    reconcile: (account, alsoDead = []) =>
-      reconcileScript(keys.inAccount(account), {
-        dead: [deadChannels(), ...alsoDead].filter(Boolean).join('\n'),
-        lateMs: lateMs(),
-      }),
+  const read = (account: string): Promise<PresenceFields> => readScript(keys.inAccount(account), {});
+
+  const reconcile: Reconcile = async (account, alsoDead = []) => {
+    const { againInMs, transitions } = await reconcileScript(keys.inAccount(account), {
+      dead: [replica.deadChannels(), ...alsoDead].filter(Boolean).join('\n'),
+      lateMs: replica.lateMs(),
+    });
+    onTransitions(transitions);
+    return againInMs;
   };
+
+  return { read, reconcile };
 }

@@ -6,6 +6,7 @@ export interface Transitions {
   offline: number;
 }
 
+/** Counts transitions in the metrics. */
 export const countTransitions =
   ({ presence_transitions_total: total }: Pick<Metrics, 'presence_transitions_total'>) =>
   ({ online, offline }: Transitions): void => {
@@ -14,10 +15,8 @@ export const countTransitions =
   };
 
 /**
- * Compares what was announced of an account with what is routed. Resolves to the ms after which a grace ends that is
- * still running, 0 when all is settled. `alsoDead`: the replica's own channels, when it holds no stream of the account.
+ * Compares what was announced of an account with its routes, and announces what differs. Resolves to the ms after which
+ * to reconcile again, because a grace still runs; 0 when all is settled. `alsoDead`: further channels whose routes count
+ * as gone.
  */
-export type Reconcile = (
-  account: string,
-  alsoDead?: readonly string[],
-) => Promise<{ againInMs: number; transitions: Transitions }>;
+export type Reconcile = (account: string, alsoDead?: readonly string[]) => Promise<number>;

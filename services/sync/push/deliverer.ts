@@ -6,27 +6,28 @@ import type { PushOutcome, PushSender } from './sender.ts';
 import type { Finish, PushStore, Registration, Taken } from './store.ts';
 
 /**
- * Pushes that wait for one push service, for each that may be under way there: what is sent until the next look, ten seconds
- * later, where each takes 50 ms. More stay where they are due. Of what others accepted fewer: who accepted them sends them.
+ * How many pushes may wait for one push service, as a multiple of those under way there: what is sent in ten seconds,
+ * until the account is checked again, if each takes 50 ms. More stay due. Fewer of those that other replicas accepted,
+ * because those send them.
  */
 const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
-/** In this replica. With more no push service has more waiting than under way, so that none takes the room of another. */
+/** In this replica. With more, no push service may have more waiting than under way, so that none crowds out another. */
 const MANY_WAITING = 10_000;
-/** Look-ups of where a push goes, at once, and the pause after each: thousands that are queued must not come in a burst. */
+/** Lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
-/** Between two tries: doubled each time, up to the longest. */
+/** The pause between two tries: doubled each time, up to the longest. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
 
-/** From one push to the next: sealing and sending one takes some 1.4 ms of this process. */
+/** The pause between two pushes: to encrypt and send one takes some 1.4 ms of this process. */
 const PACE_MS = 2;
 
-/** Too big for the push service, even without its preview: this push is over, and its registration is not to blame. */
+/** Too big for the push service even without its preview. This push is over; its registration stays active. */
 const TOO_BIG = 'status 413';
-/** Over before a push service took it. */
+/** Its time was over before a push service took it. */
 const EXPIRED = 'expired';
 
-/** A provider that goes by something older than the registration has not seen that yet: `GONE` is not meant for it. */
+/** `gone` as of a time before the registration means an older one: the provider has not seen this one yet. */
 function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
   const isStale = answer.outcome === 'gone' && answer.asOfMs !== undefined && answer.asOfMs < Number(fence);
   return isStale ? { outcome: 'retry', afterMs: null, reason: 'renewed_since' } : answer;
@@ -35,8 +36,8 @@ function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * With jitter, so that what failed together does not come back together; never earlier than the push service said, nor, for
- * one that says "at once" each time, than it would be without its word.
+ * The pause before the next try. With jitter, so that what failed together is not tried together. Never shorter than the
+ * push service asked for, and not shorter than without its answer, for a service that says "at once" each time.
  */
 export function pauseMs(attempts: number, afterMs: number | null): number {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
@@ -46,7 +47,7 @@ export function pauseMs(attempts: number, afterMs: number | null): number {
 
 interface DelivererParts {
   store: PushStore;
-  /** Known when the keys are, which may lie in the store. */
+  /** Waits for the keys, which may lie in the store. */
   outbox: () => Promise<{ sender: PushSender; notices: Notices }>;
   /** Pushes at once at one provider. */
   concurrency: number;
@@ -56,14 +57,14 @@ interface DelivererParts {
 }
 
 /**
- * Sends the pushes that are due: at least once, by whatever replica takes one first. A push is taken when it can be sent
- * at once, so that its lease covers the sending alone, and other replicas help with what waits here.
+ * Sends the pushes that are due: at least once, on whatever replica takes one first. A push is taken only when it can be
+ * sent at once. So its lease covers the sending alone, and other replicas can help with what waits here.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
   readonly #lookups = makeLanes(LOOKUPS);
   readonly #providers: Lanes;
-  /** What waits or is under way here, by account and fact: none waits twice. */
+  /** Pushes that wait or are under way here, by account and job, so that none waits twice. */
   readonly #here = new Map<string, Promise<void>>();
   #pacing = Promise.resolve();
   #isStopped = false;
@@ -76,23 +77,23 @@ export class Deliverer {
     });
   }
 
-  /** Sends this push, which this replica accepted, when its provider has room. */
+  /** Sends a push that this replica accepted, as soon as its provider has a free slot. */
   push(account: string, text: string): void {
     this.#start(account, text, MOST_WAITING);
   }
 
-  /** Sends this push, which another replica may have accepted, when its provider has little to do here. */
+  /** Sends a push that another replica may have accepted, if few wait for its provider here. */
   takeOver(account: string, text: string): void {
     this.#start(account, text, MOST_TAKEN_OVER);
   }
 
-  /** What there is no room for stays due, and is found by a sweep. */
+  /** A push that finds no slot stays due, and the sweep of due things finds it. */
   #start(account: string, text: string, most: number): void {
     const name = `${account} ${text}`;
-    // Look-ups wait for our own store alone, and so all in one row.
+    // Lookups wait only for our own store, so they share one lane.
     if (this.#isStopped || this.#here.has(name) || this.#lookups.waiting('') >= MANY_WAITING) return;
     const work = this.#work(account, parseJob(text), most)
-      // Its lease lapses, and then it is due again.
+      // The lease lapses, and then the push is due again.
       .catch((error: unknown) => this.#parts.onFailure('push', error))
       .finally(() => this.#here.delete(name));
     this.#here.set(name, work);
@@ -129,15 +130,15 @@ export class Deliverer {
     }
     const { registration } = taken;
     if (!(await store.owns(registration, account, job.deviceId))) {
-      // It went to another account, whose replica died before it could tell this one.
+      // Another account claimed the target, and its replica died before it could drop this registration.
       await store.drop(account, job.deviceId, { ...registration, platform: job.platform });
       metrics.push_dropped_total.inc({ reason: 'moved' });
       return;
     }
     const leftMs = notices.leftMs(job, taken);
-    if (leftMs <= 0) return this.#bury(account, job, taken, EXPIRED);
+    if (leftMs <= 0) return this.#giveUp(account, job, taken, EXPIRED);
     const notice = notices.noticeOf(account, job, taken, leftMs);
-    await this.#turn();
+    await this.#pace();
     const answer = judged(await sender.send(registration.target, notice), registration);
     metrics.push_sent_total.inc({ platform: job.platform, outcome: answer.outcome });
     if (answer.outcome === 'delivered' && job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
@@ -147,8 +148,8 @@ export class Deliverer {
     await this.#settle(account, job, { taken, leftMs }, answer);
   }
 
-  /** Pushes that were answered together do not go on together: each has a turn of its own, and events come in between. */
-  #turn(): Promise<void> {
+  /** Spaces pushes out, so that events are delivered in between. */
+  #pace(): Promise<void> {
     this.#pacing = this.#pacing.then(() => pause(PACE_MS));
     return this.#pacing;
   }
@@ -163,19 +164,19 @@ export class Deliverer {
     if (answer.outcome === 'retry') {
       metrics.push_retries_total.inc({ platform: job.platform, reason: answer.reason });
       const inMs = pauseMs(taken.attempts, answer.afterMs);
-      if (inMs >= leftMs) return this.#bury(account, job, taken, EXPIRED);
+      if (inMs >= leftMs) return this.#giveUp(account, job, taken, EXPIRED);
       await scheduleDue(account, inMs);
       await store.finish(account, job, taken, { outcome: 'retry', inMs });
     } else if (answer.outcome === 'failed') {
-      await this.#bury(account, job, taken, answer.reason);
+      await this.#giveUp(account, job, taken, answer.reason);
     } else {
       const deleted = await store.finish(account, job, taken, { outcome: answer.outcome });
       if (deleted !== null) await store.release(deleted);
     }
   }
 
-  /** Ends a push that nobody got. A registration that is refused stays, and is left alone for a while. */
-  async #bury(account: string, job: PushJob, taken: Taken, reason: string): Promise<void> {
+  /** Ends a push that was not delivered. A registration that was refused stays, and gets nothing for a while. */
+  async #giveUp(account: string, job: PushJob, taken: Taken, reason: string): Promise<void> {
     const end: Finish = { outcome: reason === EXPIRED || reason === TOO_BIG ? 'dropped' : 'suspend' };
     await this.#parts.store.finish(account, job, taken, end);
     this.#parts.metrics.push_dead_letters_total.inc({ platform: job.platform, reason });

@@ -1,8 +1,8 @@
 import type { PushKind, PushPlatform } from '../../../shared/contract/push.ts';
 
-/** One push that is owed: what of one kind and from one peer waits for a device collapses into it. */
+/** A push to send: for all that is pending for a device, of one kind and from one peer. */
 export interface PushJob {
-  /** As it stands in the account's due things. */
+  /** As it is written in `{u}:due`. */
   readonly job: string;
   readonly platform: PushPlatform;
   readonly kind: PushKind;

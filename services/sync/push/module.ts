@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { RateGroup } from '../../../shared/contract/rates.ts';
 import { pushRoutes } from '../../../shared/contract/push.ts';
-import type { Redis } from '../redis/connections.ts';
+import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeNotices } from './notice.ts';
@@ -27,7 +27,7 @@ interface PushModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this room, put together. */
+/** Makes and wires the parts of this module. */
 export function makePushModule({
   db,
   settings,
@@ -41,20 +41,31 @@ export function makePushModule({
   const { enabled, fcm, apns, vapidSubject, endpointRules: rules } = settings;
   const texts = makeSharedTexts(db);
   const rates = { push: limitOf('push'), pushTest: limitOf('push_test') };
-  const store = makePushStore({ ...db, rates, deadChannels });
   const vapid = makeVapidKeyStore({ settings, keep: texts.keep });
   const native = (enabled ? (['fcm', 'apns'] as const) : []).filter((platform) => settings[platform] !== null);
   const hasWeb = enabled && vapidSubject !== null;
+  const isEnabled = hasWeb || native.length > 0;
+  const queue = makePushQueue({
+    isEnabled,
+    accountOf: db.keys.accountOf,
+    scheduleDue,
+    pushNow: (account, job) => deliverer.push(account, job),
+    onFailure,
+  });
+  const store = makePushStore({ ...db, rates, deadChannels, queue });
 
   function makeOutbox(keys: Awaited<ReturnType<typeof vapid>>) {
     const secrets = [keys?.[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
     return {
       sender: makePushSender({
         vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
-        ...{ fcm, apns, endpointRules: rules, texts },
+        fcm,
+        apns,
+        endpointRules: rules,
+        texts,
       }),
       notices: makeNotices({
-        // What all replicas have, and push services do not.
+        // All replicas know it, and no push service does.
         topicSecret: createHash('sha256')
           .update(`baton push topics\n${secrets.join('\n')}`)
           .digest('base64url'),
@@ -64,7 +75,7 @@ export function makePushModule({
   }
 
   let made: ReturnType<typeof makeOutbox> | null = null;
-  // Keys that were made on a first start lie in the store, which may be away when the replica starts.
+  // Keys that a first start made lie in the store, which may be away when the replica starts.
   const outbox = async () => {
     const keys = await vapid();
     made ??= makeOutbox(keys);
@@ -72,31 +83,31 @@ export function makePushModule({
   };
 
   const deliverer = new Deliverer({
-    ...{ store, outbox, concurrency: settings.concurrency, scheduleDue, metrics, onFailure },
+    store,
+    outbox,
+    concurrency: settings.concurrency,
+    scheduleDue,
+    metrics,
+    onFailure,
   });
-  const isEnabled = hasWeb || native.length > 0;
-  const pushNow = (account: string, job: string) => deliverer.push(account, job);
-  const enqueuePushes = makePushQueue({ isEnabled, scheduleDue, pushNow, onFailure });
-  const subscriptions = makeSubscriptions({ store, vapid, native, rules, enqueuePushes, onFailure });
+  const subscriptions = makeSubscriptions({ store, vapid, native, rules, onFailure });
 
   return {
-    enqueuePushes,
+    queue,
     dropDevice: subscriptions.dropDevice,
     dropAccount: subscriptions.dropAccount,
     features: { web_push: hasWeb, native_push: native.length > 0 },
-    /** What the due mechanism runs: this replica pushes when the push service has room. */
+    /** What the sweep of due things runs: this replica pushes when the push service has a free slot. */
     resume: async (account: string, job: string) => {
       deliverer.takeOver(account, job);
       return 'waiting';
     },
     disabledRoutes: isEnabled ? [] : Object.keys(pushRoutes),
     handlers: makePushHandlers({
-      ...{ subscriptions, vapid, native },
-      sendTest: async ({ account, deviceId }, id) => {
-        await enqueuePushes(account, async (mode) =>
-          mode === 'noted' ? { jobs: await store.test(account, deviceId as string, id) } : null,
-        );
-      },
+      subscriptions,
+      vapid,
+      native,
+      sendTest: ({ account, deviceId }, id) => store.test(account, deviceId as string, id),
     }),
     async stop(): Promise<void> {
       await deliverer.stop();

@@ -6,13 +6,13 @@ import type { PushNotice } from './sender.ts';
 import type { Taken } from './store.ts';
 
 interface NoticeParts {
-  /** Of this installation: push services see topics, and must not learn from them who writes to whom. */
+  /** A secret of this installation: push services see topics, and must not learn from them who writes to whom. */
   topicSecret: string;
   /** How long a transfer that nobody accepted is announced again. */
   transferSeconds: number;
 }
 
-/** The newest message as a stream would carry it; of an offer, or a new device, whom it comes from. */
+/** The newest message as a stream would carry it; of an offer or a new device only whom it comes from. */
 function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
   if (message === '' || preview === 'none') return null;
   const { from_name: from, content: text } = JSON.parse(`${message}}`) as { from_name: string; content?: string };
@@ -21,7 +21,7 @@ function previewOf({ registration: { preview }, message }: Taken): PushNotice['p
 
 /** What a push says, and for how long it is worth saying. */
 export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
-  /** After so long nobody need be woken any more. */
+  /** For so long a push is worth sending. */
   const secondsOf: Readonly<Record<PushKind, number>> = {
     message: LIMITS.pushSeconds,
     transfer: transferSeconds,
@@ -29,7 +29,7 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
     test: 300,
   };
 
-  /** The same for what collapses: 24 bytes are the 32 characters that RFC 8030, section 5.4, allows. */
+  /** The same for pushes that replace each other. 24 bytes are the 32 characters that RFC 8030, section 5.4, allows. */
   const topicOf = (account: string, { kind, deviceId, peer }: PushJob): string =>
     createHmac('sha256', topicSecret)
       .update([account, deviceId, kind, peer].join('\n'))
@@ -37,7 +37,7 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
       .subarray(0, 24)
       .toString('base64url');
 
-  /** A new device is worth knowing, and not worth waking a phone that sleeps deeply. */
+  /** A new device is not worth waking a phone from deep sleep. */
   const urgencyOf: Readonly<Record<PushKind, PushNotice['urgency']>> = {
     message: 'high',
     transfer: 'high',
@@ -50,12 +50,13 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
     leftMs: ({ kind }: PushJob, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
 
     noticeOf: (account: string, job: PushJob, taken: Taken, leftMs: number): PushNotice => ({
-      ...{ type: job.kind, count: taken.count, id: taken.id, preview: previewOf(taken) },
-      ...{
-        ttlSeconds: Math.max(1, Math.floor(leftMs / 1_000)),
-        urgency: urgencyOf[job.kind],
-        topic: topicOf(account, job),
-      },
+      type: job.kind,
+      count: taken.count,
+      id: taken.id,
+      preview: previewOf(taken),
+      ttlSeconds: Math.max(1, Math.floor(leftMs / 1_000)),
+      urgency: urgencyOf[job.kind],
+      topic: topicOf(account, job),
     }),
   };
 }

@@ -1,5 +1,5 @@
--- What became of a push that was taken. Only the registration that it was sent to is touched: one that was renewed
--- meanwhile is another, which has the push still before it, and what came for the device meanwhile is another push.
+-- Writes the outcome of a push that was taken. It concerns only the registration that the push was sent to: one that was
+-- renewed meanwhile is another one and still gets the push, and what came for the device meanwhile is another push.
 -- Keys and arguments: pushFinish in scripts.ts.
 -- uses: clock push/push
 -- RETURNS OK, hash and fence of the registration that was deleted ('' '0': none)
@@ -16,7 +16,7 @@ if same and (outcome == 'delivered' or outcome == 'suspend') then
 end
 local newest, since, attempts = read_job(keys, job)
 if not newest then return { 'OK', '', '0' } end
--- For the same target, sent again, what its push service said of when still holds.
+-- A renewed registration of the same target keeps the pause that its push service asked for.
 local is_anew = r and not same and (r.hash ~= hash or outcome == 'gone' or outcome == 'suspend')
 if is_anew and outcome ~= 'delivered' then
   begin_anew(keys, now, job, newest, since)

@@ -1,5 +1,5 @@
--- Whose a push target is. The highest fence wins, also over what a failover brought back, and no clock that was set back
--- gives one twice while the owner is known.
+-- Claims a push target, or asks whose it is. The highest fence wins, also over an owner that a failover brought back. No
+-- fence is given twice while the owner is known, even if the clock is set back.
 -- Keys and arguments: pushOwner in scripts.ts.
 -- uses: clock
 -- RETURNS OK, fence of the owner, account and device of the owner before (claiming) or of the owner (asking)

@@ -1,8 +1,8 @@
--- Writes the registration of a device: one for each platform. The same target keeps its id; a claim of the target that
--- came later keeps its place. What another target's push service had put off is due now. (The account has been noted.)
+-- Writes the registration of a device, which has one for each platform. The same target keeps its id, and a later claim of
+-- it is not overwritten. Jobs that another target's push service had put off are due now. (The account is scheduled.)
 -- Keys and arguments: pushRegister in scripts.ts.
 -- uses: clock push/push
--- RETURNS OK, id, hash and fence of the target that was replaced ('' '0': none), facts to be run at once | device_required
+-- RETURNS OK, id, hash and fence of the target that was replaced ('' '0': none), jobs to push at once | device_required
 local now = now_ms()
 if redis.call('HEXISTS', keys.devices, device) == 0 then return { 'device_required' } end
 local old = read_registration(keys, platform, device)

@@ -1,11 +1,11 @@
--- Takes a push that is due, for `lease` ms, and looks once more whether it is still wanted: what was acknowledged,
--- accepted or removed meanwhile is dropped; a message that a live stream may yet acknowledge is put off. So is an offer,
--- which a live stream was told of; it is dropped when by then the stream's replica would be known to be dead, and is not.
+-- Takes a push that is due, for LEASE_MS, and checks again whether it is still wanted. What was acknowledged, accepted or
+-- removed meanwhile is dropped. A message or an offer that a live stream has got is put off, since it may yet be
+-- acknowledged or accepted. An offer is dropped after that time: if the stream's replica were dead, it would be known.
 -- Keys and arguments: pushTake in scripts.ts.
--- uses: clock routes push/push push/queue push/pushable
--- RETURNS OK, word (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, job's
---         newest item, since, attempts, now, when it was due, count, id, for a preview the newest message, or who
---         offers or has joined, as JSON without its end; or '']
+-- uses: clock routes push/push push/queue transfers/offers push/pushable
+-- RETURNS OK, outcome (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, newest
+--         item of the job, since, attempts, now, when it was due, count, id, and for a preview the newest message, or who
+--         offers or has joined, as JSON without its end; else '']
 local now = now_ms()
 local at = redis.call('ZSCORE', keys.due, job)
 if not at or tonumber(at) > now then return { 'OK', 'later' } end
@@ -15,8 +15,8 @@ if not newest then why = 'lost' end
 if not r or redis.call('HEXISTS', keys.devices, device) == 0 then why = 'unsubscribed' end
 if r and is_suspended(r, now) then why = 'suspended' end
 local count, id, oldest, text = 1, newest or '', 0, ''
-if kind == 'message' then count, id, oldest, text = waiting_messages(keys, device, peer, LIMITS.pushCount) end
-if kind == 'transfer' then count, id = waiting_offers(keys, device, peer, LIMITS.pushCount) end
+if kind == 'message' then count, id, oldest, text = pending_messages(keys, device, peer, LIMITS.pushCount) end
+if kind == 'transfer' then count, id = pending_offers_of(keys, device, peer, LIMITS.pushCount) end
 local row = kind ~= 'message' and redis.call('HGET', keys.devices, peer)
 if kind == 'device' then count = row and 1 or 0 end
 if row then text = '{"from_name":' .. cjson.encode(string.match(row, '^[^\n]*')) end

@@ -11,8 +11,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
-import { RATES } from '../../../shared/contract/rates.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import type { PushTarget } from './sender.ts';
 
 const claim = { hash: text, fence: text };
@@ -24,7 +23,6 @@ export const pushAdmit = defineScript({
     device: text,
     platform: text,
   },
-  constants: { WINDOW_SECONDS: RATES.push.windowSeconds },
   settings: ['RATE_LIMIT'],
   reply: record({ hash: text, target: json<PushTarget>() }),
   rate: 'push',
@@ -75,7 +73,7 @@ export const pushOwner = defineScript({
     ownFence: text,
   },
   constants: {
-    /** Whose a target is is forgotten when nothing was sent there for so long. */
+    /** The owner of a target is forgotten when nothing was sent there for so long. */
     OWNER_MS: 180 * 86_400_000,
   },
   reply: record({ fence: text, account: text, device: text }),
@@ -99,7 +97,6 @@ export const pushTest = defineScript({
     /** Id of the notification. */
     id: text,
   },
-  constants: { WINDOW_SECONDS: RATES.push_test.windowSeconds },
   settings: ['RATE_LIMIT'],
   reply: record({ jobs: textList }),
   rate: 'push_test',
@@ -107,7 +104,7 @@ export const pushTest = defineScript({
 
 export const pushTake = defineScript({
   file: new URL('./push-take.lua', import.meta.url),
-  keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail'],
+  keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail', 'offers'],
   args: {
     job: text,
     platform: text,
@@ -117,11 +114,11 @@ export const pushTake = defineScript({
     dead: wordSet,
   },
   constants: {
-    /** A push that was taken is left alone by the others for so long; sending takes 10 s at most. */
+    /** No other replica takes a push that was taken, for so long; sending takes 10 s at most. */
     LEASE_MS: 30_000,
   },
   reply: record({
-    word: text,
+    outcome: text,
     registration: text,
     newest: text,
     sinceMs: number,

@@ -1,4 +1,7 @@
-/** What a device registered, as it is stored. `p256dh` and `auth` are base64url as the browser gave them; `keyId` names the VAPID key of the subscription. */
+/**
+ * What a device registered, as it is stored. `p256dh` and `auth` are base64url as the browser gave them; `keyId` names the
+ * VAPID key of the subscription.
+ */
 export type PushTarget =
   | {
       readonly kind: 'web';
@@ -10,7 +13,7 @@ export type PushTarget =
   | { readonly kind: 'fcm'; readonly token: string }
   | { readonly kind: 'apns'; readonly token: string; readonly environment?: 'production' | 'sandbox' };
 
-/** What a push says. Nothing of content but `preview`, which only web push carries (inside RFC 8291 encryption). */
+/** What a push says. Only `preview` has content, and only web push carries it (inside RFC 8291 encryption). */
 export interface PushNotice {
   readonly type: 'message' | 'transfer' | 'device' | 'test';
   readonly count: number;
@@ -23,8 +26,8 @@ export interface PushNotice {
 }
 
 /**
- * What is to be done now. `failed` ends this push and leaves the registration; `gone` ends both, unless the registration was
- * renewed after `asOfMs`, where the provider says what it goes by.
+ * What to do next. `failed` ends this push and leaves the registration; `gone` ends both, unless the registration was renewed
+ * after `asOfMs`, where the provider gives the time of its knowledge.
  */
 export type PushOutcome =
   | { readonly outcome: 'delivered' }
@@ -35,14 +38,14 @@ export type PushOutcome =
 export interface PushSender {
   /** Never rejects: an exception of the network is a `retry`. Ends within its own time-out (10 s). */
   send(target: PushTarget, notice: PushNotice): Promise<PushOutcome>;
-  /** What concurrency and breakers are counted by: `host[:port]` of the provider. */
+  /** `host[:port]` of the provider, by which concurrency and breakers are counted. */
   providerOf(target: PushTarget): string;
   close(): Promise<void>;
 }
 
-/** Short-lived texts shared by all replicas (provider tokens); A implements it on Redis. */
+/** Short-lived texts that all replicas share (tokens of providers). */
 export interface SharedTexts {
   get(name: string): Promise<string | null>;
-  /** Only when there is none yet; answers the one that stands. */
+  /** Writes the text unless there is one. Resolves to the one that is kept. */
   put(name: string, text: string, ttlSeconds: number): Promise<string>;
 }

@@ -1,16 +1,16 @@
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { SharedTexts } from './sender.ts';
 
-/** Texts that all replicas share, in the store: the first that is put stands until its time is over. */
+/** Texts that all replicas share, in the store: the first that is put stays until its time is over. */
 export function makeSharedTexts({ redis, keys }: { redis: Redis; keys: Keys }): SharedTexts & {
-  /** As `put`, for good. */
+  /** As `put`, without an end. */
   keep(name: string, text: string): Promise<string>;
 } {
   return {
     get: (name) => orFault(redis.get(keys.pushText(name))),
-    // Of a text that was there already Redis tells, of ours nothing.
+    // Redis answers with a text that was there already, and with nothing where ours was written.
     put: async (name, text, ttlSeconds) =>
       (await orFault(redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'))) ??
       text,

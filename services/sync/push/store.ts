@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/push.ts';
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { PushJob } from './jobs.ts';
+import type { PushQueue } from './push-queue.ts';
 import {
   pushAdmit,
   pushDrop,
@@ -18,8 +19,8 @@ import {
 import type { PushTarget } from './sender.ts';
 
 /**
- * Who holds a target. The higher fence came later, on whatever replica; it is when it was claimed, in ms by the store's
- * clock, or a little more.
+ * A target with the fence of its claim: the time of the claim in ms by the store's clock, or a little more. Of two claims,
+ * on whatever replicas, the one with the higher fence came later.
  */
 export interface Claim {
   readonly hash: string;
@@ -37,7 +38,7 @@ export interface Registration extends Claim {
 
 export interface Taken {
   readonly registration: Registration;
-  /** The newest item of the job when it was taken, which says whether more came meanwhile. */
+  /** The newest item of the job when it was taken. Another one later means that more came meanwhile. */
   readonly newest: string;
   readonly sinceMs: number;
   readonly attempts: number;
@@ -45,7 +46,7 @@ export interface Taken {
   readonly dueAtMs: number;
   readonly count: number;
   readonly id: string;
-  /** For a preview, where the device asked for one: the newest message, or who offers or has joined, as JSON without its end. */
+  /** Where the device asked for a preview: the newest message, or who offers or has joined, as JSON without its end. */
   readonly message: string;
 }
 
@@ -67,7 +68,7 @@ function registrationOf(stored: string): Registration {
   };
 }
 
-/** What a target is known by everywhere, without telling it. */
+/** Stands for the target in keys and rows, so that they do not show it. */
 export const hashOf = (target: PushTarget): string =>
   createHash('sha256')
     .update(`${target.kind}\n${target.kind === 'web' ? target.endpoint : target.token}`)
@@ -79,20 +80,24 @@ interface PushStoreParts {
   keys: Keys;
   /** Subscriptions an hour, and tests a minute, per device; null: unlimited. */
   rates: { push: number | null; pushTest: number | null };
-  /** Channels of the replicas that are known to be dead, joined by line ends. */
+  /** Channels of the replicas that are known to be dead, one a line. */
   deadChannels: () => string;
+  queue: PushQueue;
 }
 
-/** Registrations, whose targets they are, and what is to be pushed. */
-export function makePushStore({ redis, scripts, keys, rates, deadChannels }: PushStoreParts) {
+/** Registrations, the owners of their targets, and the jobs to push. */
+export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue }: PushStoreParts) {
   const admit = scripts.define(pushAdmit, { RATE_LIMIT: rates.push ?? 0 });
-  const test = scripts.define(pushTest, { RATE_LIMIT: rates.pushTest ?? 0 });
-  const [register, drop] = [scripts.define(pushRegister), scripts.define(pushDrop)];
-  const [owner, release] = [scripts.define(pushOwner), scripts.define(pushRelease)];
-  const [take, finish] = [scripts.define(pushTake), scripts.define(pushFinish)];
+  const register = queue.enqueuingAlways(scripts.define(pushRegister));
+  const test = queue.enqueuingAlways(scripts.define(pushTest, { RATE_LIMIT: rates.pushTest ?? 0 }));
+  const drop = scripts.define(pushDrop);
+  const owner = scripts.define(pushOwner);
+  const release = scripts.define(pushRelease);
+  const take = scripts.define(pushTake);
+  const finish = scripts.define(pushFinish);
 
   return {
-    /** What the device has registered there; counts against its rate. Throws `device_required`, `rate_limited`. */
+    /** Counts against the device's rate. Resolves to what it has registered there. Throws `device_required`, `rate_limited`. */
     async admit(
       u: string,
       deviceId: string,
@@ -103,7 +108,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       return target === null ? null : { hash, target };
     },
 
-    /** Takes a target, whoever had it. From now on nobody else's pushes go there. */
+    /** Takes a target, whoever had it. From now on no pushes of others go there. */
     async claim(hash: string, u: string, deviceId: string) {
       const { fence, account, device } = await owner(
         { owner: keys.pushOwner(hash) },
@@ -112,7 +117,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       return { claim: { hash, fence }, before: account === '' ? null : { account, deviceId: device } };
     },
 
-    /** Whether the target is still this device's, perhaps by a later claim. One that the store lost is put back. */
+    /** Whether the target is still this device's, perhaps by a later claim. A claim that the store lost is written again. */
     async owns({ hash, fence }: Claim, u: string, deviceId: string): Promise<boolean> {
       const { account, device } = await owner(
         { owner: keys.pushOwner(hash) },
@@ -121,23 +126,21 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       return account === u && device === deviceId;
     },
 
+    /** Forgets this claim, unless the target was claimed again since. */
     async release({ hash, fence }: Claim): Promise<void> {
       await release({ owner: keys.pushOwner(hash) }, { droppedFence: fence });
     },
 
-    /**
-     * Writes the registration; `replaced`: what the device had before, `facts`: what its push service had put off. The
-     * account must have been noted as having something due. Throws `device_required`.
-     */
+    /** Writes the registration; `replaced`: what the device had before. Throws `device_required`. */
     async register(
       u: string,
       deviceId: string,
       { id, claim, preview, target }: { id: string; claim: Claim; preview: Preview; target: PushTarget },
-    ): Promise<{ id: string; replaced: Claim[]; jobs: string[] }> {
+    ): Promise<{ id: string; replaced: Claim[] }> {
       const {
         id: kept,
-        jobs,
-        ...replaced
+        hash,
+        fence,
       } = await register(keys.inAccount(u), {
         device: deviceId,
         platform: target.kind,
@@ -146,7 +149,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         preview,
         target: JSON.stringify(target),
       });
-      return { id: kept, replaced: replaced.hash === '' ? [] : [replaced], jobs };
+      return { id: kept, replaced: hash === '' ? [] : [{ hash, fence }] };
     },
 
     /** Drops a device's registrations: all, or that of a target which was claimed no later. */
@@ -164,15 +167,15 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         .map(([field, stored]) => ({ ...registrationOf(stored), deviceId: field.split(':')[2] as string }));
     },
 
+    /** Removes all that the account has registered, with its jobs. */
     async erase(u: string): Promise<void> {
       await orFault(redis.del(keys.push(u)));
     },
 
-    /** Owes the device a test notification. Throws `not_found`, `rate_limited`. */
-    async test(u: string, deviceId: string, id: string): Promise<string[]> {
+    /** Pushes a test notification to the device. Throws `not_found`, `rate_limited`. */
+    async test(u: string, deviceId: string, id: string): Promise<void> {
       const its = keys.inAccount(u, { rate: keys.rate(u, 'push_test', deviceId) });
-      const { jobs } = await test(its, { device: deviceId, id });
-      return jobs;
+      await test(its, { device: deviceId, id });
     },
 
     /** Where a push would go now; null when it would go nowhere. */
@@ -181,9 +184,9 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
       return stored === null ? null : registrationOf(stored).target;
     },
 
-    /** Takes what is due; a word says why it was not: `later`, or why it was dropped. */
+    /** Takes a job that is due. Else resolves to `later`, or to why it was dropped. */
     async take(u: string, { job, platform, kind, deviceId, peer }: PushJob): Promise<Taken | string> {
-      const { word, registration, ...taken } = await take(keys.inAccount(u), {
+      const { outcome, registration, ...taken } = await take(keys.inAccount(u), {
         job,
         platform,
         kind,
@@ -191,10 +194,10 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels }: Pus
         peer,
         dead: deadChannels(),
       });
-      return word === 'taken' ? { ...taken, registration: registrationOf(registration) } : word;
+      return outcome === 'taken' ? { ...taken, registration: registrationOf(registration) } : outcome;
     },
 
-    /** What became of it. Resolves to the registration that was deleted, as it was the one that was sent to. */
+    /** Writes the outcome. Resolves to the registration that it was sent to where that was deleted; null else. */
     async finish(u: string, { job, platform, deviceId }: PushJob, { registration, newest }: Taken, end: Finish) {
       const deleted = await finish(keys.inAccount(u), {
         job,

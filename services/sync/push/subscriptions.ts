@@ -11,7 +11,6 @@ import type {
 import type { Caller } from '../identity/caller.ts';
 import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
 import type { EndpointRules } from './guard/endpoint-rules.ts';
-import type { EnqueuePushes } from './push-queue.ts';
 import type { PushTarget } from './sender.ts';
 import { hashOf, type PushStore, viewOf } from './store.ts';
 import type { VapidKeyStore } from './vapid-key-store.ts';
@@ -21,7 +20,6 @@ interface SubscriptionsParts {
   vapid: VapidKeyStore;
   native: readonly NativePlatform[];
   rules: EndpointRules;
-  enqueuePushes: EnqueuePushes;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -30,33 +28,30 @@ const refuse = (path: string, message: string): never => {
 };
 
 /** Where the devices of an account want their pushes: one subscription for each platform of a device. */
-export function makeSubscriptions({ store, vapid, native, rules, enqueuePushes, onFailure }: SubscriptionsParts) {
+export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
   /**
-   * The target is claimed first, with a number that only rises: from then on no other account's pushes go there, also
-   * when this replica dies before it has written the rest. Who had it before loses it.
+   * Claims the target first, with a fence that only rises. From then on no other account's pushes go there, even if this
+   * replica dies before it has written the rest. Whoever had it before loses it.
    */
   async function write({ account, deviceId }: Caller, target: PushTarget, preview: Preview): Promise<Subscribed> {
     const device = deviceId as string;
     const { claim, before } = await store.claim(hashOf(target), account, device);
-    const registration = { id: uuidv4(), claim, preview, target };
-    const { id, replaced } = await enqueuePushes(account, async (mode) =>
-      mode === 'noted' ? store.register(account, device, registration) : null,
-    );
+    const { id, replaced } = await store.register(account, device, { id: uuidv4(), claim, preview, target });
     if (before !== null && (before.account !== account || before.deviceId !== device)) {
       await store
         .drop(before.account, before.deviceId, { ...claim, platform: target.kind })
-        // Its pushes find out that it is not theirs any more.
+        // Its pushes check the owner before they are sent.
         .catch((error: unknown) => onFailure('move push', error));
     }
     for (const old of replaced) await store.release(old);
-    // Another account may have claimed it between the two steps, and not have found it here.
+    // Another account may have claimed it between the two steps, when the registration was not yet written.
     if (!(await store.owns(claim, account, device))) {
       await store.drop(account, device, { ...claim, platform: target.kind });
     }
     return { subscription_id: id, platform: target.kind };
   }
 
-  /** The key that the subscription was made with: as the client says, as it was, else the present one. */
+  /** The key that the subscription was made with: as the client says, else as it was before, else the present one. */
   async function keyIdOf(wanted: string | undefined, known: PushTarget | null, endpoint: string): Promise<string> {
     const keys = (await vapid()) ?? [];
     if (wanted !== undefined && !keys.some(({ id }) => id === wanted)) {
@@ -77,7 +72,7 @@ export function makeSubscriptions({ store, vapid, native, rules, enqueuePushes, 
     ): Promise<Subscribed> {
       if ((await vapid()) === null) throw new BatonError('feature_disabled', 'Web push is switched off');
       const known = await store.admit(caller.account, caller.deviceId as string, 'web');
-      // Why is nobody's business who chooses endpoints.
+      // Whoever chooses endpoints is not told why.
       if (checkEndpoint(endpoint, rules) !== null) throw new BatonError('endpoint_not_allowed');
       if (!checkKeys(keys.p256dh, keys.auth))
         refuse('/body/keys', 'must be a point on P-256 and 16 bytes, in base64url');
@@ -92,7 +87,7 @@ export function makeSubscriptions({ store, vapid, native, rules, enqueuePushes, 
         throw new BatonError('feature_disabled', `Pushes by ${platform} are switched off`);
       if (platform === 'apns' && !/^[0-9a-fA-F]{32,200}$/.test(token)) refuse('/body/token', 'must be hexadecimal');
       await store.admit(caller.account, caller.deviceId as string, platform);
-      // What native pushes say anybody on the way can read: never a preview.
+      // Native pushes are not encrypted end to end, so they never have a preview.
       return write(
         caller,
         platform === 'apns' && environment !== undefined

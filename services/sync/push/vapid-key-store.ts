@@ -3,7 +3,7 @@ import { makeVapidKeys, type VapidKey } from './senders/vapid.ts';
 
 interface VapidParts {
   settings: PushConfig;
-  /** Keeps a text for all replicas, the first that comes. */
+  /** Keeps a text for all replicas; the first one stays. */
   keep: (name: string, text: string) => Promise<string>;
 }
 
@@ -29,7 +29,7 @@ export function makeVapidKeyStore({ settings: { enabled, vapidKeys, vapidSubject
     try {
       return await found;
     } catch (error) {
-      // The store was away; the next one asks again.
+      // The store was away. The next call asks again.
       found = null;
       throw error;
     }

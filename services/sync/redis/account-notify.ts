@@ -1,5 +1,5 @@
 import { defineScript } from './script.ts';
-import { nothing } from './script-values.ts';
+import { nothing } from '../../server/redis/scripts/script-values.ts';
 
 export const accountNotify = defineScript({
   file: new URL('./account-notify.lua', import.meta.url),

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../server/config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { close, connectWaiting } from './connections.ts';
-import { isAnswer, storeFault } from './faults.ts';
+import { close, connectWaiting } from '../../server/redis/connections.ts';
+import { isAnswer, storeFault } from '../../server/redis/faults.ts';
 
 /**
  * How long replicas are waited for. A healthy one answers within its round trip; the answer to a client has to come
@@ -98,7 +98,7 @@ export class Confirmer {
 
     /** One WAIT for all of them. The commands go out together, and what is behind them stands until WAIT is over. */
     async function askFor(group: Asking[]): Promise<void> {
-      const stop = metrics.redis_command_duration_seconds.startTimer({ script: 'wait' });
+      const stop = metrics.redis_command_duration_seconds.startTimer({ module: 'wait' });
       const written = group.map(({ key, seconds }) => server.expire(key, seconds));
       const [waited, ...there] = await Promise.allSettled([server.wait(replicas, WAIT_MS), ...written]);
       stop();

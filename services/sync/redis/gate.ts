@@ -69,5 +69,3 @@ export function makeGate({ partOf, isUp, onClosed, now = () => performance.now()
     },
   };
 }
-
-export type Gate = ReturnType<typeof makeGate>;

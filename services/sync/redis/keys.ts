@@ -21,16 +21,23 @@ const key = (pattern: string, type: KeySpec['type'], lifetime: string, owner: st
 
 export const KEYS = {
   devices: key('{u}:devices', 'hash', 'none', 'devices', 'device id -> name, type, created, session id, session end'),
-  routes: key('{u}:routes', 'hash', '7 d idle', 'hub', 'stream id -> channel, device, attach generation, times'),
-  log: key('{u}:log', 'stream', '256 events, 24 h idle', 'hub', 'events of the account'),
-  presence: key('{u}:presence', 'hash', '90 d idle', 'hub', 'version, and the last announced state of each device'),
+  routes: key('{u}:routes', 'hash', '7 d idle', 'streams', 'stream id -> channel, device, attach generation, times'),
+  log: key('{u}:log', 'stream', '256 events, 24 h idle', 'streams', 'events of the account'),
+  presence: key(
+    '{u}:presence',
+    'hash',
+    '90 d idle',
+    'presence',
+    'version, and the last announced state of each device',
+  ),
   mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all'),
-  inbox: key(
-    '{u}:inbox',
+  inbox: key('{u}:inbox', 'zset', '7 d idle', 'messages', 'by device, in order: its unacknowledged messages'),
+  offers: key(
+    '{u}:offers',
     'zset',
     '7 d idle',
-    'messages',
-    'by device, in order: its messages, the transfers it was offered, its transfers',
+    'transfers',
+    'by device, in order: the offers that it has not accepted, and all its transfers',
   ),
   transfers: key(
     '{u}:transfers',
@@ -72,10 +79,10 @@ export const KEYS = {
   ),
   push: key('{u}:push', 'hash', 'none', 'push', 'push subscriptions, and what is to be pushed'),
   dueIndex: key('due:{0..15}', 'zset', 'none', 'due', 'accounts with something due'),
-  dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> latest note in the index'),
-  replicas: key('{sys}:replicas', 'hash', 'none', 'hub', 'replica id -> lease counter'),
-  reaping: key('{sys}:reaping', 'hash', 'none', 'hub', 'dead replica -> its reaper'),
-  accounts: key('replica:{<id>}:accounts', 'set', '7 d', 'hub', 'accounts with a stream on that replica'),
+  dueStamps: key('due:{0..15}:stamps', 'hash', 'none', 'due', 'account -> when it was last scheduled'),
+  replicas: key('{sys}:replicas', 'hash', 'none', 'replicas', 'replica id -> lease counter'),
+  reaping: key('{sys}:reaping', 'hash', 'none', 'replicas', 'dead replica -> its reaper'),
+  accounts: key('replica:{<id>}:accounts', 'set', '7 d', 'replicas', 'accounts with a stream on that replica'),
   addressRate: key('rate:<group>:<address>', 'string', '60 s', 'http', 'requests of a client address in this window'),
   relayFiles: key(
     '{u}:relay',
@@ -136,7 +143,7 @@ export const KEYS = {
 
 export const DUE_SHARDS = 16;
 
-/** In place of a device: what all devices of the account do together. */
+/** In place of a device: all devices of the account together. */
 export const ACCOUNT = '*';
 
 /** Which index shard an account belongs to; any stable spread will do. */
@@ -146,106 +153,71 @@ function shardOf(account: string): number {
   return sum % DUE_SHARDS;
 }
 
-/** The keys of one account that need no more than its name. */
-class AccountKeys {
-  readonly #prefix: string;
+/** The keys of one account that need no more than its name, by what scripts call them. */
+const OF_ACCOUNT = {
+  devices: 'devices',
+  routes: 'routes',
+  log: 'log',
+  presence: 'presence',
+  mail: 'mail',
+  inbox: 'inbox',
+  offers: 'offers',
+  clipboard: 'clipboard',
+  due: 'due',
+  push: 'push',
+  targets: 'targets',
+  transfers: 'transfers',
+  relayFiles: 'relay',
+  relayKept: 'relay:kept',
+  relayReads: 'relay:reads',
+} as const;
+type OfAccount = keyof typeof OF_ACCOUNT;
 
-  constructor(prefix: string, account: string) {
-    this.#prefix = `${prefix}:{${account}}:`;
+/** Builds a key when it is read: a script takes a few of them, and every command comes here. */
+class LazyKeys {
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
   }
 
-  get devices(): string {
-    return `${this.#prefix}devices`;
-  }
-
-  get routes(): string {
-    return `${this.#prefix}routes`;
-  }
-
-  get log(): string {
-    return `${this.#prefix}log`;
-  }
-
-  get presence(): string {
-    return `${this.#prefix}presence`;
-  }
-
-  get mail(): string {
-    return `${this.#prefix}mail`;
-  }
-
-  get inbox(): string {
-    return `${this.#prefix}inbox`;
-  }
-
-  get clipboard(): string {
-    return `${this.#prefix}clipboard`;
-  }
-
-  get due(): string {
-    return `${this.#prefix}due`;
-  }
-
-  get push(): string {
-    return `${this.#prefix}push`;
-  }
-
-  get targets(): string {
-    return `${this.#prefix}targets`;
-  }
-
-  get transfers(): string {
-    return `${this.#prefix}transfers`;
-  }
-
-  get relayFiles(): string {
-    return `${this.#prefix}relay`;
-  }
-
-  get relayKept(): string {
-    return `${this.#prefix}relay:kept`;
-  }
-
-  get relayReads(): string {
-    return `${this.#prefix}relay:reads`;
+  static {
+    for (const [name, part] of Object.entries(OF_ACCOUNT)) {
+      Object.defineProperty(this.prototype, name, {
+        get(this: LazyKeys) {
+          return this.prefix + part;
+        },
+      });
+    }
   }
 }
 
+type AccountKeys = Readonly<Record<OfAccount, string>>;
+
 /** Builders of every key under one prefix. `account` is a percent-encoded user id (`Caller.account`). */
 export function makeKeys(prefix: string) {
-  const ofAccount = (part: string) => (account: string) => `${prefix}:{${account}}:${part}`;
+  const ofAccount = Object.fromEntries(
+    Object.entries(OF_ACCOUNT).map(([name, part]) => [name, (account: string) => `${prefix}:{${account}}:${part}`]),
+  ) as Record<OfAccount, (account: string) => string>;
   return {
+    ...ofAccount,
     /** Those of an account by name, as scripts take them, with others that need more than its name. */
-    inAccount: <E extends object>(account: string, others?: E): AccountKeys & E =>
-      Object.assign(new AccountKeys(prefix, account), others),
-    devices: ofAccount('devices'),
-    routes: ofAccount('routes'),
-    log: ofAccount('log'),
-    presence: ofAccount('presence'),
-    mail: ofAccount('mail'),
-    inbox: ofAccount('inbox'),
-    clipboard: ofAccount('clipboard'),
-    due: ofAccount('due'),
+    inAccount: <E extends object>(account: string, others?: E) =>
+      Object.assign(new LazyKeys(`${prefix}:{${account}}:`), others) as unknown as AccountKeys & E,
     /** Of a key that carries it as its hash tag. */
     accountOf: (name: string): string => /\{(.+)\}/.exec(name)?.[1] ?? '',
-    push: ofAccount('push'),
     pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
-    transfers: ofAccount('transfers'),
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
     /** A caller without a device shares one space per account. */
     operation: (account: string, deviceId: string | null, id: string) =>
       `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,
-    targets: ofAccount('targets'),
     rate: (account: string, group: string, deviceId: string | null) =>
       `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,
     dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,
     dueStamps: (shard: number) => `${prefix}:due:{${shard}}:stamps`,
     dueShard: shardOf,
-    relayFiles: ofAccount('relay'),
-    relayKept: ofAccount('relay:kept'),
-    relayReads: ofAccount('relay:reads'),
     relayState: (transferId: string, index: number) => `${prefix}:relay:{${transferId}}:${index}:state`,
     relayBytes: (transferId: string, index: number, generation: number) =>
       `${prefix}:relay:{${transferId}}:${index}:${generation}`,

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 
 /**
  * How long an unkeyed operation is remembered: only the Redis client's own resend can repeat it, and that comes within

@@ -1,18 +1,20 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../server/config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { accountNotify } from './account-notify.ts';
-import { Announcer } from './announcer.ts';
+import { Announcer } from './bus/announcer.ts';
+import { makeAnnouncing } from './bus/announcing.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
-import { close, type Connection, connectCommands } from './connections.ts';
+import { close, type Connection, connectCommands } from '../../server/redis/connections.ts';
 import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
-import { Reachability } from './reachability.ts';
-import { makeScriptLoader, type ScriptLoader } from './scripts.ts';
+import { Reachability } from '../../server/redis/reachability.ts';
+import { makeScriptLoader, type ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import { ServerCheck } from '../../server/redis/server-check.ts';
 import { slotOf } from './slots.ts';
-import { openSubscriber, type Subscriber, type SubscriberParts } from './subscriber.ts';
+import { openSubscriber, type Subscriber, type SubscriberParts } from './bus/subscriber.ts';
 
 interface StoreParts {
   address: RedisAddress;
@@ -21,6 +23,10 @@ interface StoreParts {
   waitReplicas: number;
   logger: Logger;
   metrics: Metrics;
+}
+
+/** What a replica does about changes of its store, and what it knows of others. */
+interface StoreListener {
   /** True for the channel of a replica that is known to be dead. */
   isDeadChannel: (channel: string) => boolean;
   /** A node was lost, or slots went to another primary: it may lack what the old one had. */
@@ -31,11 +37,18 @@ interface StoreParts {
   onReconnect: () => void;
 }
 
-/** The store as the rooms see it: keys, scripts, and whether it is there. */
+const NOBODY: StoreListener = {
+  isDeadChannel: () => false,
+  onTopology: () => undefined,
+  onPartLost: () => undefined,
+  onReconnect: () => undefined,
+};
+
+/** The store as the modules see it: keys, scripts, and whether it is there. */
 export class Store {
   readonly keys: Keys;
   readonly redis: Redis;
-  /** For rooms: refuses at once while the store is away, so that nothing queues up behind a stall. */
+  /** For modules: refuses at once while the store is away, so that nothing queues up behind a stall. */
   readonly scripts: ScriptLoader;
   /** For the lease beat, which finds out whether the store is there. */
   readonly probes: ScriptLoader;
@@ -44,9 +57,11 @@ export class Store {
   /** Why it cannot be used, for whoever runs this. */
   readonly reachability: Reachability;
   readonly #parts: StoreParts;
+  #listener = NOBODY;
   readonly #connection: Connection;
   readonly #announcer: Announcer;
   readonly #confirmer: Confirmer | null;
+  readonly #serverCheck: ServerCheck;
   #up = false;
   #seen = false;
   #losses = 0;
@@ -54,26 +69,29 @@ export class Store {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { address, keyPrefix, waitReplicas, logger, metrics, isDeadChannel, onPartLost } = parts;
+    const { address, keyPrefix, waitReplicas, logger, metrics } = parts;
     this.keys = makeKeys(keyPrefix);
     this.reachability = new Reachability({ store: 'main', address, logger });
     this.#connection = connectCommands({ address, name: 'baton:commands', ...this.#watchers('commands') });
     // Both kinds have the commands of `Redis` with the same meaning; their overloads are too many for the compiler.
     this.redis = this.#connection as Redis;
     this.#watch(this.#connection);
+    const connection = this.#connection;
+    this.#serverCheck = new ServerCheck({ store: 'main', connection, address, logger, keeps: true, announces: true });
     const partOf = (key: string) => this.#primaryOf(key);
-    const gate = makeGate({ partOf, isUp: () => this.#isReachable(), onClosed: onPartLost });
+    const gate = makeGate({ partOf, isUp: () => this.#isReachable(), onClosed: () => this.#listener.onPartLost() });
     const nodeOf = (key: string) => this.#nodeOf(key);
     this.#confirmer =
       waitReplicas > 0 ? new Confirmer({ address, replicas: waitReplicas, nodeOf, logger, metrics }) : null;
     this.confirm = this.#confirmer?.confirm ?? null;
     const shared = {
       connection: this.#connection,
-      announcing: {
+      announcing: makeAnnouncing({
         announcer: () => this.#announcer,
         publishInScript: address.mode !== 'cluster',
         losses: () => this.#losses,
-      },
+        metrics,
+      }),
       metrics,
     };
     this.scripts = makeScriptLoader({ ...shared, gate });
@@ -82,7 +100,7 @@ export class Store {
     this.#announcer = new Announcer({
       publish: this.publish,
       notify: (account) => notify(this.keys.inAccount(account), {}),
-      isDeadChannel,
+      isDeadChannel: (channel) => this.#listener.isDeadChannel(channel),
       metrics,
     });
   }
@@ -102,6 +120,11 @@ export class Store {
     return this.reachability.reason;
   }
 
+  /** How its servers are set otherwise than they should be. */
+  get warnings(): readonly string[] {
+    return this.#serverCheck.warnings;
+  }
+
   /** Records whether the lease beat was answered just now, and if not, why; true when `isUp` has changed by it. */
   note(answered: boolean, error?: unknown): boolean {
     const up = answered || (this.#up && this.#hasPrimary());
@@ -112,7 +135,7 @@ export class Store {
     else this.reachability.commandFailed(error);
     if (changed && up) this.#parts.logger.info('store is up');
     if (changed && !up) this.#parts.logger.warn({ err: error }, 'store is away');
-    if (changed && up) void this.#checkEviction();
+    if (changed && up) void this.#checkServers();
     return changed;
   }
 
@@ -130,6 +153,11 @@ export class Store {
       ...this.#watchers('subscriber'),
     });
 
+  /** Who is told of changes; to be said before it connects. */
+  listenTo(listener: StoreListener): void {
+    this.#listener = listener;
+  }
+
   connect(): void {
     // The client goes on trying by itself; the lease beat tells when it has succeeded.
     this.#connection.connect().catch(() => undefined);
@@ -142,13 +170,13 @@ export class Store {
   }
 
   #watch(connection: Connection): void {
-    const { metrics, onTopology, onReconnect } = this.#parts;
+    const { metrics } = this.#parts;
     if (!(connection instanceof Cluster)) {
       let connects = 0;
       connection.on('ready', () => {
         if (connects++ === 0) return;
         metrics.redis_reconnects_total.inc();
-        onReconnect();
+        this.#listener.onReconnect();
       });
       return;
     }
@@ -156,13 +184,13 @@ export class Store {
       this.#losses += 1;
       metrics.redis_reconnects_total.inc();
       // It may come back as what it was, but without what it held; the subscriber need not have noticed.
-      onTopology();
+      this.#listener.onTopology();
     });
     connection.on('refresh', () => {
       const primaries = connection.slots.map((nodes) => nodes[0]);
       const isNews = this.#primaries.length > 0 && primaries.some((node, slot) => node !== this.#primaries[slot]);
       this.#primaries = primaries;
-      if (isNews) onTopology();
+      if (isNews) this.#listener.onTopology();
     });
   }
 
@@ -187,16 +215,11 @@ export class Store {
     return { host, port: Number(port) };
   }
 
-  /** An evicting store loses mailboxes and leases silently: a warning and a metric, not a refusal. */
-  async #checkEviction(): Promise<void> {
-    const { logger, metrics } = this.#parts;
-    const servers = this.#connection instanceof Cluster ? this.#connection.nodes('master') : [this.#connection];
+  /** A store that is set otherwise loses data: warnings and a metric, not a refusal. */
+  async #checkServers(): Promise<void> {
     try {
-      const infos = await Promise.all(servers.map((server) => server.info('memory')));
-      const policies = infos.map((info) => /^maxmemory_policy:(\S+)/m.exec(info)?.[1]);
-      const policy = policies.find((each) => each !== 'noeviction');
-      metrics.redis_evicts.set(Number(policy !== undefined));
-      if (policy !== undefined) logger.warn({ policy }, 'maxmemory-policy must be noeviction: Redis may drop data');
+      await this.#serverCheck.run();
+      this.#parts.metrics.redis_evicts.set(Number(this.#serverCheck.evicts));
     } catch (error) {
       this.#logError('commands', error as Error);
     }

@@ -21,7 +21,7 @@ export interface AppendHeaders {
   offset: number;
   /** This request brings the last byte. */
   completes: boolean;
-  /** Null: the body's length is not told. */
+  /** Null: the request does not say how long its body is. */
   length: number | null;
 }
 

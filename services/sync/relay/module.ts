@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { BulkStore } from '../redis/bulk-store.ts';
+import { BulkStore } from '../redis/bulk/bulk-store.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Reachability } from '../redis/reachability.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { Reachability } from '../../server/redis/reachability.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { RelayTransfers } from './places.ts';
+import type { RelayTransfers } from './generations.ts';
 import { Relay } from './relay.ts';
 import { makeRelayHandlers } from './routes.ts';
 import { makeRelayStore } from './store.ts';
@@ -25,12 +25,13 @@ interface RelayModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this room, put together. */
+/** The parts of this module, put together. */
 export function makeRelayModule({ db, settings, idleMs, transfers, bus, ...parts }: RelayModuleParts) {
   const { logger, metrics } = parts;
   const reachability = parts.reachability.of('relay', settings.address);
   const probeKey = db.keys.relayState('probe', 0);
-  const bulk = new BulkStore({ address: settings.address, reachability, probeKey, logger, metrics });
+  const isOwn = reachability !== parts.reachability;
+  const bulk = new BulkStore({ address: settings.address, isOwn, reachability, probeKey, logger, metrics });
   const relay = new Relay({
     store: makeRelayStore({ bulk, ...db, idleMs }),
     transfers,

@@ -18,7 +18,7 @@ export class Pace {
     this.#bytes += bytes;
   }
 
-  /** Called now and then with whether the peer is being waited for; true when it is too slow to be worth it. */
+  /** Called once a second or more often, with whether the peer is waited for; true when it counts as gone. */
   isTooSlow(isWaitedFor: boolean, left: number): boolean {
     const now = performance.now();
     if (!isWaitedFor || this.#sinceMs === null) {

@@ -1,6 +1,6 @@
--- A file is not kept any more. One that has gone on to another generation meanwhile is left alone.
+-- Removes the bytes of a generation, because newer files are kept; of a file that is in another by now nothing else.
 -- Keys and arguments: relayEvict in scripts.ts.
--- RETURNS OK, channel of its sender or '', of its reader or ''
+-- RETURNS OK, channel of the sender or '', of the reader or ''
 local s = redis.call('HMGET', keys.state, 'g', 'wc', 'rc')
 redis.call('DEL', keys.bytes)
 if s[1] ~= generation then return { 'OK', '', '' } end

@@ -1,8 +1,8 @@
--- A file is in the relay without a place: its receiver has it, or its sender has to come back for it. So many of an
--- account are kept, the newest; the caller removes the others.
+-- Keeps a file without a place among those that hold bytes: its receiver has it, or its sender has to come back. Only the
+-- newest of an account are kept; the caller evicts the others.
 -- Keys and arguments: relayKeep in scripts.ts.
--- RETURNS OK, then those that go
--- First, since a store that is full refuses a script whose first write may need memory.
+-- RETURNS OK, then those to evict
+-- First of all: a full store refuses a script whose first write may need memory.
 redis.call('PEXPIRE', keys.kept, IDLE_MS)
 if gives then redis.call('ZREM', keys.files, file) end
 if redis.call('ZSCORE', keys.files, file) then return { 'OK' } end

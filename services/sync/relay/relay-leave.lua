@@ -1,5 +1,5 @@
--- A request ends, unless another has taken its place. Its token stays as '': one that it had replaced must not take its
--- absence for a state that was lost and made anew.
+-- Ends a request, unless another has replaced it. Its token becomes '' and is not deleted: a request that it had replaced
+-- would take a missing token for a state that was lost.
 -- Keys and arguments: relayLeave in scripts.ts.
 -- RETURNS OK
 if redis.call('HGET', keys.state, side) ~= token then return { 'OK' } end

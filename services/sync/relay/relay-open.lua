@@ -1,8 +1,8 @@
--- A request begins, or only looks: where the file is, and whom the request replaces. One that would send from elsewhere
--- than the end only looks.
+-- Begins a request, or only finds out where the file is (side '-'). A sender that would go on elsewhere than at the end only
+-- finds out.
 -- Keys and arguments: relayOpen in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, lost | newer | here, generation, end, oldest byte kept, taken, base, channel of the one replaced or ''
+-- RETURNS OK, lost | newer | here, generation, end, oldest byte kept, taken, base, channel of the request replaced or ''
 local s = redis.call('HMGET', keys.state, 'g', 'base', 'taken', side .. 'c', 'got')
 local g = s[1] or '-1'
 if tonumber(g) > tonumber(generation) then return { 'OK', 'newer', g } end
@@ -19,7 +19,7 @@ if side == 'r' then
   if tonumber(from) > tonumber(taken) and tonumber(from) >= tonumber(kept) then
     taken = from
     redis.call('HSET', keys.state, 'taken', taken)
-    -- The sender has more room from here on: what nobody needs goes before it comes.
+    -- The sender has more room from here on: what nobody needs goes first.
     redis.call('XTRIM', keys.bytes, 'MINID', string.format('%.0f', keep_from + 1))
   end
 end

@@ -1,9 +1,9 @@
--- A request reads a file, or waits for it: one of the account's places for such. The newest of a file is in force.
+-- Takes or renews the place of a request among the files that the account reads. The newest request of a file counts.
 -- Keys and arguments: relayRead in scripts.ts.
 -- uses: clock
--- RETURNS OK, '1' | '0': another reads now, channel of the one replaced or ''
+-- RETURNS OK, '1' | '0': another one reads now, channel of the request replaced or ''
 --         | relay_busy
--- First, since a store that is full refuses a script whose first write may need memory.
+-- First of all: a full store refuses a script whose first write may need memory.
 redis.call('PEXPIRE', keys.kept, IDLE_MS)
 local now = now_ms()
 local flat, others, known = redis.call('HGETALL', keys.reads), 0, nil

@@ -1,6 +1,6 @@
--- Who reads, or waits for, the files whose names begin so.
+-- Lists who reads or waits for the files whose names begin with a prefix.
 -- Keys and arguments: relayReaders in scripts.ts.
--- RETURNS OK, then a file and the channel of its reader, again and again
+-- RETURNS OK, then for each a file and the channel of its reader
 local flat, found = redis.call('HGETALL', keys.reads), { 'OK' }
 for i = 1, #flat, 2 do
   if string.sub(flat[i], 1, #prefix) == prefix then

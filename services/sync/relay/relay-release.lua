@@ -1,4 +1,4 @@
--- Files give their places back, and are not kept.
+-- Gives the places of files back, and keeps the files no longer.
 -- Keys and arguments: relayRelease in scripts.ts.
 -- RETURNS OK
 redis.call('ZREM', keys.files, unpack(files))

@@ -1,7 +1,7 @@
--- The receiver's connection has taken bytes: lets go of them, and gives the sender room.
+-- Records what the receiver has taken: drops bytes that it will not ask for again, and gives the sender room.
 -- Keys and arguments: relayTake in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, '1' | '0': another reads now, channel to ring or '', up to where everything was taken or ''
+-- RETURNS OK, '1' | '0': another one reads now, channel to notify or '', up to where everything was taken or ''
 local s = redis.call('HMGET', keys.state, 'r', 'taken', 'ww', 'wc', 'got', 'skips')
 if not s[2] or (token ~= '' and s[1] ~= token) then return { 'OK', '0', '', '' } end
 if token ~= '' then renew(KEYS, live_ms) end

@@ -1,4 +1,4 @@
--- A request reads no more: its place is free, unless another has taken it.
+-- Gives the place of a request that reads no more back, unless another request has it.
 -- Keys and arguments: relayUnread in scripts.ts.
 -- RETURNS OK
 local known = redis.call('HGET', keys.reads, file)

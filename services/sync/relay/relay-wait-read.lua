@@ -1,13 +1,14 @@
--- The reader found nothing, or doubts: either something came meanwhile, or it is rung when something comes.
+-- Finds out what there is for a reader that found nothing, or that may have been replaced. Where there is nothing, it is
+-- notified when there is.
 -- Keys and arguments: relayWaitRead in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, lost | newer | replaced | go | wait, generation; of wait also '1': there was a sender | '0': not yet
+-- RETURNS OK, lost | newer | replaced | go | wait, generation; of wait also '1': a sender was there | '0': not yet
 local s = redis.call('HMGET', keys.state, 'g', 'r', 'got', 'w')
 if not s[1] then return { 'OK', 'lost', generation } end
 if s[2] and s[2] ~= token then return { 'OK', 'replaced', s[1] } end
 renew(KEYS, IDLE_MS)
 if not s[2] then
-  -- The state was lost, and somebody made it anew, who does not know of this reader.
+  -- The state was lost and made anew by somebody who did not know of this reader.
   local skips = tonumber(position) > tonumber(s[3]) and '1' or '0'
   redis.call('HSET', keys.state, 'r', token, 'rc', channel, 'skips', skips)
 end

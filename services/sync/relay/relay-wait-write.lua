@@ -1,7 +1,8 @@
--- The sender has no room, or doubts: either there is some now, or it is rung when there is.
+-- Finds out what room there is for a sender that had none, or that may have been replaced. Where there is too little, it
+-- is notified when there is enough.
 -- Keys and arguments: relayWaitWrite in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, taken ('' when another sends now), channel of a reader that waits or ''
+-- RETURNS OK, taken ('' when another one sends now), channel of a reader that waits or ''
 local s = redis.call('HMGET', keys.state, 'w', 'g', 'taken', 'rw', 'rc')
 if s[1] ~= token or s[2] ~= generation then return { 'OK', '', '' } end
 renew(KEYS, IDLE_MS)

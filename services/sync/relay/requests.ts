@@ -2,35 +2,36 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type FileRef, nameOf } from './store.ts';
-import { SenderGone } from './upload.ts';
+import { type FileId, nameOf } from './relay-request.ts';
+import { ReceiverGone } from './download/source.ts';
+import { SenderGone } from './upload/upload.ts';
 
 export type Direction = 'up' | 'down';
 
 /** A request that moves bytes. */
 export interface Running {
   asker: DeviceCaller;
-  file: FileRef;
+  file: FileId;
   /** What it has read and not passed on yet. */
   bufferedBytes: () => number;
   /** Since when it waits for a sender of whom nothing comes; null: it does not. */
   waitsSinceMs: () => number | null;
   /** What it waits for may have happened. */
   notify: () => void;
-  /** Ends it, at an offset from which it can go on; says why, where that can still be told. */
+  /** Ends it, at an offset from which it can go on; says why where there still is somebody to tell. */
   end: (why: BatonError) => void;
 }
 
 /**
- * Requests of all accounts together on one replica: with their connections to the store no more than what streams leave
- * of the descriptors. Those of one account: requests that were replaced take a moment to end.
+ * Requests on one replica. Of all accounts together: with their connections to the store no more than what streams leave of
+ * the descriptors. Of one account twice what it may have, since requests that were replaced take a moment to end.
  */
 const MOST = {
   all: { up: 512, down: 1_024 },
   account: { up: 2 * LIMITS.relayFiles, down: 2 * LIMITS.relayReads },
 } as const;
 
-/** What was cut may still need so long to tell the store how far it got. */
+/** What was cut may still need so long to report to the store how far it got. */
 const ENDING_MS = 5_000;
 
 const busy = (): BatonError =>
@@ -38,7 +39,7 @@ const busy = (): BatonError =>
 
 function outcomeOf(error: unknown): string {
   if (error instanceof BatonError) return error.code;
-  return error instanceof SenderGone ? 'gone' : 'failed';
+  return error instanceof SenderGone || error instanceof ReceiverGone ? 'gone' : 'failed';
 }
 
 /** The relay requests that are under way on this replica. */
@@ -102,13 +103,15 @@ export class Requests {
     longest.end(busy());
   }
 
-  async during(direction: Direction, running: Running, act: () => Promise<void>): Promise<void> {
+  /** Counts it by how it ended; `act` may resolve to an error that its client can no longer be told of. */
+  async during(direction: Direction, running: Running, act: () => Promise<unknown>): Promise<void> {
     const { relay_active: active, relay_outcomes_total: outcomes } = this.#metrics;
     this.#running.add(running);
     active.inc({ direction });
     let outcome = 'done';
     try {
-      await act();
+      const error = await act();
+      if (error !== undefined) outcome = outcomeOf(error);
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;

@@ -14,16 +14,16 @@ import {
   text,
   textList,
   variants,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 
 /** Channels of the sender of a file and of its reader, '' for none. */
-const atIt = { sender: text, reader: text };
+const parties = { sender: text, reader: text };
 
 export const relayDrop = defineScript({
   file: new URL('./relay-drop.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {},
-  reply: record(atIt),
+  reply: record(parties),
 });
 
 export const relayEvict = defineScript({
@@ -33,7 +33,7 @@ export const relayEvict = defineScript({
     /** Generation of the bytes. */
     generation: digits,
   },
-  reply: record(atIt),
+  reply: record(parties),
 });
 
 export const relayCreate = defineScript({
@@ -45,25 +45,25 @@ export const relayCreate = defineScript({
     base: digits,
   },
   settings: ['IDLE_MS'],
-  reply: record(atIt),
+  reply: record(parties),
 });
 
 export const relayOpen = defineScript({
   file: new URL('./relay-open.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
-    /** Generation that the record tells. */
+    /** The one in the record. */
     generation: digits,
-    /** W: to send | r: to read | -: to look. */
+    /** W: to send | r: to read | -: to find out. */
     side: oneOf('w', 'r', '-'),
     token: text,
     /** Its channel. */
     channel: text,
     /** Where it sends or reads from, '' for others. */
     from: maybeDigits,
-    /** Ms to live, '' to leave that as it is: who only looks keeps nothing alive. */
+    /** Whether its time to live begins again. */
     keepsAlive: flag,
-    /** Where a reader begins it needs nothing before this. */
+    /** A reader needs nothing before this. */
     keepFrom: number,
   },
   settings: ['IDLE_MS'],
@@ -108,7 +108,7 @@ export const relayWaitRead = defineScript({
     token: text,
     generation: digits,
     position: digits,
-    /** End from which on it is worth ringing. */
+    /** It is notified when the bytes end here or behind. */
     wanted: digits,
     /** Its channel. */
     channel: text,
@@ -123,7 +123,7 @@ export const relayWaitWrite = defineScript({
   args: {
     token: text,
     generation: digits,
-    /** What has to be taken for it to go on. */
+    /** It is notified when so much is taken. */
     wanted: digits,
     /** Its channel. */
     channel: text,
@@ -132,8 +132,8 @@ export const relayWaitWrite = defineScript({
   reply: record({ taken: maybeNumber, notify: text }),
 });
 
-export const relayNote = defineScript({
-  file: new URL('./relay-note.lua', import.meta.url),
+export const relayCommit = defineScript({
+  file: new URL('./relay-commit.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     /** Token of the sender. */
@@ -142,7 +142,7 @@ export const relayNote = defineScript({
     start: digits,
     /** End of the chunk. */
     chunkEnd: digits,
-    /** Tell a reader whatever it waits for. */
+    /** Notify a waiting reader however little it is. */
     urgent: flag,
   },
   settings: ['IDLE_MS'],
@@ -172,7 +172,7 @@ export const relayKeep = defineScript({
   args: {
     file: text,
     generation: digits,
-    /** It gives its place back | '0': with a place it stays where it is. */
+    /** It gives its place back | '0': with a place it is not kept. */
     gives: flag,
   },
   settings: ['IDLE_MS'],
@@ -192,8 +192,8 @@ export const relayRead = defineScript({
   },
   constants: {
     /**
-     * A place of a reader outlives looks that come late, and its replica not for long. Its longest stall time counts
-     * thrice.
+     * The place of a reader outlives renewals that come late, and its replica not for long: three times the longest time
+     * between two renewals, and something.
      */
     READ_PLACE_MS: 210_000,
   },

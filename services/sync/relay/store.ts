@@ -1,18 +1,19 @@
 import type { BatonError } from '../../../shared/contract/errors.ts';
-import type { BulkLink } from '../redis/bulk-link.ts';
-import type { BulkStore, LinkScript } from '../redis/bulk-store.ts';
-import { storeFault } from '../redis/faults.ts';
+import type { BulkLink } from '../redis/bulk/bulk-link.ts';
+import type { BulkStore, LinkScript } from '../redis/bulk/bulk-store.ts';
+import { storeFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { BulkReply, RangeSink } from '../redis/range-reader.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
-import type { Raw, Word } from '../redis/script-values.ts';
+import type { BulkReply, RangeSink } from '../redis/bulk/range-reader.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Raw, Word } from '../../server/redis/scripts/script-values.ts';
+import { type Claim, type FileId, type FileRef, nameOf, type RelayRequest } from './relay-request.ts';
 import {
+  relayCommit,
   relayCreate,
   relayDrop,
   relayEvict,
   relayKeep,
   relayLeave,
-  relayNote,
   relayOpen,
   relayRead,
   relayReaders,
@@ -24,19 +25,16 @@ import {
   relayWaitWrite,
 } from './scripts.ts';
 
-/** One file of one transfer. */
-export interface FileRef {
-  readonly transferId: string;
-  readonly index: number;
-}
-
-/** How a file is named on the bus and among an account's active files. */
-export const nameOf = ({ transferId, index }: FileRef): string => `${transferId}/${index}`;
-
-/** Who does it: one request on one replica. */
-export interface Holder {
-  readonly token: string;
-  readonly channel: string;
+/** How a request begins. */
+export interface Entry {
+  /** To send, to read, or `-`: only to find out where the file is. */
+  side: 'w' | 'r' | '-';
+  /** Where it sends or reads from. One that would send from elsewhere than the end only finds out. */
+  from: number;
+  /** Of a reader: what lies before this it does not ask for again. */
+  keepFrom?: number;
+  /** False: what is there is not kept any longer because of it. */
+  keepsAlive?: boolean;
 }
 
 export interface Extent {
@@ -47,74 +45,75 @@ export interface Extent {
   readonly kept: number;
   /** What the receiver has taken. */
   readonly taken: number;
+  /** Where the generation begins. */
   readonly base: number;
 }
 
 export type Opened =
-  /** There is nothing of the generation: the store lost it, or its time was over. */
+  /** There is nothing of the generation: the store lost it, or it has expired. */
   { found: 'lost' } | { found: 'newer'; generation: number } | { found: 'here'; extent: Extent; replaced: string };
 
-/** Somebody at a file, by the channel of its replica, or ''. */
-export interface Told {
-  readonly file: FileRef;
+/** A request at a file, by the channel of its replica, or ''. */
+interface Party {
+  readonly file: FileId;
   readonly channel: string;
 }
 
+interface Chunk {
+  generation: number;
+  start: number;
+  end: number;
+  /** Its bytes, which must stay as they are until the store has answered. */
+  parts: readonly Buffer[];
+  /** A waiting reader is notified however little it is. */
+  urgent: boolean;
+}
+
 /** What became of a chunk. */
-export interface Noted {
+export interface Committed {
   /** Null: it was refused, because another request sends now, or because the one before it is not there. */
   readonly taken: number | null;
+  /** The channel of a reader to notify, or ''. */
   readonly notify: string;
   /** The channel of a reader that waits for more than there is, or ''. */
   readonly waiting: string;
 }
 
-/** What a receiver tells. */
+/** What a receiver reports. */
 export interface Taking {
-  token: string;
+  generation: number;
   /** Taken up to here. */
   position: number;
+  /** What lies before this may go. */
   keepFrom: number;
-  /** To live; the usual time when absent. */
-  ms?: number | undefined;
+  /** How long the rest is kept; the usual time when absent. */
+  liveMs?: number | undefined;
 }
 
-/** What a receiver that has told is told. */
+/** The answer to a report. */
 export interface Taken {
   /** False: another request reads now. */
   readonly held: boolean;
-  /** A sender that waits for room, or ''. */
+  /** The channel of a sender that waits for room, or ''. */
   readonly notify: string;
   /** Up to where everything was taken, by this reader and those before. */
   readonly got: number;
 }
 
 interface Reading {
+  generation: number;
   position: number;
   sink: RangeSink;
-  /** Told on the way, and costs no trip; `hear` is not called where that failed, which the next one makes good. */
+  /** Reported in the same write; where that fails `onTaken` is not called, and the next report makes up for it. */
   taking: Taking | null;
-  hear: (taken: Taken) => void;
+  onTaken: (taken: Taken) => void;
 }
 
-interface Chunk {
-  start: number;
-  end: number;
-  /** Its bytes, which must stay as they are until the store has answered. */
-  parts: readonly Buffer[];
-  /** Of the request that sends. */
-  token: string;
-  /** A reader is to be told whatever it waits for. */
-  urgent: boolean;
-}
-
-/** A begin: where a request sends or reads from. */
-interface From {
-  from: number;
-  /** Of a reader: what lies before this it does not ask for again. */
-  keepFrom?: number;
-  /** False: what is there is not kept any longer because of it. */
-  keepsAlive?: boolean;
+/** A request that waits until the file is there. */
+interface Wait {
+  generation: number;
+  /** What has to be there, or be taken, for it to be notified. */
+  wanted: number;
 }
 
 type AnyLinkScript = Pick<LinkScript<never, never, unknown>, 'sha' | 'text' | 'keyCount' | 'knownOn'>;
@@ -127,117 +126,107 @@ interface RelayStoreParts {
   /** Of the store that holds the accounts. */
   scripts: ScriptLoader;
   keys: Keys;
-  /** What nobody touches for so long is dropped. */
+  /** What nobody touches for so long expires. */
   idleMs: number;
 }
 
 const READ_CHUNKS = 4;
 
 /**
- * What a failed command of a bulk connection means. Of a cluster that is just moving the slot, or a transaction of which
- * a command was refused: not an error of ours.
+ * What a failed command of a bulk connection means. In a cluster that is just moving the slot, and in a transaction of
+ * which a command was refused, it is no error of ours.
  */
 function bulkFault(error: unknown): BatonError {
   const text = error instanceof Error ? error.message : '';
   return storeFault(/^(MOVED|ASK|EXECABORT) /.test(text) ? new Error(text) : error);
 }
 
-/** Bytes on their way, and where both sides are. One store for bytes; one script of it lies in the account's slot. */
-export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts) {
-  // A text, because the store takes no number with an exponent for a time.
-  const idle = { IDLE_MS: String(idleMs) };
-  const [open, create] = [bulk.scripts.define(relayOpen, idle), bulk.scripts.define(relayCreate, idle)];
-  const [waitRead, waitWrite] = [bulk.scripts.define(relayWaitRead, idle), bulk.scripts.define(relayWaitWrite, idle)];
-  const [take, leave] = [bulk.scripts.define(relayTake), bulk.scripts.define(relayLeave)];
-  const [drop, evict] = [bulk.scripts.define(relayDrop), bulk.scripts.define(relayEvict)];
-  const [reserve, release] = [scripts.define(relayReserve, idle), scripts.define(relayRelease)];
-  const [keep, read] = [scripts.define(relayKeep, idle), scripts.define(relayRead, idle)];
-  const [unread, readers] = [scripts.define(relayUnread), scripts.define(relayReaders)];
-  const [note, takeOnLink] = [bulk.linkScript(relayNote, idle), bulk.linkScript(relayTake)];
-  const state = ({ transferId, index }: FileRef) => keys.relayState(transferId, index);
-  const bytes = ({ transferId, index }: FileRef, generation: number) => keys.relayBytes(transferId, index, generation);
-  const both = (file: FileRef, generation: number) => ({ state: state(file), bytes: bytes(file, generation) });
+/** Sends a script by its digest where this connection has sent it before. */
+function scriptWords(link: BulkLink, { sha, text, keyCount, knownOn }: AnyLinkScript, words: Word[]): Word[] {
+  const isKnown = knownOn.has(link);
+  knownOn.add(link);
+  return [...(isKnown ? ['EVALSHA', sha] : ['EVAL', text]), keyCount, ...words];
+}
 
-  const places = (account: string) => ({ files: keys.relayFiles(account), kept: keys.relayKept(account) });
-  const takeArgs = ({ token, position, keepFrom, ms = idleMs }: Taking) => ({ token, position, keepFrom, liveMs: ms });
+type RelayScriptParts = RelayStoreParts & {
+  /** A text, because Redis takes no number with an exponent for a time. */
+  idle: { IDLE_MS: string };
+};
 
-  /** By its digest where this connection has sent it before. */
-  function scriptWords(link: BulkLink, { sha, text, keyCount, knownOn }: AnyLinkScript, words: Word[]): Word[] {
-    const isKnown = knownOn.has(link);
-    knownOn.add(link);
-    return [...(isKnown ? ['EVALSHA', sha] : ['EVAL', text]), keyCount, ...words];
-  }
+/** The bytes of files and who is at them: in the relay's own store, by file. */
+function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
+  const open = bulk.scripts.define(relayOpen, idle);
+  const create = bulk.scripts.define(relayCreate, idle);
+  const waitRead = bulk.scripts.define(relayWaitRead, idle);
+  const waitWrite = bulk.scripts.define(relayWaitWrite, idle);
+  const take = bulk.scripts.define(relayTake);
+  const leave = bulk.scripts.define(relayLeave);
+  const drop = bulk.scripts.define(relayDrop);
+  const evict = bulk.scripts.define(relayEvict);
+  const commit = bulk.linkScript(relayCommit, idle);
+  const takeOnLink = bulk.linkScript(relayTake);
+
+  const stateOf = ({ transferId, index }: FileId) => keys.relayState(transferId, index);
+  const bytesOf = ({ transferId, index }: FileId, generation: number) => keys.relayBytes(transferId, index, generation);
+  const keysOf = (file: FileId, generation: number) => ({ state: stateOf(file), bytes: bytesOf(file, generation) });
+  const takeArgs = (token: string, { position, keepFrom, liveMs = idleMs }: Taking) => ({
+    token,
+    position,
+    keepFrom,
+    liveMs,
+  });
 
   return {
-    bulk,
-    idleMs,
-
-    /**
-     * Begins a request, or looks (`side` `-`). `from`: where it sends or reads from; what would send from elsewhere
-     * than the end only looks.
-     */
-    async open(
-      file: FileRef,
-      generation: number,
-      side: 'w' | 'r' | '-',
-      holder: Holder,
-      { from, keepFrom = 0, keepsAlive = side !== '-' }: From,
-    ): Promise<Opened> {
+    /** Begins a request, or only finds out where the file is. */
+    async open({ file, holder }: Claim, generation: number, entry: Entry): Promise<Opened> {
+      const { side, from, keepFrom = 0, keepsAlive = side !== '-' } = entry;
       const { token, channel } = holder;
-      const opened = await open(both(file, generation), {
-        generation,
-        side,
-        token,
-        channel,
-        from: side === '-' ? null : from,
-        keepsAlive,
-        keepFrom,
-      });
+      const position = side === '-' ? null : from;
+      const args = { generation, side, token, channel, from: position, keepsAlive, keepFrom };
+      const opened = await open(keysOf(file, generation), args);
       if (opened.found !== 'here') return opened;
       const { found, replaced, generation: now, end, kept, taken, base } = opened;
       return { found, replaced, extent: { generation: now, end, kept, taken, base } };
     },
 
-    /** Channels of who has to begin anew, or go on elsewhere. */
-    async create(file: FileRef, generation: number, base: number): Promise<string[]> {
-      const before = bytes(file, Math.max(0, generation - 1));
-      return channelsOf(await create({ ...both(file, generation), before }, { generation, base }));
+    /** Channels of requests that have to begin anew, or go on elsewhere. */
+    async create(file: FileId, generation: number, base: number): Promise<string[]> {
+      const before = bytesOf(file, Math.max(0, generation - 1));
+      return channelsOf(await create({ ...keysOf(file, generation), before }, { generation, base }));
     },
 
     /** A link for the bytes of this file. Throws `store_unavailable`. */
-    link: (file: FileRef): Promise<BulkLink> => bulk.take(state(file)),
+    link: (file: FileId): Promise<BulkLink> => bulk.take(stateOf(file)),
 
     /**
-     * Adds a chunk where the bytes end, and tells whom it concerns: one transaction, so that nobody sees one that may not
-     * stay, and one trip. Rejects with the store's own errors.
+     * Adds a chunk where the bytes end, and finds out whom to notify: one transaction, so that nobody sees a chunk that
+     * may not stay, and one trip. Rejects with the store's own errors.
      */
-    async append(
-      link: BulkLink,
-      file: FileRef,
-      generation: number,
-      { start, end, parts, token, urgent }: Chunk,
-    ): Promise<Noted> {
-      const words = note.words(both(file, generation), { token, start, chunkEnd: end, urgent });
-      const add = ['XADD', bytes(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'];
-      const replies = await link.transaction(add, parts, scriptWords(link, note, words));
-      const [added, noted] = replies as BulkReply[];
+    async append(link: BulkLink, { file, holder }: Claim, chunk: Chunk): Promise<Committed> {
+      const { generation, start, end, parts, urgent } = chunk;
+      const args = { token: holder.token, start, chunkEnd: end, urgent };
+      const words = commit.words(keysOf(file, generation), args);
+      const add = ['XADD', bytesOf(file, generation), 'NOMKSTREAM', `${end}-0`, 'd'];
+      const replies = await link.transaction(add, parts, scriptWords(link, commit, words));
+      const [added, committed] = replies as BulkReply[];
       if (added instanceof Error) throw added;
       if (added === null) return { taken: null, notify: '', waiting: '' };
-      let reply = noted;
-      if (noted instanceof Error) {
-        if (!noted.message.startsWith('NOSCRIPT')) throw noted;
-        reply = await link.command(['EVAL', note.text, note.keyCount, ...words]);
+      let reply = committed;
+      if (committed instanceof Error) {
+        if (!committed.message.startsWith('NOSCRIPT')) throw committed;
+        reply = await link.command(['EVAL', commit.text, commit.keyCount, ...words]);
       }
-      return note.read(reply as Raw[]);
+      return commit.read(reply as Raw[]);
     },
 
     /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
-    async range(link: BulkLink, file: FileRef, generation: number, { position, sink, taking, hear }: Reading) {
-      const words = ['XRANGE', bytes(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
-      const tell = taking && scriptWords(link, takeOnLink, takeOnLink.words(both(file, generation), takeArgs(taking)));
-      const { first, reply } = link.range(words, sink, tell);
+    async range(link: BulkLink, { file, holder }: Claim, reading: Reading): Promise<number> {
+      const { generation, position, sink, taking, onTaken } = reading;
+      const words = ['XRANGE', bytesOf(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
+      const report = taking && takeOnLink.words(keysOf(file, generation), takeArgs(holder.token, taking));
+      const { first, reply } = link.range(words, sink, report && scriptWords(link, takeOnLink, report));
       first?.then(
-        (told) => hear(takeOnLink.read(told as Raw[])),
+        (taken) => onTaken(takeOnLink.read(taken as Raw[])),
         () => takeOnLink.knownOn.delete(link),
       );
       const range = await reply.catch((error: unknown) => {
@@ -246,80 +235,107 @@ export function makeRelayStore({ bulk, scripts, keys, idleMs }: RelayStoreParts)
       return Array.isArray(range) ? range.length : 0;
     },
 
-    take: (file: FileRef, generation: number, taking: Taking): Promise<Taken> =>
-      take(both(file, generation), takeArgs(taking)),
+    /** The reader reports what it has taken. */
+    take: ({ file, holder }: Claim, taking: Taking): Promise<Taken> =>
+      take(keysOf(file, taking.generation), takeArgs(holder.token, taking)),
 
-    waitRead: (file: FileRef, generation: number, { token, channel }: Holder, position: number, wanted: number) =>
-      waitRead(both(file, generation), { token, channel, generation, position, wanted }),
+    /** The receiver's device has stored the file up to here, whichever request has read it. */
+    acknowledge: (file: FileId, generation: number, position: number): Promise<Taken> =>
+      take(keysOf(file, generation), takeArgs('', { generation, position, keepFrom: position })),
 
-    /** `taken`: null when another request sends now. */
-    waitWrite: (file: FileRef, generation: number, { token, channel }: Holder, wanted: number) =>
-      waitWrite(both(file, generation), { token, channel, generation, wanted }),
+    /** Finds out what there is behind a position; where there is nothing, the request is notified when there is. */
+    waitRead({ file, holder }: Claim, { generation, position, wanted }: Wait & { position: number }) {
+      const { token, channel } = holder;
+      return waitRead(keysOf(file, generation), { token, channel, generation, position, wanted });
+    },
+
+    /** The same of room for a sender. `taken`: null when another request sends now. */
+    waitWrite({ file, holder }: Claim, { generation, wanted }: Wait) {
+      const { token, channel } = holder;
+      return waitWrite(keysOf(file, generation), { token, channel, generation, wanted });
+    },
 
     /** A request ends: who comes next replaces nobody. */
-    async leave(file: FileRef, side: 'w' | 'r', token: string): Promise<void> {
-      await leave({ state: state(file) }, { side, token });
+    async leave({ file, holder }: Claim, side: 'w' | 'r'): Promise<void> {
+      await leave({ state: stateOf(file) }, { side, token: holder.token });
     },
 
-    /** Channels of who was at it. */
-    async drop(file: FileRef, generation: number): Promise<string[]> {
-      return channelsOf(await drop(both(file, generation), {}));
+    /** Removes a file. Channels of requests that were at it. */
+    async drop(file: FileId, generation: number): Promise<string[]> {
+      return channelsOf(await drop(keysOf(file, generation), {}));
     },
 
-    memoryPercent: (file: FileRef): Promise<number> => bulk.memoryPercent(state(file)),
+    /** The same, unless the file has gone on to another generation. */
+    async evict(file: FileId, generation: number): Promise<string[]> {
+      return channelsOf(await evict(keysOf(file, generation), { generation }));
+    },
 
+    memoryPercent: (file: FileId): Promise<number> => bulk.memoryPercent(stateOf(file)),
+  };
+}
+
+/** The lists of an account: what it has in the relay, and what it reads there. In the store of the accounts. */
+function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
+  const reserve = scripts.define(relayReserve, idle);
+  const release = scripts.define(relayRelease);
+  const keep = scripts.define(relayKeep, idle);
+  const read = scripts.define(relayRead, idle);
+  const unread = scripts.define(relayUnread);
+  const readers = scripts.define(relayReaders);
+  const listsOf = (account: string) => ({ files: keys.relayFiles(account), kept: keys.relayKept(account) });
+
+  return {
     /** A place for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
-    async reserve(account: string, file: FileRef): Promise<boolean> {
-      const { isNew } = await reserve(places(account), { file: nameOf(file) });
+    async reserve(file: FileRef): Promise<boolean> {
+      const { isNew } = await reserve(listsOf(file.account), { file: nameOf(file) });
       return isNew;
     },
 
-    async release(account: string, files: readonly FileRef[]): Promise<void> {
-      if (files.length > 0) await release(places(account), { files: files.map(nameOf) });
+    async release(account: string, files: readonly FileId[]): Promise<void> {
+      if (files.length > 0) await release(listsOf(account), { files: files.map(nameOf) });
     },
 
     /**
-     * What a file has here is kept without a place, and with `gives` its own is free; of an account's only the newest are
-     * kept, and the others are dropped. Resolves to who was at those.
+     * What a file has here is kept without a place, and with `gives` its own is free. Only the newest of an account are
+     * kept: resolves to the others, which are to be evicted.
      */
-    async keep(account: string, file: FileRef, generation: number, gives: boolean): Promise<Told[]> {
-      const { gone } = await keep(places(account), { file: nameOf(file), generation, gives });
-      const told = gone.map(async (name) => {
+    async keep(file: FileRef, generation: number, gives: boolean): Promise<{ file: FileId; generation: number }[]> {
+      const { gone } = await keep(listsOf(file.account), { file: nameOf(file), generation, gives });
+      return gone.map((name) => {
         const [transferId = '', index, last] = name.split('/');
-        const [left, old] = [{ transferId, index: Number(index) }, Number(last)];
-        const channels = channelsOf(await evict(both(left, old), { generation: old }));
-        return channels.map((channel) => ({ file: left, channel }));
+        return { file: { transferId, index: Number(index) }, generation: Number(last) };
       });
-      return (await Promise.all(told)).flat();
     },
 
     /**
      * A place among the files that the account reads. Null: another request reads this one now; else the channel of the
      * one replaced, or ''. Throws `relay_busy`.
      */
-    async read(account: string, file: FileRef, { token, channel }: Holder, begins: boolean): Promise<string | null> {
-      const { files, kept } = places(account);
-      const its = { files, kept, reads: keys.relayReads(account) };
+    async read({ file, holder }: RelayRequest, begins: boolean): Promise<string | null> {
+      const { token, channel } = holder;
+      const its = { ...listsOf(file.account), reads: keys.relayReads(file.account) };
       const { held, replaced } = await read(its, { file: nameOf(file), token, channel, begins });
       return held ? replaced : null;
     },
 
-    async unread(account: string, file: FileRef, token: string): Promise<void> {
-      await unread({ reads: keys.relayReads(account) }, { file: nameOf(file), token });
+    async unread({ file, holder }: RelayRequest): Promise<void> {
+      await unread({ reads: keys.relayReads(file.account) }, { file: nameOf(file), token: holder.token });
     },
 
     /** Who reads a file, or waits for it; without an index those of all files of the transfer. */
-    async readers(account: string, transferId: string, index: number | '' = ''): Promise<Told[]> {
+    async readers(account: string, transferId: string, index: number | '' = ''): Promise<Party[]> {
       const its = { reads: keys.relayReads(account) };
       const { readers: found } = await readers(its, { prefix: `${transferId}/${index}` });
-      return found.map(({ file, channel }) => ({
-        file: { transferId, index: Number(file.split('/')[1]) },
-        channel,
-      }));
+      return found.map(({ file, channel }) => ({ file: { transferId, index: Number(file.split('/')[1]) }, channel }));
     },
-
-    fault: bulkFault,
   };
+}
+
+/** What the relay keeps in Redis: bytes and requests by file, and the lists of each account in the account's slot. */
+export function makeRelayStore(parts: RelayStoreParts) {
+  const { bulk, idleMs } = parts;
+  const all = { ...parts, idle: { IDLE_MS: String(idleMs) } };
+  return { bulk, idleMs, ...makeByteStore(all), ...makeListStore(all), fault: bulkFault };
 }
 
 export type RelayStore = ReturnType<typeof makeRelayStore>;

@@ -1,10 +1,10 @@
-/** A wait that ends early when it is rung. A ring that finds nobody waiting ends the next wait at once. */
+/** A wait that ends early when it is notified. A notification that finds nobody waiting ends the next wait at once. */
 export class Wakeup {
-  #isRung = false;
+  #isNotified = false;
   #wake: (() => void) | null = null;
 
   notify(): void {
-    this.#isRung = true;
+    this.#isNotified = true;
     this.#wake?.();
   }
 
@@ -13,12 +13,12 @@ export class Wakeup {
       const done = () => {
         clearTimeout(timer);
         this.#wake = null;
-        this.#isRung = false;
+        this.#isNotified = false;
         resolve();
       };
       const timer = setTimeout(done, ms);
       this.#wake = done;
-      if (this.#isRung) done();
+      if (this.#isNotified) done();
     });
   }
 }

@@ -1,4 +1,4 @@
--- Notes that a replica holds a stream of an account, for the reaper that may have to clean up after it.
+-- Adds an account to the set of a replica that holds a stream of it: its reaper reconciles the accounts in there.
 -- Keys and arguments: accountAdd in scripts.ts.
 -- RETURNS OK
 redis.call('SADD', keys.accounts, account)

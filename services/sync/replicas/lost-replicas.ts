@@ -1,27 +1,28 @@
-/** A replica that lost its lease has this long to come back under a new id and attach its streams there. */
-const GONE_AFTER_MS = 12_000;
+/** A replica that lost its lease has this long to take a new id and attach its streams there. */
+const LOST_AFTER_MS = 12_000;
 
-/** Longer than a row of it can still count as open, and somebody has looked at it. */
+/** For longer no row of it can count as open, and somebody has reconciled its accounts. */
 const FORGOTTEN_AFTER_MS = 210_000;
 
-/** Nobody listened so many times in a row: not just a subscriber that is being replaced. */
-const SILENCES = 3;
+/** Nobody listened at so many checks in a row: this is no subscriber that is just being replaced. */
+const UNHEARD_CHECKS = 3;
 
-interface Gone {
+interface Missing {
   readonly sinceMs: number;
   isTaken: boolean;
-  silences: number;
+  /** Checks in a row that found nobody on its channel. */
+  unheard: number;
 }
 
 /**
- * Ids that had a lease or a reaper, and then neither. Most were cleaned up, or are those of a replica that has another id
- * by now. But a row may come back when nobody looks for it any more (a failover loses the tail in which it was removed; a
- * store that was cut off carries out what was sent before; the set of accounts is lost before the reaper has read it):
- * an id is never used again, so that a row on its channel counts as gone once nobody listens there. Somebody does where
- * a living replica is only cut off from the leases.
+ * Ids that had a lease or a reaper, and now have neither. Most were cleaned up, or belong to a replica that has another id
+ * by now. But a row of such an id may come back when nobody waits for it any more: a failover loses the tail in which it
+ * was removed, a store that was cut off carries out what was sent before, or the set of accounts is lost before the
+ * reaper has read it. An id is never used again, so a row on its channel counts as gone once nobody listens there.
+ * Somebody does where a living replica is only cut off from the leases.
  */
 export class LostReplicas {
-  readonly #gone = new Map<string, Gone>();
+  readonly #missing = new Map<string, Missing>();
   readonly #isHeard: (id: string) => Promise<boolean>;
 
   /** `isHeard`: whether anybody listens on that replica's channel. */
@@ -30,36 +31,37 @@ export class LostReplicas {
   }
 
   /** With every reading of the lease table: the ids of the one before, and whether the new one has an id. */
-  note(before: Iterable<string>, isThere: (id: string) => boolean): void {
+  observe(before: Iterable<string>, isThere: (id: string) => boolean): void {
     const now = performance.now();
     for (const id of before) {
-      if (!this.#gone.has(id)) this.#gone.set(id, { sinceMs: now, isTaken: false, silences: 0 });
+      if (!this.#missing.has(id)) this.#missing.set(id, { sinceMs: now, isTaken: false, unheard: 0 });
     }
-    for (const [id, gone] of this.#gone) {
-      const ageMs = now - gone.sinceMs;
-      if (isThere(id) || ageMs > FORGOTTEN_AFTER_MS) this.#gone.delete(id);
-      else if (ageMs >= GONE_AFTER_MS && gone.silences < SILENCES) this.#ask(id, gone);
+    for (const [id, missing] of this.#missing) {
+      const ageMs = now - missing.sinceMs;
+      if (isThere(id) || ageMs > FORGOTTEN_AFTER_MS) this.#missing.delete(id);
+      else if (ageMs >= LOST_AFTER_MS && missing.unheard < UNHEARD_CHECKS) this.#check(id, missing);
     }
   }
 
-  /** Those that have been gone for a while; each is named once. They may have left accounts that no counter speaks for. */
+  /** Those that have been missing for a while; each is named once. They may have left accounts to reconcile. */
   take(): string[] {
     const now = performance.now();
-    const taken = [...this.#gone].filter(([, gone]) => !gone.isTaken && now - gone.sinceMs >= GONE_AFTER_MS);
-    for (const [, gone] of taken) gone.isTaken = true;
+    const taken = [...this.#missing].filter(([, { isTaken, sinceMs }]) => !isTaken && now - sinceMs >= LOST_AFTER_MS);
+    for (const [, missing] of taken) missing.isTaken = true;
     return taken.map(([id]) => id);
   }
 
   /** Those on whose channel nobody listens. */
-  silent(): string[] {
-    return [...this.#gone].filter(([, { silences }]) => silences >= SILENCES).map(([id]) => id);
+  unheard(): string[] {
+    return [...this.#missing].filter(([, { unheard }]) => unheard >= UNHEARD_CHECKS).map(([id]) => id);
   }
 
-  #ask(id: string, gone: Gone): void {
+  #check(id: string, missing: Missing): void {
     this.#isHeard(id).then(
       (isHeard) => {
-        gone.silences = isHeard ? 0 : gone.silences + 1;
+        missing.unheard = isHeard ? 0 : missing.unheard + 1;
       },
+      // Nobody knows: the next reading asks again.
       () => undefined,
     );
   }

@@ -1,40 +1,42 @@
+import type { Reconcile } from '../presence/transitions.ts';
+import type { AccountSets } from './account-sets.ts';
 import type { LeaseStore } from './lease-store.ts';
 import type { Replica } from './replica.ts';
-import type { Reconcile } from '../presence/transitions.ts';
 
+/** Accounts that are reconciled at once. */
 const BATCH = 50;
 
 /** Its lease stood still; its reaper died; or it has neither, and left accounts behind. */
 type ReapCause = 'died' | 'orphaned' | 'vanished';
 
 interface ReaperParts {
-  replica: Replica;
+  replica: Pick<Replica, 'id' | 'beat' | 'detector'>;
   leases: LeaseStore;
-  /** Of the accounts that the dead one served. */
+  accounts: AccountSets;
   reconcile: Reconcile;
   onReaped: (cause: ReapCause) => void;
-  onTransitions: (counts: { online: number; offline: number }) => void;
   onFailure: (error: unknown) => void;
 }
 
 /**
- * Cleans up after dead replicas: for every account in a dead one's set it looks again at who is online. The claim is
- * itself a lease (it lapses when the reaper's own does), and an account leaves the set only after it was processed,
- * so that a reaper may die too.
+ * Cleans up after dead replicas: it claims one, reconciles the presence of every account in its set, and ends the claim.
+ * The claim lapses with the reaper's own lease, and an account leaves the set only after it was reconciled: so another
+ * replica goes on where a reaper died.
  */
 export class Reaper {
   readonly #parts: ReaperParts;
-  readonly #mine = new Set<string>();
+  /** Replicas that this one has claimed. */
+  readonly #claimed = new Set<string>();
   /** Replicas without a lease that may have left accounts behind. */
   readonly #suspects = new Set<string>();
   #running: Promise<void> | null = null;
-  #stopped = false;
+  #isStopped = false;
 
   constructor(parts: ReaperParts) {
     this.#parts = parts;
   }
 
-  /** Called after each beat. */
+  /** Called after each beat. While a run goes on it does nothing. */
   run(): void {
     this.#running ??= this.#reap()
       .catch(this.#parts.onFailure)
@@ -43,60 +45,69 @@ export class Reaper {
       });
   }
 
+  /** Resolves when the accounts under way are reconciled. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     await this.#running;
   }
 
   async #reap(): Promise<void> {
-    const { replica, leases } = this.#parts;
-    for (const { id, counter } of replica.dead()) {
+    const { replica, leases, accounts } = this.#parts;
+    await this.#claim();
+    // The scripts must count the routes of the dead one as gone: read the table that says so first.
+    if (this.#claimed.size > 0) await replica.beat();
+    await this.#forEach(this.#claimed, async (id) => {
+      const outcome = await this.#reconcileAll(id);
+      if (outcome === 'done') {
+        await leases.finishReaping(id);
+        await accounts.forget(id);
+      }
+      if (outcome !== 'later') this.#claimed.delete(id);
+      // Its lease may be back, or it has neither lease nor reaper now.
+      if (outcome === 'unclaimed') this.#suspects.add(id);
+    });
+  }
+
+  async #claim(): Promise<void> {
+    const { replica, leases, accounts } = this.#parts;
+    for (const { id, counter } of replica.detector.dead()) {
       if (await leases.claim(id, counter, replica.id)) this.#takeOn(id, 'died');
     }
-    for (const { id, reaper } of replica.orphans()) {
-      if (reaper === replica.id) this.#mine.add(id);
+    for (const { id, reaper } of replica.detector.orphans()) {
+      if (reaper === replica.id) this.#claimed.add(id);
       else if (await leases.takeOver(id, reaper, replica.id)) this.#takeOn(id, 'orphaned');
     }
-    for (const id of replica.takeVanished()) this.#suspects.add(id);
+    for (const id of replica.detector.takeLost()) this.#suspects.add(id);
     await this.#forEach(this.#suspects, async (id) => {
-      const [left] = await leases.someAccounts(id, 1);
+      const [left] = await accounts.some(id, 1);
       if (left !== undefined && (await leases.takeOver(id, '', replica.id))) this.#takeOn(id, 'vanished');
       this.#suspects.delete(id);
-    });
-    // The scripts must count the dead replica's routes as gone: read the table that says so first.
-    if (this.#mine.size > 0) await replica.beat();
-    await this.#forEach(this.#mine, async (id) => {
-      const outcome = await this.#process(id);
-      if (outcome === 'done') await leases.finishReaping(id);
-      if (outcome !== 'later') this.#mine.delete(id);
-      // The rows of streams may be back with its lease, or it has neither lease nor reaper now.
-      if (outcome === 'lost') this.#suspects.add(id);
     });
   }
 
   #takeOn(id: string, cause: ReapCause): void {
-    this.#mine.add(id);
+    this.#claimed.add(id);
     this.#parts.onReaped(cause);
   }
 
-  /** In a cluster each one's accounts lie elsewhere: one whose primary is away must not hold up the others. */
+  /** In a cluster the set of each lies elsewhere: one whose primary is away must not hold up the others. */
   async #forEach(ids: Set<string>, act: (id: string) => Promise<void>): Promise<void> {
     for (const id of ids) await act(id).catch(this.#parts.onFailure);
   }
 
-  /** `later`: the grace of some still runs. `lost`: the store has lost the claim, and looks would count it as alive. */
-  async #process(deadId: string): Promise<'done' | 'later' | 'lost'> {
-    const { leases, replica } = this.#parts;
+  /** `later`: a grace still runs, or a store is away. `unclaimed`: the store lost the claim, and scripts count it as alive. */
+  async #reconcileAll(deadId: string): Promise<'done' | 'later' | 'unclaimed'> {
+    const { accounts, replica } = this.#parts;
     const waiting = new Set<string>();
-    while (!this.#stopped) {
-      const sample = await leases.someAccounts(deadId, BATCH);
-      if (!replica.isReaping(deadId)) return 'lost';
+    while (!this.#isStopped) {
+      const sample = await accounts.some(deadId, BATCH);
+      if (!replica.detector.isReaping(deadId)) return 'unclaimed';
       if (sample.length === 0) return 'done';
       const fresh = sample.filter((account) => !waiting.has(account));
       if (fresh.length === 0) return 'later';
       await Promise.all(
         fresh.map(async (account) => {
-          if (!(await this.#settle(deadId, account))) waiting.add(account);
+          if (!(await this.#reconcile(deadId, account))) waiting.add(account);
         }),
       );
     }
@@ -104,13 +115,11 @@ export class Reaper {
   }
 
   /** False leaves the account for later; in a cluster one whose primary is away must not hold up the others. */
-  async #settle(deadId: string, account: string): Promise<boolean> {
-    const { leases, reconcile, onTransitions, onFailure } = this.#parts;
+  async #reconcile(deadId: string, account: string): Promise<boolean> {
+    const { accounts, reconcile, onFailure } = this.#parts;
     try {
-      const { againInMs, transitions } = await reconcile(account);
-      onTransitions(transitions);
-      if (againInMs > 0) return false;
-      await leases.dropAccount(deadId, account);
+      if ((await reconcile(account)) > 0) return false;
+      await accounts.drop(deadId, account);
       return true;
     } catch (error) {
       onFailure(error);

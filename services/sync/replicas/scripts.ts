@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { fieldMap, flag, nothing, number, record, text } from '../redis/script-values.ts';
+import { fieldMap, flag, nothing, number, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const accountAdd = defineScript({
   file: new URL('./account-add.lua', import.meta.url),
@@ -34,9 +34,9 @@ export const leaseReap = defineScript({
   args: {
     /** Dead replica. */
     dead: text,
-    /** Counter seen, or '' to take over from. */
+    /** The counter that stood still; '' to take over from a dead reaper. */
     counter: text,
-    /** The reaper seen, or ''. */
+    /** The dead reaper; '' for none. */
     reaper: text,
     /** The new reaper. */
     newReaper: text,

@@ -1,12 +1,12 @@
--- Removes what is kept of an account but its open routes and the records of transfers: each open stream is told that its
--- position is gone, and so fetches its state again.
+-- Removes what is kept of an account but its open routes and the records of transfers. Each open stream gets a reset,
+-- because its position is gone, and reads its state again.
 -- Keys and arguments: accountErase in scripts.ts.
 -- uses: clock routes log presence/presence
 -- RETURNS OK, how many transfers are left
 local now, kept, transfers = now_ms(), {}, 0
 local rows = read_routes(keys.routes, now)
--- Sessions that end, or of which nobody has heard yet, are no data of the account: the auth broker is to be told of them
--- all the same. A transfer's fact is all that leads to its record, which lies in a key of its own.
+-- Jobs that end a session are kept: the auth broker must get its end all the same. A job of a transfer is all that leads to
+-- its record, which has a key of its own.
 local KEPT = { revoke = true, claim = true, transfer = true }
 local jobs = redis.call('ZRANGE', keys.due, 0, -1, 'WITHSCORES')
 for i = 1, #jobs, 2 do

@@ -1,8 +1,8 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 
-/** So many failures in a row open it. */
+/** After so many failures in a row it opens. */
 const FAILURES = 5;
-/** How long nobody is asked; then one call is let through to see. */
+/** How long no call is made; then one is let through as a test. */
 const OPEN_MS = 2_000;
 
 interface BreakerParts {
@@ -12,7 +12,7 @@ interface BreakerParts {
 }
 
 /**
- * Spares a broker that does not answer, and the requests that would wait for it.
+ * Makes no calls to a broker that does not answer, so that requests do not wait for it.
  *
  *   closed --5 failures in a row--> open --2 s--> half open --success--> closed
  *                                    ^               |

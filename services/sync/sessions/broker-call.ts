@@ -4,7 +4,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 /** CONTRACT.md, "The auth broker". */
 const CONNECT_MS = 500;
 const RETRIES = 2;
-/** Before the first and before the second retry, times a random 0.5 to 1. */
+/** Pauses before the first and the second retry, each times a random 0.5 to 1. */
 const WAIT_MS = [50, 200] as const;
 /** A listing page has 100 sessions of less than 1 KB. */
 const MOST_BYTES = 1_048_576;
@@ -54,8 +54,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Calls the auth broker within a budget: tries again, at most twice, what is safe to repeat. No redirect is followed and
- * no proxy variable heard. Resolves to any answer but a transient one.
+ * Calls the auth broker within a budget of time, and tries at most twice more what is safe to repeat. Follows no redirect,
+ * and ignores proxy variables. Resolves to any answer but a transient one.
  */
 export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
   const agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: 64, maxResponseSize: MOST_BYTES });

@@ -16,13 +16,13 @@ import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call
 /** CONTRACT.md, "The auth broker". */
 const MINT_BUDGET_MS = 3_000;
 const BUDGET_MS = 2_000;
-/** An account has far fewer sessions; a listing that never ends must. */
+/** An account has far fewer sessions. This bounds a listing that never ends. */
 const MOST_PAGES = 20;
 
 const OPERATIONS = ['mint', 'rotate', 'revoke', 'list', 'verify'] as const;
 type Operation = (typeof OPERATIONS)[number];
 
-/** What a broker may refuse, by operation; any other refusal is a breach of the contract between us. */
+/** What a broker may refuse, by operation; any other refusal is a breach of the contract with the broker. */
 const REFUSALS: Readonly<Record<Operation, readonly ErrorCode[]>> = {
   mint: ['tier_exceeded', 'account_refused', 'already_decided', 'idempotency_key_reused'],
   rotate: ['session_expired', 'session_revoked', 'reuse_detected', 'account_refused'],
@@ -51,14 +51,14 @@ function checked<T>({ body }: BrokerReply, isValid: ValidateFunction<T>, fits: (
 function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonError {
   const code = (body as { code?: unknown } | null | undefined)?.code;
   if (typeof code === 'string' && isErrorCode(code) && REFUSALS[operation].includes(code)) return new BatonError(code);
-  // `unauthenticated` is about our own token; any other 401 is about what was asked, whatever its word.
+  // `unauthenticated` is about our own token; any other 401 is about what was asked, whatever its code.
   const isAboutUs = code === 'unauthenticated' || !ASKED_ABOUT_A_CREDENTIAL.includes(operation);
   if (status === 401 && !isAboutUs) return new BatonError('session_expired');
   if (status >= 500) return new BatonError('broker_unavailable');
   return breach(`The auth broker refused with ${status}`);
 }
 
-/** The id of the session that a credential is of. */
+/** The id of the session that a credential belongs to. */
 const sessionOf = (credential: string): string | undefined => credential.split('.')[1];
 
 /** The session that a refusal names as ended; null where it names none, or another than was asked about. */
@@ -70,7 +70,7 @@ function endedBy({ body: asked }: BrokerCall, { status, body }: BrokerReply): En
   return credential === undefined || sessionOf(credential) === session.session_id ? session : null;
 }
 
-/** A broker that answers wrongly does answer: what is odd about one account must not stop the others. */
+/** A broker that answers wrongly is up: an odd answer for one account must not open the breaker for all. */
 const countsAsFailure = (error: unknown): boolean =>
   !(error instanceof BatonError) || error.code === 'broker_unavailable';
 
@@ -184,7 +184,7 @@ export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerCl
     /** Whose it is. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     verify(shown: { credential: string } | { access_token: string }): Promise<VerifiedIdentity> {
       const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
-      // Whose token it is its reader knows, from its signature.
+      // The token's signature has shown already whose it is.
       const fits = ({ session_id: id }: VerifiedIdentity) =>
         !('credential' in shown) || sessionOf(shown.credential) === id;
       return ask('verify', call, (reply) => checked(reply, isIdentity, fits));

@@ -1,9 +1,9 @@
 import type { EndedSession } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { Redis } from '../redis/connections.ts';
+import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { BrokerClient } from './broker-client.ts';
 import { makeRemoval } from './removal.ts';
 import { Revocations } from './revocations.ts';
@@ -14,7 +14,7 @@ import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions, type SessionsParts } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
 
-/** One for what was offered while the account was erased, one to spare. */
+/** The second is for what was offered during the first; the third is a reserve. */
 const ERASE_ROUNDS = 3;
 
 interface SessionsModuleParts {
@@ -30,15 +30,15 @@ interface SessionsModuleParts {
     /** Identity `dev`: callers are what they say. */
     believesCallers: boolean;
   };
-  /** Channels of all replicas, and how to be heard there. */
+  /** Channels of all replicas, and how to publish there. */
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
-  /** Ends the streams of a device that was signed out (or of a session without one), and what was believed of it. */
+  /** Ends the streams of a device that was signed out (or of a session without one), and forgets what was cached of it. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
-  /** What other rooms do about a removed device. Each may be repeated. */
+  /** What other modules do about a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
   /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
   eraseTransfers: (account: string) => Promise<void>;
-  /** What other rooms do when everything of an account is erased. Each may be repeated. */
+  /** What other modules do when everything of an account is erased. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
   /** A device renewed its session. */
   onShown: SessionsParts['onShown'];
@@ -46,17 +46,17 @@ interface SessionsModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this room, put together. */
+/** Makes and wires the parts of this module. */
 export function makeSessionsModule(parts: SessionsModuleParts) {
   const { db, broker, devices, settings, bus, onRevoked, onRemoved, scheduleDue, onFailure } = parts;
-  const store = makeSessionStore(db);
+  const store = makeSessionStore({ ...db, scheduleDue });
   const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
-  const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove, scheduleDue });
+  const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove });
   const rows = makeSessionRows({ devices, revocations, removal, broker, nowMs: store.nowMs, scheduleDue });
   /**
-   * May be repeated after a failure at any point. Transfers end while there is somebody to be told of it; one that was
-   * offered meanwhile ends in a second round, and after the first there are no devices that could offer any. The others
-   * clear up after the devices are gone, so that nothing is written for them afterwards.
+   * May be repeated after a failure at any point. Transfers end first, while their parties can get the event. One that was
+   * offered meanwhile ends in a second round; after the first no device is left to offer any. The other modules clear up
+   * after the devices are gone, so that nothing is written for them afterwards.
    */
   async function erase(account: string): Promise<void> {
     for (let round = 1; ; round++) {
@@ -69,9 +69,18 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
   const isByRow = broker === null && settings.believesCallers;
   const startByRow = isByRow ? makeRowSessions({ devices, revocations, nowMs: store.nowMs }) : null;
   const sessions = makeSessions({
-    ...{ broker, startByRow, devices, rows, removal, revocations, erase, onShown: parts.onShown, nowMs: store.nowMs },
+    broker,
+    startByRow,
+    devices,
+    rows,
+    removal,
+    revocations,
+    erase,
+    onShown: parts.onShown,
+    nowMs: store.nowMs,
     onlineDevices: devices.online,
-    ...{ onceSeconds: settings.onceSeconds, persistSeconds: settings.persistSeconds },
+    onceSeconds: settings.onceSeconds,
+    persistSeconds: settings.persistSeconds,
   });
   const cookie = makeSessionCookie({ isSecure: settings.publicUrl.startsWith('https:') });
   const { publicUrl, loginUrl } = settings;
@@ -81,7 +90,7 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
     rows,
     cookie,
     removal,
-    /** The auth broker told of a session that was ended, maybe not by us. */
+    /** The auth broker reported a session as ended, maybe not by us. */
     ended(session: EndedSession): void {
       rows.end(session).catch((error: unknown) => onFailure('end session', error));
     },

@@ -1,9 +1,9 @@
 import { REVOKED_REASONS, type RevokedReason } from '../../../shared/contract/sessions.ts';
-import { payloadOf } from '../redis/payloads.ts';
+import { payloadOf } from '../redis/bus/payloads.ts';
 import { TOMBSTONE_MS } from './scripts.ts';
 import type { SessionStore, Tombstone } from './store.ts';
 
-/** A change of the list is read from so long before the newest tombstone that is known: clocks move at a failover. */
+/** A changed list is read from so long before the newest known tombstone, because clocks differ after a failover. */
 const OVERLAP_MS = 600_000;
 
 interface RevocationsParts {
@@ -11,15 +11,15 @@ interface RevocationsParts {
   /** Channels of all replicas. */
   channels: () => string[];
   publish: (channel: string, payload: string) => Promise<number>;
-  /** A device was signed out, heard of for the first time, or a session without a device: its streams end. */
+  /** Called when a device, or a session without a device, is first known here as signed out: its streams end. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
 /**
- * Which devices were signed out during the last day: in memory, asked on every request. A revocation is announced to
- * every replica; one that missed it sees with its next lease renewal, at most 2 s later, that the list has a new version,
- * and reads it. What is known is never forgotten because the store lost it: then it is written back.
+ * The devices that were signed out during the last day: in memory, since every request asks. A revocation is announced to
+ * every replica. One that missed it sees with its next lease renewal, at most 2 s later, that the list has a new version,
+ * and reads it. What is known here is never forgotten because the store lost it: it is written back.
  */
 export class Revocations {
   readonly #parts: RevocationsParts;
@@ -30,31 +30,32 @@ export class Revocations {
   /** The store's time, as of the latest renewal of the lease or what was heard since. */
   #nowMs = 0;
   #isReading = false;
-  /** Something was heard of that the list has not been seen to hold: a failover may lose it under the same version. */
+  /** A tombstone is known here that was not read from the list yet: a failover may lose it under the same version. */
   #isUnproved = false;
 
   constructor(parts: RevocationsParts) {
     this.#parts = parts;
   }
 
+  /** Whether the device was signed out, as far as this replica knows. */
   isRevoked(account: string, deviceId: string): boolean {
     const atMs = this.#known.get(account)?.get(deviceId);
     return atMs !== undefined && atMs > this.#overMs;
   }
 
-  /** How many devices of the account were signed out, as far as this replica has heard. */
+  /** How many devices of the account were signed out, as far as this replica knows. */
   countOf(account: string): number {
     return this.#known.get(account)?.size ?? 0;
   }
 
-  /** Also of one that no announcement has reached this replica about yet. */
+  /** Whether the device was signed out, also if no announcement has reached this replica yet. */
   async isTombstoned(account: string, deviceId: string): Promise<boolean> {
     return this.isRevoked(account, deviceId) || (await this.#parts.store.isTombstoned(account, deviceId, this.#overMs));
   }
 
   /** Signs a device out everywhere: tombstone, then the streams of every replica. Throws `store_unavailable`. */
   async revoke(account: string, deviceId: string, reason: RevokedReason): Promise<void> {
-    const { nowMs } = await this.#parts.store.bury([{ account, deviceId, atMs: 0 }]);
+    const { nowMs } = await this.#parts.store.addTombstones([{ account, deviceId, atMs: 0 }]);
     this.#learn({ account, deviceId, atMs: nowMs }, reason);
     await this.tell(account, deviceId, reason, nowMs);
   }
@@ -65,7 +66,7 @@ export class Revocations {
     await this.#announce(account, payloadOf('revoked', account, deviceId, reason, atMs));
   }
 
-  /** Ends the streams of a session without a device on every replica. It leaves no tombstone: it has no id to be refused by. */
+  /** Ends the streams of a session without a device on every replica. There is no tombstone: no device id could be refused. */
   async tellSession(account: string, sessionId: string, reason: RevokedReason): Promise<void> {
     this.#parts.onRevoked(account, null, reason, sessionId);
     await this.#announce(account, payloadOf('revoked', account, '', reason, 0, sessionId));
@@ -82,7 +83,7 @@ export class Revocations {
     await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
   }
 
-  /** What another replica announced, at a time of the store. An expired session leaves no tombstone: it may be renewed. */
+  /** Takes what another replica announced, at a time of the store. An expired session has no tombstone: it may be renewed. */
   heard(account: string, deviceId: string, word: string, atMs: number, sessionId = ''): void {
     const reason = REVOKED_REASONS.find((known) => known === word) ?? 'revoked';
     const isTombstoned = deviceId !== '' && reason !== 'expired';
@@ -90,7 +91,7 @@ export class Revocations {
     else this.#parts.onRevoked(account, deviceId || null, reason, sessionId || null);
   }
 
-  /** With every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
+  /** Called with every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
   note(version: string, nowMs: number): void {
     this.#nowMs = nowMs;
     if (version === this.#version && version !== '' && !this.#isUnproved) return;
@@ -112,24 +113,24 @@ export class Revocations {
     const { store } = this.#parts;
     const sinceMs = this.#version === '' ? 0 : this.#newestMs - OVERLAP_MS;
     const { lost, count } = await this.#compare(sinceMs);
-    // The store has fewer than are known here: it lost older ones too.
+    // The store has fewer than are known here, so it lost older ones too.
     const allLost = sinceMs > 0 && count < this.#since(0).length ? (await this.#compare(0)).lost : lost;
-    // Whoever reads next, and a replica that starts, must find them.
-    this.#version = allLost.length > 0 ? (await store.bury(allLost)).version : version;
+    // Other replicas, and those that start later, must find them.
+    this.#version = allLost.length > 0 ? (await store.addTombstones(allLost)).version : version;
   }
 
-  /** Learns what the store has since then. `lost`: what is known here and it has not. `count`: of all that it has. */
+  /** Reads the tombstones since then. `lost`: known here and not in the store. `count`: of all in the store. */
   async #compare(sinceMs: number): Promise<{ lost: Tombstone[]; count: number }> {
     const { tombstones, count } = await this.#parts.store.tombstones(sinceMs, this.#overMs);
     for (const tombstone of tombstones) this.#merge(tombstone, 'revoked');
-    // Nor are those written back, which the store would drop at once, for every replica to read anew.
+    // Expired ones are not written back: the store would drop them at once, and every replica would read the list again.
     this.#forgetOver();
     const members = new Set(tombstones.map(({ account, deviceId }) => `${account} ${deviceId}`));
     const lost = this.#since(sinceMs).filter(({ account, deviceId }) => !members.has(`${account} ${deviceId}`));
     return { lost, count };
   }
 
-  /** Not from the list: whether that has it, and goes on having it, the next reading shows. */
+  /** Takes a tombstone that was not read from the list. The next reading shows whether the list has kept it. */
   #learn(tombstone: Tombstone, reason: RevokedReason): void {
     this.#isUnproved = true;
     this.#nowMs = Math.max(this.#nowMs, tombstone.atMs);
@@ -151,7 +152,7 @@ export class Revocations {
     );
   }
 
-  /** What was signed out then, or earlier, is over. */
+  /** Tombstones of then, or earlier, are over. */
   get #overMs(): number {
     return this.#nowMs - TOMBSTONE_MS;
   }

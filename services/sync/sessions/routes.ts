@@ -19,6 +19,7 @@ interface SessionHandlerParts {
 
 type SessionHandlers = HandlersOf<typeof sessionRoutes>;
 
+/** The routes of sessions. */
 export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: SessionHandlerParts): SessionHandlers {
   const cookieName = sessionCookieName(publicUrl);
 

@@ -10,12 +10,12 @@ interface RowSessionsParts {
   nowMs: () => Promise<number>;
 }
 
-/** Opens nothing: the development identity looks at no token. */
+/** Opens nothing: the development identity reads no token. */
 const NO_TOKEN = 'development';
 
 /**
- * Sessions of the development identity where there is no auth broker: all that a device has is its row, which is written
- * here. The answer is that of a mint, so that clients need not tell the two apart; it carries no cookie.
+ * Sessions of the development identity where there is no auth broker: a device has only its row, which is written here.
+ * The answer is that of a mint, so that clients need not distinguish the two; it carries no cookie.
  */
 export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsParts) {
   /** Throws `device_limit`, and `session_revoked` where the device is removed meanwhile. */
@@ -28,9 +28,19 @@ export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsPart
     }
     const createdAtMs = await nowMs();
     const issued: Omit<IssuedSession, 'cookie'> & { cookie: null } = {
-      ...{ session_id: deviceId, subject: userId, meta: deviceId, label: device.name, scope, tier: scope, persist },
-      ...{ created_at: createdAtMs, expires_at: createdAtMs + seconds * 1000, cookie: null },
-      ...{ access_token: NO_TOKEN, expires_in: seconds, user: { user_id: userId, name } },
+      session_id: deviceId,
+      subject: userId,
+      meta: deviceId,
+      label: device.name,
+      scope,
+      tier: scope,
+      persist,
+      created_at: createdAtMs,
+      expires_at: createdAtMs + seconds * 1000,
+      cookie: null,
+      access_token: NO_TOKEN,
+      expires_in: seconds,
+      user: { user_id: userId, name },
     };
     return { issued, device };
   };

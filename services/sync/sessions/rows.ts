@@ -8,15 +8,15 @@ import type { BrokerClient } from './broker-client.ts';
 import type { RemoveDevice } from './removal.ts';
 import type { Revocations } from './revocations.ts';
 
-/** A row that names no session is removed because a listing lacks it only when it is older than this. */
+/** A row without a session id that a listing lacks is removed only when it is older than this. */
 const YOUNG_MS = 60_000;
-/** A device without a session at the broker is not asked about again for so long. */
+/** For so long the broker is not asked again about a device that has no session there. */
 const ASK_AGAIN_MS = 10_000;
 const MOST_REFUSED = 10_000;
-/** An ended session is told of again after so long, should somebody still show what is left of it. */
+/** For so long the end of the same session is not announced again, should somebody still show its credential. */
 const TELL_AGAIN_MS = 10_000;
 
-/** What the sessions room needs of the devices room. */
+/** What sessions need of devices. */
 export interface DeviceRows {
   admit(account: string, device: NewDevice): Promise<DeviceRef>;
   rows(account: string): Promise<DeviceRow[]>;
@@ -33,17 +33,17 @@ interface RowsParts {
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-/** A label that is no device name (of another service's making) becomes one. */
+/** Makes a device name of a label that another service wrote. */
 const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
 
 /**
- * Device rows as what they are: a cache of the auth broker's sessions. They are written with each session, put back when
- * they were lost, and removed when the broker has no such session any more.
+ * Device rows as a cache of the auth broker's sessions: written with each session, put back when they were lost, and
+ * removed when the broker has no such session any more.
  */
 export function makeSessionRows({ devices, revocations, removal, broker, nowMs, scheduleDue }: RowsParts) {
   const refused = new Map<string, number>();
   const reported = new Map<string, number>();
-  /** All that come back after a loss share one listing. */
+  /** Requests for rows of one account share one listing, when many devices come back after a loss. */
   const restoring = new Map<string, Promise<Set<string>>>();
 
   /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
@@ -57,7 +57,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     await scheduleDue(account, Math.max(0, endsAtMs - (await nowMs())));
     const name = nameOf(label, deviceId);
     const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
-    // Signed out in the meantime: its row may have been written after it was removed.
+    // It was signed out meanwhile, and the row may have been written after its removal.
     if (!(await revocations.isTombstoned(account, deviceId))) return device;
     await devices.remove(account, deviceId);
     throw new BatonError('session_revoked');
@@ -79,8 +79,8 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
   }
 
   /**
-   * Puts back every row that the listing says is missing, oldest first: of two devices of one name each gets the name
-   * that it had, whichever of them asks first. `types`: what devices are known to have been. Resolves to those put back.
+   * Puts back every row that the listing shows as missing, oldest first, so that of two devices of one name each gets the
+   * name that it had. `types`: the known types of devices. Resolves to those put back.
    */
   async function putBackMissing(
     account: string,
@@ -97,15 +97,15 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     return back;
   }
 
-  /** The session of this row is gone; a row that has another one by now stays. */
+  /** The session of this row is gone. A row that has another session by now stays. */
   async function drop(account: string, row: DeviceRow): Promise<void> {
     const now = (await devices.rows(account)).find(({ deviceId }) => deviceId === row.deviceId);
     if (now && formatRow(now) === formatRow(row)) await removal.expire(account, row.deviceId, row);
   }
 
   /**
-   * Puts back what is missing, and removes what has no session any more. `types`: as for `putBackMissing`. Resolves to
-   * whether any was put back.
+   * Puts back missing rows, and removes those without a session. `types`: as for `putBackMissing`. Resolves to whether any
+   * was put back.
    */
   async function reconcile(
     account: string,
@@ -116,7 +116,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     const anyIsBack = (await putBackMissing(account, listed, rows, types)).size > 0;
     const alive = new Set(listed.map(({ meta }) => meta));
     const youngMs = (await nowMs()) - YOUNG_MS;
-    // Rows are read before the listing is asked for, and written after their session: it was there to be listed.
+    // A row is written after its session and read before the listing, so the listing has the session of each row read.
     const isJudged = (row: DeviceRow) => row.sessionId !== null || row.createdAtMs < youngMs;
     const over = rows.filter((row) => !alive.has(row.deviceId) && isJudged(row));
     for (const row of over) await drop(account, row);
@@ -136,8 +136,8 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     reconcile,
 
     /**
-     * Whether the caller's device has a row again; with it come back those of the others that were lost. Throws
-     * `broker_unavailable`, `broker_contract`.
+     * Puts back the caller's row with all others of the account that were lost. Resolves to whether the caller has one.
+     * Throws `broker_unavailable`, `broker_contract`.
      */
     async restore({ account, userId, deviceId }: Caller): Promise<boolean> {
       if (broker === null || deviceId === null) return false;
@@ -155,8 +155,8 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     },
 
     /**
-     * The auth broker ended this session: by an old secret that was used again, or at somebody else's word. Its streams
-     * end on every replica, and what was believed of it. A newer session of the same device goes on.
+     * The auth broker ended this session, because an old secret was used again or another service asked for it. Its streams
+     * end on every replica, and what was cached of it is forgotten. A newer session of the same device goes on.
      */
     async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
       const account = encodeURIComponent(subject);
@@ -165,11 +165,11 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
       if (reported.size >= MOST_REFUSED) reported.clear();
       reported.set(id, performance.now() + TELL_AGAIN_MS);
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
-      // Not signed out: it may sign in again under the same id, and finds what waits for it.
+      // It was not signed out: it may sign in again under the same id, and finds its mailbox.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
     },
 
-    /** Run by the due mechanism when a row's session should be over. False: it lives on. */
+    /** What the sweep of due things runs when a row's session should be over. False: it goes on. */
     async expire(account: string, job: string): Promise<boolean> {
       const deviceId = job.slice('session:'.length);
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);

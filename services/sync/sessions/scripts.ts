@@ -1,7 +1,7 @@
 import { defineScript } from '../redis/script.ts';
-import { number, randomBits, record, restOfWords, text } from '../redis/script-values.ts';
+import { number, randomBits, record, restOfWords, text } from '../../server/redis/scripts/script-values.ts';
 
-/** A tombstone lasts longer than any token (contract section 4: an id is never given back before). */
+/** A tombstone lasts longer than any token: no device id is given out again before. */
 export const TOMBSTONE_MS = 86_400_000;
 
 export const revokedAdd = defineScript({
@@ -18,7 +18,7 @@ export const revokedAdd = defineScript({
 
 export const accountErase = defineScript({
   file: new URL('./account-erase.lua', import.meta.url),
-  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due', 'relayFiles'],
+  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due'],
   args: {
     random: randomBits,
   },

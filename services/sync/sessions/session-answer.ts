@@ -8,7 +8,10 @@ import type { SessionAnswer } from '../../../shared/contract/sessions.ts';
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,64}$/;
 const VALUE = /^[\w!#$%&'()*+./:<=>?@[\]^`{|}~-]{1,4096}$/;
 
-/** Over https it is sent over https alone (CONTRACT.md, "The auth broker"). `SameSite=Lax`, so that a link from elsewhere finds one signed in. */
+/**
+ * Over https it is sent over https alone (CONTRACT.md, "The auth broker"). `SameSite=Lax`, so that a link from elsewhere
+ * finds one signed in.
+ */
 const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 
 interface SessionCookieParts {

@@ -12,12 +12,13 @@ import type { Revocations } from './revocations.ts';
 import type { RowSessions } from './row-sessions.ts';
 import { type DeviceRows, isBrokerFault, type SessionRows } from './rows.ts';
 
-/** What the native types are: only with full scope. */
+/** Native devices, which have full scope only. */
 export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];
 
+/** 120 random bits, base64url. */
 export const newDeviceId = (): string => randomBytes(15).toString('base64url');
 
-/** What a credential's holder is, as the broker verified it. */
+/** The holder of a credential, as the broker verified it. */
 type Shown = { credential: string } | { access_token: string };
 
 export interface Issued {
@@ -36,9 +37,9 @@ export interface SessionsParts {
   revocations: Revocations;
   onlineDevices: (account: string) => Promise<Set<string>>;
   erase: (account: string) => Promise<void>;
-  /** A device showed its credential: its session has reached it. Must not wait. */
+  /** Called when a device showed its credential, so its session has reached it. Must not wait. */
   onShown: (device: Pick<Caller, 'account' | 'deviceId'>) => void;
-  /** Unix ms of the store: by a replica's own clock a session could be made longer where that is behind. */
+  /** Unix ms of the store: a replica's own clock may be behind, and make a session longer. */
   nowMs: () => Promise<number>;
   onceSeconds: number;
   persistSeconds: number;
@@ -50,7 +51,7 @@ export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
   if (asked === 'guest' && NATIVE.includes(type)) throw new BatonError('scope_not_allowed');
 }
 
-/** The sessions of the account's devices: the auth broker holds them, this room asks for them and passes them on. */
+/** The sessions of the account's devices. The auth broker holds them; this module asks for them and passes them on. */
 export function makeSessions(parts: SessionsParts) {
   const { devices, rows, removal, revocations, onlineDevices, erase, onShown, nowMs, onceSeconds, persistSeconds } =
     parts;
@@ -69,7 +70,7 @@ export function makeSessions(parts: SessionsParts) {
     const own = (await broker().list(caller.userId)).find(({ meta }) => meta === caller.deviceId);
     if (!own) throw new BatonError('session_expired');
     if (own.persist === 'persist') return { scope: own.scope, ...lifetimeOf('persist') };
-    // The broker counts whole seconds: rounded up, each renewal would add to its life.
+    // The broker counts whole seconds. Rounding up would make the session longer with each renewal.
     const leftSeconds = Math.floor((own.expires_at - (await nowMs())) / 1000);
     if (leftSeconds < 1) throw new BatonError('session_expired');
     return { scope: own.scope, persist: 'once', ttl_seconds: leftSeconds, sliding: false };
@@ -92,7 +93,7 @@ export function makeSessions(parts: SessionsParts) {
     }
   }
 
-  /** A session whose device was refused, or signed out while it was made, must not live on at the broker. */
+  /** Ends a session at the broker whose device was refused, or signed out while the session was made. */
   async function takeBack({ account }: Caller, issued: IssuedSession, error: unknown): Promise<void> {
     const { subject, session_id: sessionId, meta: deviceId } = issued;
     const code = error instanceof BatonError ? error.code : null;
@@ -119,16 +120,28 @@ export function makeSessions(parts: SessionsParts) {
         .filter((row) => !isOver(row))
         .map(({ deviceId, name, type, sessionId, sessionEndsAtMs }) => ({
           ...known(deviceId),
-          ...{ session_id: sessionId, name, type, scope: null, persist: null },
-          ...{ created_at: null, last_active_at: null, expires_at: sessionEndsAtMs },
+          session_id: sessionId,
+          name,
+          type,
+          scope: null,
+          persist: null,
+          created_at: null,
+          last_active_at: null,
+          expires_at: sessionEndsAtMs,
         }));
     }
     return listed
       .filter(({ meta }) => meta !== '' && !revocations.isRevoked(caller.account, meta))
       .map(({ session_id, meta, label, scope, persist, created_at, last_active_at, expires_at }) => ({
         ...known(meta),
-        ...{ session_id, name: ofRow.get(meta)?.name ?? label, type: ofRow.get(meta)?.type ?? null, scope, persist },
-        ...{ created_at, last_active_at, expires_at },
+        session_id,
+        name: ofRow.get(meta)?.name ?? label,
+        type: ofRow.get(meta)?.type ?? null,
+        scope,
+        persist,
+        created_at,
+        last_active_at,
+        expires_at,
       }));
   }
 
@@ -139,8 +152,8 @@ export function makeSessions(parts: SessionsParts) {
   }
 
   /**
-   * Whether the account has such a session; also when nobody can be asked: then it is revoked in any case, though not
-   * without end, since every replica remembers it for a day. Throws `broker_unavailable`, `broker_contract`.
+   * Whether the account has such a session. Also true when the broker cannot be asked: then it is revoked in any case, up to
+   * a bound, since every replica remembers it for a day. Throws `broker_unavailable`, `broker_contract`.
    */
   async function hasSession(caller: Caller, deviceId: string): Promise<boolean> {
     if (caller.deviceId === deviceId) return true;
@@ -154,7 +167,7 @@ export function makeSessions(parts: SessionsParts) {
     }
   }
 
-  /** The caller's own session without device; null where nobody tells which it is. */
+  /** The caller's own session without a device; null where the request does not show which it is. */
   async function ownSession({ userId, sessionId }: Caller, shown: Shown | null): Promise<string | null> {
     if (sessionId !== undefined || shown === null || parts.broker === null) return sessionId ?? null;
     const verified = await parts.broker.verify(shown);
@@ -203,7 +216,7 @@ export function makeSessions(parts: SessionsParts) {
       return { issued, device: await rows.write(account, issued, 'lost') };
     },
 
-    /** Resolves to whether the broker knows of it now. A session without device is found by what the request shows. */
+    /** Resolves to whether the broker has ended it. A session without a device is found by what the request shows. */
     async logOut(caller: Caller, shown: Shown | null): Promise<boolean> {
       if (caller.deviceId !== null) return remove(caller, caller.deviceId, 'logout');
       const own = await ownSession(caller, shown);
@@ -211,7 +224,7 @@ export function makeSessions(parts: SessionsParts) {
       return true;
     },
 
-    /** `stale`: the broker could not be asked, and the rows answered. */
+    /** `stale`: the broker could not be asked, and the rows were listed. */
     async list(caller: Caller): Promise<{ sessions: DeviceSession[]; stale: boolean }> {
       let there = await devices.rows(caller.account);
       const asked = parts.broker === null ? Promise.resolve(null) : parts.broker.list(caller.userId);
@@ -225,7 +238,7 @@ export function makeSessions(parts: SessionsParts) {
       return { sessions: await describe(caller, listed, there), stale: listed === null };
     },
 
-    /** An unknown device, or one of another account: nothing happens. Resolves to whether the broker knows of it. */
+    /** Does nothing for an unknown device, or one of another account. Resolves to whether the broker has ended the session. */
     remove: (caller: Caller, deviceId: string): Promise<boolean> => remove(caller, deviceId, 'revoked'),
 
     /** Throws `broker_unavailable` when not all sessions could be found; those of known devices are ended then. */
@@ -244,7 +257,7 @@ export function makeSessions(parts: SessionsParts) {
       for (const deviceId of ids) await remove(caller, deviceId, 'revoked');
       if (!Array.isArray(listed)) throw listed;
       const ownBare = own === null ? await ownSession(caller, shown) : null;
-      // Where nobody tells which of the sessions without device is the caller's own, none of them goes.
+      // Where it is not known which session without a device is the caller's own, none of them is ended.
       const isUnknown = own === null && ownBare === null;
       const bare = sessions.filter(({ meta, session_id }) => meta === '' && !isUnknown && session_id !== ownBare);
       for (const { session_id } of bare) await endSession(caller, session_id, 'revoked');

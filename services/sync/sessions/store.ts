@@ -1,7 +1,7 @@
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { accountErase, revokedAdd } from './scripts.ts';
 
 export interface Tombstone {
@@ -22,37 +22,61 @@ function tombstonesOf(flat: string[]): Tombstone[] {
   return tombstones;
 }
 
-/** Tombstones, and what has still to be done for a removed device. */
-export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scripts: ScriptLoader; keys: Keys }) {
+interface SessionStoreParts {
+  redis: Redis;
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Writes the account into the index of due things. */
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+}
+
+/** Tombstones, and the jobs of removed devices. */
+export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionStoreParts) {
   const addScript = scripts.define(revokedAdd);
   const eraseScript = scripts.define(accountErase);
 
+  /** Unix ms of the store. */
+  async function nowMs(): Promise<number> {
+    const [seconds, micros] = await orFault(redis.time());
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  }
+
+  /** Makes a job due in `delayMs`. The index has the account already: the job is being run, or `schedule` calls this. */
+  async function putOff(account: string, job: string, delayMs: number): Promise<void> {
+    await orFault(redis.zadd(keys.due(account), (await nowMs()) + delayMs, job));
+  }
+
   return {
-    /** `atMs` 0: now. One that is there already keeps its time. Resolves to the new version of the list, and now. */
-    bury: (tombstones: Tombstone[]): Promise<{ version: string; nowMs: number }> =>
+    nowMs,
+    putOff,
+
+    /** Writes a job that is due in `delayMs`: the index first, so that it runs even if this replica dies. */
+    async schedule(account: string, job: string, delayMs: number): Promise<void> {
+      await scheduleDue(account, delayMs);
+      await putOff(account, job, delayMs);
+    },
+
+    /** Writes tombstones; `atMs` 0: now. An existing one keeps its time. Resolves to the new version of the list, and now. */
+    addTombstones: (tombstones: Tombstone[]): Promise<{ version: string; nowMs: number }> =>
       addScript(
         { revoked: keys.revoked, version: keys.revokedVersion },
         { tombstones: tombstones.flatMap((tombstone) => [memberOf(tombstone), tombstone.atMs]) },
       ),
 
-    /** Whether it was buried since `overMs`: the list itself is shortened only when somebody is signed out. */
+    /** Whether it has a tombstone of after `overMs`. The list itself is shortened only when a device is signed out. */
     async isTombstoned(account: string, deviceId: string, overMs: number): Promise<boolean> {
       const atMs = await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })));
       return atMs !== null && Number(atMs) >= overMs;
     },
 
-    /** Those since `sinceMs`, and how many there are since `overMs`. */
+    /** The tombstones since `sinceMs`, and how many there are since `overMs`. */
     async tombstones(sinceMs: number, overMs: number): Promise<{ tombstones: Tombstone[]; count: number }> {
       const flat = orFault(redis.zrangebyscore(keys.revoked, Math.max(sinceMs, overMs), '+inf', 'WITHSCORES'));
       const [found, count] = await Promise.all([flat, orFault(redis.zcount(keys.revoked, overMs, '+inf'))]);
       return { tombstones: tombstonesOf(found), count };
     },
 
-    /** Writes, or puts off, what has to be done. The account must have been noted as having something due. */
-    async schedule(account: string, job: string, atMs: number): Promise<void> {
-      await orFault(redis.zadd(keys.due(account), atMs, job));
-    },
-
+    /** Removes a job that is done. */
     async settle(account: string, job: string): Promise<void> {
       await orFault(redis.zrem(keys.due(account), job));
     },
@@ -63,18 +87,16 @@ export function makeSessionStore({ redis, scripts, keys }: { redis: Redis; scrip
       return rows.map((row) => row.split('\n', 1)[0] as string);
     },
 
+    /** Whether the device has an open stream. */
     async hasStream(account: string, deviceId: string): Promise<boolean> {
       const rows = (await orFault(redis.hvals(keys.routes(account)))).map((row) => row.split('\n'));
       return rows.some((row) => row[1] === deviceId && row.at(-1) === '0');
     },
 
-    async nowMs(): Promise<number> {
-      const [seconds, micros] = await orFault(redis.time());
-      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-    },
-
-    /** Removes everything of an account but its open routes and its transfers. False: there are transfers. */
+    /** Removes everything of an account but its open routes and records of transfers. False: there are transfers left. */
     async erase(u: string): Promise<boolean> {
+      // No stream reads these, so they need not go in the same step as the rest.
+      await orFault(redis.del(keys.offers(u), keys.relayFiles(u)));
       const { transfers } = await eraseScript(keys.inAccount(u), {});
       return transfers === 0;
     },

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { IceServer } from '../../../shared/contract/signal.ts';
 
-/** A credential outlives the longest attempt to connect by far, and a stolen one is soon worth nothing. */
+/** By far longer than the longest attempt to connect, and short enough that a stolen credential is soon worthless. */
 const TTL_SECONDS = 3_600;
 
-interface IceParts {
+export interface IceSettings {
   stunUrls: readonly string[];
   turnUrls: readonly string[];
   /** Shared with the TURN server (`static-auth-secret` of coturn); null: the TURN server asks for nothing. */
@@ -12,10 +12,10 @@ interface IceParts {
 }
 
 /**
- * ICE servers for one device. TURN credentials follow the time-limited scheme that TURN servers share (draft-uberti-
- * behave-turn-rest-00): user `<unix end>:<name>`, password the base64 HMAC-SHA1 of it, so that nothing is stored.
+ * ICE servers for one device. TURN credentials are limited in time, as draft-uberti-behave-turn-rest-00 has it: the user
+ * is `<unix end>:<name>`, the password its HMAC-SHA1 in base64. So nothing is stored.
  */
-export function makeIce({ stunUrls, turnUrls, turnSecret }: IceParts) {
+export function makeIce({ stunUrls, turnUrls, turnSecret }: IceSettings) {
   const turnFor = (deviceId: string): IceServer => {
     if (turnSecret === null) return { urls: [...turnUrls] };
     const username = `${Math.floor(Date.now() / 1000) + TTL_SECONDS}:${deviceId}`;

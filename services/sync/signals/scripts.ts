@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, number, randomBits, record, rows, text } from '../redis/script-values.ts';
+import { digits, number, randomBits, record, rows, text } from '../../server/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
   file: new URL('./signal-send.lua', import.meta.url),

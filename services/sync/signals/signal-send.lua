@@ -1,7 +1,9 @@
--- Passes a WebRTC signal to a device of the account, through the log, so that it survives a short reconnect in order.
+-- Sends a WebRTC signal to a device of the account through the log, so that a short reconnect loses none and keeps the
+-- order.
 -- Keys and arguments: signalSend in scripts.ts.
 -- uses: clock routes log operation rate
--- RETURNS OK, receiver, open routes | device_required | not_found | not_a_party | rate_limited, limit, ms
+-- RETURNS OK, receiver, open routes | device_required | not_found | not_a_party | idempotency_key_reused
+--         | rate_limited, limit, ms
 local now = now_ms()
 local rows = read_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)
@@ -14,7 +16,7 @@ for i = 1, #flat, 2 do
   if target == '=' .. flat[i] or target == '~' .. name then to = flat[i] end
 end
 if not from then return { 'device_required' } end
-local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if not to then return { 'not_found' } end
 if transfer_id ~= '' then

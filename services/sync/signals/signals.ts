@@ -1,11 +1,11 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/signal.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { signalSend } from './scripts.ts';
 import type { Replica } from '../replicas/replica.ts';
 
@@ -17,7 +17,7 @@ interface SignalsParts {
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
-/** WebRTC signals between two devices of an account, in order, through the log. */
+/** Sends WebRTC signals from one device of an account to another, in order, through the log. */
 export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
   const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
 

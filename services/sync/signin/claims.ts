@@ -2,15 +2,13 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Caller } from '../identity/caller.ts';
 import { makeSeen } from '../identity/seen.ts';
 
-/** Devices whose first request here was noted. A forgotten one costs one more command. */
-const NOTED_DEVICES = 10_000;
+/** Devices that made a request here, and are remembered. A forgotten one costs one more command. */
+const MOST_USED = 10_000;
 
 interface ClaimsParts {
-  /** Writes a fact that becomes due, `atMs` by the store's clock. */
-  schedule: (account: string, job: string, atMs: number) => Promise<void>;
+  /** Writes a job that is due in `delayMs`. */
+  schedule: (account: string, job: string, delayMs: number) => Promise<void>;
   settle: (account: string, job: string) => Promise<void>;
-  scheduleDue: (account: string, delayMs: number) => Promise<void>;
-  storeNowMs: () => Promise<number>;
   /** Whether the device has an open stream. */
   hasStream: (account: string, deviceId: string) => Promise<boolean>;
   /** Signs the device out. */
@@ -22,33 +20,31 @@ const PREFIX = 'claim:';
 const jobOf = (deviceId: string): string => PREFIX + deviceId;
 
 /**
- * A session that was handed to a poll whose answer got lost belongs to nobody: a device that makes no request within two
- * minutes is signed out again. Written down before the session is made, so that none escapes.
+ * The answer of a poll may get lost with the session in it. So a device that makes no request within two minutes is signed
+ * out again. The job is written before the session is made, so that none is left out.
  */
-export function makeClaims({ schedule, settle, scheduleDue, storeNowMs, hasStream, remove, onFailure }: ClaimsParts) {
-  const delayMs = LIMITS.claimSeconds * 1000;
-  const noted = makeSeen(NOTED_DEVICES);
+export function makeClaims({ schedule, settle, hasStream, remove, onFailure }: ClaimsParts) {
+  const used = makeSeen(MOST_USED);
   return {
-    async expect(account: string, deviceId: string): Promise<void> {
-      await scheduleDue(account, delayMs);
-      await schedule(account, jobOf(deviceId), (await storeNowMs()) + delayMs);
-    },
+    /** The session of this device, which is about to be made, must be used within `claimSeconds`. */
+    expect: (account: string, deviceId: string): Promise<void> =>
+      schedule(account, jobOf(deviceId), LIMITS.claimSeconds * 1000),
 
-    /** A device made a request, or renewed its session: it has reached it. */
+    /** A device made a request, or renewed its session, so the session has reached it. */
     use({ account, deviceId }: Pick<Caller, 'account' | 'deviceId'>): void {
       const key = `${account} ${deviceId}`;
-      if (deviceId === null || noted.has(key)) return;
-      noted.add(key);
+      if (deviceId === null || used.has(key)) return;
+      used.add(key);
       settle(account, jobOf(deviceId)).catch((error: unknown) => {
-        noted.delete(key);
+        used.delete(key);
         onFailure('note claim', error);
       });
     },
 
-    /** What the due mechanism runs. A fact is also there when the store lost that it was settled. */
+    /** What the sweep of due things runs. The job may be there although the device was used, if the store lost its end. */
     async check(account: string, job: string): Promise<boolean> {
       const deviceId = job.slice(PREFIX.length);
-      const isUsed = noted.has(`${account} ${deviceId}`) || (await hasStream(account, deviceId));
+      const isUsed = used.has(`${account} ${deviceId}`) || (await hasStream(account, deviceId));
       if (!isUsed) await remove({ account, deviceId, sessionId: null, reason: 'revoked' });
       await settle(account, job);
       return true;

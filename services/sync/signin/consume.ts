@@ -14,7 +14,7 @@ interface ConsumeParts {
   grants: Pick<Grants, 'find'>;
   /** Unix ms of the store. */
   nowMs: () => Promise<number>;
-  /** Notes that the session must be used within `claimSeconds`. */
+  /** Schedules the check that the session is used within `claimSeconds`. */
   expectClaim: (account: string, deviceId: string) => Promise<void>;
   lifetimes: Readonly<Record<Persist, number>>;
 }
@@ -22,8 +22,8 @@ interface ConsumeParts {
 const isFault = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
 
 /**
- * Turns an approved request into a session, under a lease. Every step may be repeated with the same outcome: the mint by
- * the request's id as its key, the row by the device. A replica that dies in between leaves a lease that ends.
+ * Turns an approved request into a session, under a lease. Every step may be repeated with the same outcome: the key of the
+ * mint is the request's id, and that of the row is the device. A replica that dies in between leaves a lease that lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
   const { store, broker, admit, grants, nowMs, expectClaim, lifetimes } = parts;
@@ -40,9 +40,16 @@ export function makeConsume(parts: ConsumeParts) {
   async function mint(requestId: string, login: LoginFields, seconds: number): Promise<Issued> {
     const { account = '', user = '', name = '', type, device = '', scope, persist } = login;
     const body: MintSession = {
-      ...{ subject: user, meta: device, label: name, scope: scope as Scope, persist: persist as Persist },
-      ...{ ttl_seconds: seconds, sliding: persist === 'persist' },
-      ...{ device_type: type as DeviceType, caller_tier: 'full', origin: 'qr' },
+      subject: user,
+      meta: device,
+      label: name,
+      scope: scope as Scope,
+      persist: persist as Persist,
+      ttl_seconds: seconds,
+      sliding: persist === 'persist',
+      device_type: type as DeviceType,
+      caller_tier: 'full',
+      origin: 'qr',
     };
     await expectClaim(account, device);
     const issued = await broker.mint(body, requestId);
@@ -55,8 +62,8 @@ export function makeConsume(parts: ConsumeParts) {
   }
 
   /**
-   * Null: the lease was lost, and somebody else answers. Throws `access_denied`, `device_limit`, `login_consumed`, and
-   * what keeps the broker from answering: the request is approved as before then.
+   * Null: the lease was lost, and another poll answers. Throws `access_denied`, `device_limit`, `login_consumed`, and why the
+   * broker did not answer; then the request stays approved.
    */
   return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
     try {
@@ -64,7 +71,7 @@ export function makeConsume(parts: ConsumeParts) {
       if (seconds === null) throw new BatonError('access_denied');
       const issued = await mint(requestId, login, seconds);
       const finish = () => store.finish(requestId, fence, 'consumed');
-      // Nobody may know whether it was: asked again, whoever ended it is told so once more.
+      // An answer may be lost. The same call again gets the first answer.
       return (await finish().catch(finish)) ? issued : null;
     } catch (error) {
       if (isFault(error)) {

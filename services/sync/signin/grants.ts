@@ -3,7 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { BrokerClient } from '../sessions/broker-client.ts';
 import { isBrokerFault } from '../sessions/rows.ts';
 
-/** A mint takes effect so long after its end was chosen at most (CONTRACT.md, "The auth broker"), with the row before it. */
+/** At most so long after its end was chosen, a mint takes effect (CONTRACT.md, "The auth broker"), with the row before it. */
 const MINT_MARGIN_MS = 4_000;
 
 /** Who approves: an account's device, or a session without one where `deviceId` is empty. */
@@ -11,7 +11,7 @@ export interface Approver {
   user: string;
   account: string;
   deviceId: string;
-  /** Its session at the auth broker; empty where the identity in force does not name it. */
+  /** Its session at the auth broker; empty where the mode of identity does not name it. */
   sessionId: string;
 }
 
@@ -26,27 +26,27 @@ interface GrantsParts {
   /** Null without an auth broker. */
   broker: Pick<BrokerClient, 'list'> | null;
   isRevoked: (account: string, deviceId: string) => Promise<boolean>;
-  /** Whether the device has a row that names no session of the broker's. */
+  /** Whether the device has a row without a session of the broker. */
   isForeign: (account: string, deviceId: string) => Promise<boolean>;
   /** Identity `dev`: callers are what they say. */
   believesCallers: boolean;
 }
 
 const EVERYTHING: Grant = { persist: 'persist', endsAtMs: Number.POSITIVE_INFINITY };
-/** Nobody knows how long the approver itself may stay. */
+/** It is not known how long the approver itself may stay. */
 const ONCE: Grant = { persist: 'once', endsAtMs: Number.POSITIVE_INFINITY };
 
-/** What is left of a grant in whole seconds; less than 1: nothing. */
+/** The rest of a grant in whole seconds; less than 1: nothing is left. */
 export const secondsLeft = ({ endsAtMs }: Grant, nowMs: number): number =>
   Math.floor((endsAtMs - nowMs - MINT_MARGIN_MS) / 1000);
 
 /**
- * What who approves may grant (CONTRACT.md, "Signing in by a code"): at most what it has, as the auth broker lists its session. A session
- * without a device has just logged in, and mints itself what it likes: it grants that too.
+ * What an approver may grant (CONTRACT.md, "Signing in by a code"): at most what it has, as the auth broker lists its
+ * session. A session without a device has just logged in and may mint anything for itself, so it may grant anything.
  */
 export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: GrantsParts) {
   function grantOf({ deviceId, sessionId }: Approver, listed: BrokerSession[]): Grant | null {
-    // Of a session without a device an edge does not tell which it was: then one has to be there.
+    // An edge does not name a session without a device: then the account must have one.
     const isApprover = ({ meta, session_id: id }: BrokerSession) =>
       meta === deviceId && (deviceId !== '' || sessionId === '' || id === sessionId);
     const own = listed.find((session) => isApprover(session) && session.scope === 'full');
@@ -67,7 +67,7 @@ export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: Gr
     find,
 
     /**
-     * At the approval; it is looked at once more when the session is made. Throws `tier_exceeded`, also where the
+     * Checks at the approval; the session is checked again when it is made. Throws `tier_exceeded`, also where the approver's
      * session is not known, and `broker_unavailable`, `broker_contract`.
      */
     async check(approver: Approver, persist: Persist): Promise<void> {
@@ -77,7 +77,7 @@ export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: Gr
       throw new BatonError('tier_exceeded', 'A session that is not renewed can only approve others like it');
     },
 
-    /** What there is to choose from. While the auth broker cannot be asked: what every approver has. */
+    /** What the approver may choose from. While the auth broker cannot be asked: what every approver may. */
     async offered(approver: Approver): Promise<Persist[]> {
       const grant = await find(approver).catch((error: unknown) => {
         if (isBrokerFault(error)) return ONCE;

@@ -1,5 +1,5 @@
 import type { LoginRequestView } from '../../../shared/contract/signin.ts';
-import { escapeHtml as text, page } from '../http/page.ts';
+import { escapeHtml as text, page } from '../../server/http/page.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   browser: 'a browser',
@@ -16,7 +16,7 @@ const ago = (seconds: number): string =>
 interface Asked {
   view: LoginRequestView;
   code: string;
-  /** Who is asked. */
+  /** The person who is asked. */
   userName: string;
 }
 
@@ -40,7 +40,7 @@ function choices({ view }: Asked): string {
   return [...scopes, ...lifetimes].join('\n');
 }
 
-/** Asks whether another device may come in. Deny stands first, so that Enter denies. */
+/** Asks whether another device may sign in. Deny is the first button, so that Enter denies. */
 export function askPage(asked: Asked): string {
   const { view, code, userName } = asked;
   return page(
@@ -65,6 +65,6 @@ ${choices(asked)}
   );
 }
 
-/** How it ended, in a sentence. */
+/** Says the outcome in a sentence. */
 export const outcomePage = (title: string, sentence: string): string =>
   page(`Baton: ${title}`, `<h1>${text(title)}</h1>\n<p>${text(sentence)}</p>\n<p><a href="/">Baton</a></p>`);

@@ -1,7 +1,7 @@
 -- Approves or denies a pending login request, once: compare-and-set. An approved one has no more time than it had.
 -- Keys and arguments: loginDecide in scripts.ts.
 -- uses: clock signin/login
--- RETURNS OK, decided, waiter to ring or '' | OK, limited, ms until it ends, ms that it lives
+-- RETURNS OK, decided, waiter to notify or '' | OK, limited, ms until it ends, ms that it lives
 --         | not_found | scope_not_allowed | already_decided | login_expired | login_consumed
 local now, login = now_ms(), read_login(keys.login)
 if not login then return { 'not_found' } end
@@ -20,7 +20,7 @@ local native = login.type ~= 'browser' and login.type ~= 'shortcut'
 if decision == 'approved' and native and scope ~= 'full' then return { 'scope_not_allowed' } end
 redis.call('HSET', keys.login, 'decision', operation)
 if decision == 'denied' then
-  bury(keys.login, 'denied')
+  end_login(keys.login, 'denied')
 else
   redis.call('HSET', keys.login, 'state', 'approved', 'approved_at', int(now), unpack(fields))
 end

@@ -1,6 +1,6 @@
--- One look of a poll. While the request is pending the poll is its waiter, whom a decision rings; a newer poll takes the
--- place. After the approval one poll at a time holds the lease that lets it mint, with a fencing number: only the number
--- that is still the present one can end the request.
+-- A poll reads its request. While that is pending, the poll is its waiter, which a decision notifies; a newer poll replaces
+-- it. After the approval one poll at a time holds the lease that lets it mint, with a fencing number. Only the present
+-- number can end the request.
 -- Keys and arguments: loginPoll in scripts.ts.
 -- uses: clock signin/login
 -- RETURNS OK, pending | superseded | minting, expires ms, waiter that was replaced

@@ -1,4 +1,5 @@
--- What is asked for, for whoever has the code. A wrong one is not counted here; who sent too many is not told either.
+-- Reads a request for an account that has the code. A wrong code is not counted here, but an account that sent too many is
+-- refused here too.
 -- Keys and arguments: loginRead in scripts.ts.
 -- uses: clock signin/login
 -- RETURNS OK, read, now, field, value, ... | OK, limited, ms until it ends, ms that it lives

@@ -3,7 +3,7 @@ import type { DeviceRef } from '../../../shared/contract/fields.ts';
 import { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { BrokerClient } from '../sessions/broker-client.ts';
 import type { SessionsModule } from '../sessions/module.ts';
 import { makeClaims } from './claims.ts';
@@ -16,7 +16,7 @@ import { makeLoginStore } from './store.ts';
 
 interface SigninModuleParts {
   db: { scripts: ScriptLoader; keys: Keys };
-  /** Null without an auth broker, which alone makes sessions. */
+  /** Null without an auth broker: then nothing makes sessions. */
   broker: BrokerClient | null;
   sessions: SessionsModule;
   settings: {
@@ -29,22 +29,24 @@ interface SigninModuleParts {
     believesCallers: boolean;
   };
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
-  /** Whether the device has a row that names no session of the broker's. */
+  /** Whether the device has a row without a session of the broker. */
   isForeign: (account: string, deviceId: string) => Promise<boolean>;
-  scheduleDue: (account: string, delayMs: number) => Promise<void>;
   clientAddress: (req: IncomingMessage) => string;
   metrics: Pick<Metrics, 'login_requests_total'>;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this room, put together. */
+/** Makes and wires the parts of this module. */
 export function makeSigninModule(parts: SigninModuleParts) {
-  const { db, broker, sessions, settings, bus, isForeign, scheduleDue, clientAddress, metrics, onFailure } = parts;
+  const { db, broker, sessions, settings, bus, isForeign, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
   const polls = makePolls();
-  const { schedule, settle, hasStream, nowMs: storeNowMs } = sessions.store;
+  const { schedule, settle, hasStream, nowMs } = sessions.store;
   const claims = makeClaims({
-    ...{ schedule, settle, scheduleDue, storeNowMs, hasStream, onFailure },
+    schedule,
+    settle,
+    hasStream,
+    onFailure,
     remove: sessions.removal.remove,
   });
   const admit = (account: string, issued: Parameters<typeof sessions.rows.write>[1], type: DeviceRef['type']) =>
@@ -54,13 +56,24 @@ export function makeSigninModule(parts: SigninModuleParts) {
   const consume =
     broker &&
     makeConsume({
-      ...{ store, broker, admit, grants, nowMs: storeNowMs },
+      store,
+      broker,
+      admit,
+      grants,
+      nowMs,
       expectClaim: claims.expect,
       lifetimes: { once: settings.onceSeconds, persist: settings.persistSeconds },
     });
   const signin = makeSignin({
-    ...{ store, polls, consume, grants, ...bus, onFailure },
-    ...{ publicUrl: settings.publicUrl, requestSeconds: settings.requestSeconds },
+    store,
+    polls,
+    consume,
+    grants,
+    channel: bus.channel,
+    publish: bus.publish,
+    publicUrl: settings.publicUrl,
+    requestSeconds: settings.requestSeconds,
+    onFailure,
     onOutcome: (outcome) => metrics.login_requests_total.inc({ outcome }),
   });
   return {
@@ -69,7 +82,7 @@ export function makeSigninModule(parts: SigninModuleParts) {
     wake: polls.wake,
     drain: polls.drain,
     handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, clientAddress }),
-    /** Switched off, the feature is not there. */
+    /** Where signing in by a code is switched off, its routes are not there. */
     disabledRoutes: settings.qrEnabled ? [] : Object.keys(signinRoutes),
   };
 }

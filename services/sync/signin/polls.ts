@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
-import { IPV6_SUBNET_BITS } from '../http/address-limit.ts';
+import { IPV6_SUBNET_BITS } from '../http/limits/address-limit.ts';
 
-/** A bell that was lost costs so much, and the end of a request is told so much later at most. */
+/** A poll reads the request again after so long: the cost of a lost wakeup, and of a request that expires. */
 const CHECK_AGAIN_MS = 2_000;
 
-/** How long a poll is held that comes while the replica stops: clients ask again at once, and their balancer may be slow. */
+/** How long a poll is held that comes while the replica stops. Clients ask again at once, and the load balancer may be slow. */
 const LEAVING_MS = 1_000;
 
-/** Those that wait on one replica, each of which asks the store every two seconds; of one client address among them. */
+/** Polls that wait on one replica, each reading the store every two seconds; and those of one client address among them. */
 const [MOST, MOST_OF_ADDRESS] = [2_000, 100];
 
 type Wake = 'look' | 'end';
@@ -48,12 +48,12 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
   return {
     newId: (): string => randomBytes(9).toString('base64url'),
 
-    /** A place among those that wait, as what gives it back; null: too many do. */
+    /** Counts a poll that waits. Returns what takes it off again; null: too many wait. */
     enter: counts.enter,
 
     /**
-     * Resolves to `look` after `leftMs`, or as soon as the request may have changed; to `end` when the poll is to be
-     * answered now: the client is gone, a newer poll took its place, or the replica stops.
+     * Resolves to `look` when the request is to be read again: after `leftMs`, or as soon as it may have changed. Resolves to
+     * `end` when the poll is to be answered now: the client is gone, a newer poll waits, or the replica stops.
      */
     wait(pollId: string, leftMs: number, signal: AbortSignal): Promise<Wake> {
       if (signal.aborted) return Promise.resolve('end');
@@ -72,12 +72,12 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
       });
     },
 
-    /** From the bus. */
+    /** Takes a wakeup from the bus. */
     wake(pollId: string, word: string): void {
       waiting.get(pollId)?.(word === 'end' ? 'end' : 'look');
     },
 
-    /** Hands all polls back as they are: their clients ask again, elsewhere. One that comes here again waits a moment. */
+    /** Answers all polls as they are: their clients ask again, elsewhere. One that comes here again is held a moment. */
     drain(): void {
       draining = true;
       for (const settle of [...waiting.values()]) settle('end');

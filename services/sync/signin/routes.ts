@@ -12,10 +12,10 @@ import { coarseAddress, describeAgent } from './source.ts';
 /** 256 random bits, base64url. */
 const POLL_SECRET = /^[\w-]{43}$/;
 
-/** Who is not waited for asks again after this: twelve times a minute, of the sixty that an address may. */
+/** A poll that may not wait comes again after this: twelve times a minute, of the sixty that an address may. */
 const BUSY_SECONDS = 5;
 
-/** What a person reads where a program reads a problem document. */
+/** Sentences for a person, in place of a problem document. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   not_found: 'This code is not known. Codes live for two minutes: show a new one on the other device.',
   login_expired: 'The time of this code is over. Show a new one on the other device.',
@@ -48,7 +48,7 @@ function show(res: Response, status: number, html: string): null {
   return null;
 }
 
-/** A refusal as a page; what is nobody's fault here goes to the error exit. */
+/** Shows a refusal as a page. Other errors go to the error exit. */
 async function orExplain(res: Response, work: () => Promise<null>): Promise<null> {
   try {
     return await work();
@@ -59,6 +59,7 @@ async function orExplain(res: Response, work: () => Promise<null>): Promise<null
   }
 }
 
+/** The routes of signing in by a code. */
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
   const { signin, cookie, clientAddress } = parts;
 

@@ -1,8 +1,18 @@
 import { defineScript } from '../redis/script.ts';
-import { fields, flag, number, oneOf, record, rest, restOfWords, text, variants } from '../redis/script-values.ts';
+import {
+  fields,
+  flag,
+  number,
+  oneOf,
+  record,
+  rest,
+  restOfWords,
+  text,
+  variants,
+} from '../../server/redis/scripts/script-values.ts';
 
 const waits = { expiresAtMs: number, replaced: text };
-/** Whoever tries codes: ms until the request ends, ms that it lives. */
+/** Refused for wrong codes: ms until the request ends, ms that it lives. */
 const limited = { leftMs: number, lifeMs: number };
 
 export const loginStart = defineScript({
@@ -25,11 +35,11 @@ export const loginPoll = defineScript({
     pollDigest: text,
     /** `<channel>\n<poll id>` of the poll. */
     waiter: text,
-    /** '1' at its first look. */
+    /** '1' when the poll reads for the first time. */
     isFirst: flag,
   },
   constants: {
-    /** Longer than a mint may take (3 s) with the row after it. */
+    /** Longer than a mint (at most 3 s) with the row after it. */
     LEASE_MS: 6_000,
   },
   reply: variants('state', {

@@ -2,59 +2,62 @@ import { createHash, randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
 import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/signin.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
-import { payloadOf } from '../redis/payloads.ts';
+import { payloadOf } from '../redis/bus/payloads.ts';
 import type { Consume } from './consume.ts';
 import type { Approver, Grants } from './grants.ts';
 import type { Polls } from './polls.ts';
 import type { LoginStore } from './store.ts';
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
-/** Secrets of 128 and 256 random bits: nothing is gained by a slow hash. Digests are what is compared. */
+/** Secrets have 128 and 256 random bits, so a slow hash would gain nothing. Only digests are compared. */
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 const REQUEST_ID = /^[\w-]{22}$/;
 
-/** What cannot be the id of a request is as unknown as one that never was. */
+/** Throws `not_found` for what cannot be the id of a request, as for an unknown one. */
 function known(requestId: string): string {
   if (REQUEST_ID.test(requestId)) return requestId;
   throw new BatonError('not_found');
 }
 
 const approverOf = ({ userId, account, deviceId, sessionId = '' }: Caller): Approver => ({
-  ...{ user: userId, account, deviceId: deviceId ?? '', sessionId },
+  user: userId,
+  account,
+  deviceId: deviceId ?? '',
+  sessionId,
 });
 
 export interface PollOptions {
   requestId: string;
   pollSecret: string;
   waitMs: number;
-  /** Of the client. */
+  /** Address of the client. */
   address: string;
   signal: AbortSignal;
 }
 
-/** `isBusy`: it was not waited for, because too many wait. */
+/** `isBusy`: the poll did not wait, because too many do. */
 export type PollOutcome = { pending: { expiresAtMs: number }; isBusy?: boolean } | { issued: Issued };
 
 interface SigninParts {
   store: LoginStore;
   polls: Polls;
-  /** Null without an auth broker, which alone can make a session. */
+  /** Null without an auth broker: then nothing can make a session. */
   consume: Consume | null;
   grants: Pick<Grants, 'check' | 'offered'>;
   publicUrl: string;
   requestSeconds: number;
-  /** This replica's channel, where its polls are rung. */
+  /** This replica's channel, through which its polls are notified. */
   channel: () => string;
   publish: (channel: string, payload: string) => Promise<unknown>;
   onOutcome: (outcome: string) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Signing in a new device by a code that it shows and that a device which is signed in reads. */
+/** Signs in a new device by a code: the new device shows it, and a device that is signed in reads it. */
 export function makeSignin(parts: SigninParts) {
   const { store, polls, consume, grants, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
 
@@ -72,8 +75,11 @@ export function makeSignin(parts: SigninParts) {
   ): Promise<void> {
     const { operation, state, fields } = decision;
     const waiter = await store.decide(known(requestId), code === undefined ? '' : digest(code), {
-      ...{ operationId: operation.id, account, state, fields },
-      // A guest can approve nothing, and must not be able to keep the others of its account from it.
+      operationId: operation.id,
+      account,
+      state,
+      fields,
+      // A guest can approve nothing. Its wrong codes must not keep the others of its account from approving.
       countsTries: scope === 'full',
     });
     onOutcome(state);
@@ -87,12 +93,18 @@ export function makeSignin(parts: SigninParts) {
       if (name === null) throw new BatonError('invalid_device_name');
       const [requestId, code, secret] = [random(16), random(16), random(32)];
       const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, {
-        ...{ poll: digest(secret), code: digest(code), name, type: wanted.device_type, device: newDeviceId() },
+        poll: digest(secret),
+        code: digest(code),
+        name,
+        type: wanted.device_type,
+        device: newDeviceId(),
         ...source,
       });
       onOutcome('started');
       return {
-        ...{ request_id: requestId, poll_secret: secret, expires_at: expiresAtMs },
+        request_id: requestId,
+        poll_secret: secret,
+        expires_at: expiresAtMs,
         qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
       };
     },
@@ -132,7 +144,9 @@ export function makeSignin(parts: SigninParts) {
       const { nowMs, login } = await store.read(known(requestId), digest(code), caller.account);
       const type = login['type'] as DeviceType;
       return {
-        ...{ request_id: requestId, device_name: login['name'] ?? '', device_type: type },
+        request_id: requestId,
+        device_name: login['name'] ?? '',
+        device_type: type,
         source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
         age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
         expires_at: Number(login['expires']),
@@ -152,7 +166,7 @@ export function makeSignin(parts: SigninParts) {
       await decide(caller, { requestId, code }, { operation, state: 'approved', fields });
     },
 
-    /** Without the code too: whoever names the request has seen it, and keeps somebody out at worst. Throws as `read`. */
+    /** Also without the code: whoever knows the request's id has seen it, and can only keep a device out. Throws as `read`. */
     deny: (caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> =>
       decide(caller, { requestId, code }, { operation, state: 'denied', fields: {} }),
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** First match counts: most browsers carry the names of others too. */
+/** The first match counts: most browsers also name others. */
 const BROWSERS: readonly [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -22,7 +22,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
 const firstOf = (list: readonly [RegExp, string][], text: string): string | undefined =>
   list.find(([pattern]) => pattern.test(text))?.[1];
 
-/** "Firefox on Windows": enough to be recognised, and nothing of what was sent. */
+/** "Firefox on Windows": enough to recognise it, and no text that the client chose. */
 export function describeAgent(userAgent: string): string {
   const browser = firstOf(BROWSERS, userAgent) ?? 'An unknown program';
   const system = firstOf(SYSTEMS, userAgent);

@@ -1,7 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { loginDecide, loginFinish, loginPoll, loginRead, loginStart } from './scripts.ts';
 
 /** A login request as its script returned it. */
@@ -13,7 +13,7 @@ export type PollState =
 
 interface Decision {
   operationId: string;
-  /** Whose caller decides. */
+  /** Account of the caller who decides. */
   account: string;
   /** Whether a wrong code of this caller is counted and limited. */
   countsTries: boolean;
@@ -21,7 +21,7 @@ interface Decision {
   fields: Record<string, string>;
 }
 
-/** Whoever tries codes on one request: refused until its time is over, which is told as every rate limit is. */
+/** Refused for wrong codes until the request's time is over; answered as a rate limit. */
 function refuseTries({ leftMs, lifeMs }: { leftMs: number; lifeMs: number }): never {
   const [leftSeconds, lifeSeconds] = [Math.ceil(leftMs / 1000), Math.ceil(lifeMs / 1000)];
   throw new BatonError('rate_limited', 'Too many wrong codes were tried for this request', {
@@ -59,7 +59,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       return found.outcome === 'limited' ? refuseTries(found) : found;
     },
 
-    /** Resolves to the waiter to ring, '' for none. Throws as `read`, and `scope_not_allowed`. */
+    /** Resolves to the waiting poll to notify, '' for none. Throws as `read`, and `scope_not_allowed`. */
     async decide(requestId: string, codeDigest: string, decision: Decision): Promise<string> {
       const { operationId, account, countsTries, state, fields } = decision;
       const tries = countsTries ? LIMITS.wrongCodes : 0;

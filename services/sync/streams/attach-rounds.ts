@@ -1,5 +1,13 @@
 import type { Stream } from './stream.ts';
 
+/** One stream after the other, those that come meanwhile too; undefined where there is none. */
+export function* roundAndRound(streams: ReadonlyMap<string, Stream>): Generator<Stream | undefined> {
+  for (;;) {
+    if (streams.size === 0) yield undefined;
+    yield* streams.values();
+  }
+}
+
 /** Waits until each of the streams that are open at one moment has been attached since, or is gone from the store. */
 export class AttachRounds {
   readonly #rounds = new Set<{ left: Set<Stream>; done: () => void }>();

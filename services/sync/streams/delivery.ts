@@ -1,6 +1,6 @@
 import type { EventName } from '../../../shared/contract/events.ts';
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { BusEvent } from '../redis/bus.ts';
+import type { BusEvent } from '../redis/bus/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CatchUp } from './catch-up.ts';
 import { addressed, frame } from './frames.ts';

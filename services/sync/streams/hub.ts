@@ -1,17 +1,16 @@
 import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { Presence } from '../../../shared/contract/presence.ts';
-import type { Caller } from '../identity/caller.ts';
 import { makePresenceBroadcast } from '../presence/broadcast.ts';
 import { makeReconciler, type Reconciler } from '../presence/reconciler.ts';
-import { countTransitions, type Reconcile, type Transitions } from '../presence/transitions.ts';
-import type { BusEvent, BusListener } from '../redis/bus.ts';
-import type { LeaseStore } from '../replicas/lease-store.ts';
+import { countTransitions, type Reconcile } from '../presence/transitions.ts';
+import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { CatchUp, type PendingEvent } from './catch-up.ts';
+import { CatchUp } from './catch-up.ts';
 import { Closing } from './closing.ts';
 import { Delivery } from './delivery.ts';
 import { Heartbeat } from './heartbeat.ts';
+import type { HubModules } from './hub-modules.ts';
 import { LocalStreams } from './local-streams.ts';
 import { Opening, type OpenRequest } from './opening.ts';
 import { Repair } from './repair.ts';
@@ -20,23 +19,10 @@ import type { Attached, StreamStore } from './store.ts';
 import type { Stream } from './stream.ts';
 import { Sweeper } from './sweeper.ts';
 
-/** What the hub asks of other modules. */
-export interface HubModules {
-  readPresence: (account: string) => Promise<Presence>;
-  /** What is pending for a stream beside the log, page by page. */
-  pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
-  /** Recreates a missing device row; false when there is none to be had. */
-  restoreRow: (caller: Caller) => Promise<boolean>;
-  /** Whether the device was signed out, as far as this replica has heard. */
-  isRevoked: (account: string, deviceId: string) => boolean;
-  /** Makes sure the account is in the index of due things. */
-  scheduleDue: (account: string, inMs: number) => Promise<void>;
-}
-
 interface HubParts {
   store: StreamStore;
   reconcileAccount: Reconcile;
-  leases: LeaseStore;
+  accounts: AccountSets;
   replica: Replica;
   modules: HubModules;
   metrics: Metrics;
@@ -47,9 +33,8 @@ interface HubParts {
 }
 
 /** The streams of this replica: puts their parts together, and hands on what the bus brings. */
-export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'gap'> {
   readonly streams = new LocalStreams();
-  readonly countTransitions: (counts: Transitions) => void;
   readonly sweeper: Sweeper;
   readonly #metrics: Metrics;
   readonly #heartbeat: Heartbeat;
@@ -57,72 +42,41 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
   readonly #closing: Closing;
   readonly #opening: Opening;
   readonly #delivery: Delivery;
+  readonly #repair: Repair;
 
   constructor(parts: HubParts) {
-    const { store, leases, replica, modules, metrics, timing, isUp, onFailure } = parts;
+    const { store, accounts, replica, modules, metrics, timing, isUp, onFailure } = parts;
     const { streams } = this;
     this.#metrics = metrics;
-    this.countTransitions = countTransitions(metrics);
     this.#heartbeat = new Heartbeat({ streams: streams.all, heartbeatMs: timing.heartbeatMs, isUp });
-    const sweeper = new Sweeper({
-      streams: streams.all,
-      sweepMs: timing.sweepMs,
-      attach: (stream, cause) => repair.attach(stream, cause),
-      onAttachFailed: (stream) => stream.attachFailed(),
-      detach: (stream) => this.#closing.detach(stream),
-      reconcile: (account) => this.#reconciler.afterGrace(account),
-      liveReplicas: () => replica.live,
-      isUp,
-      onFailure,
-    });
-    this.sweeper = sweeper;
+    this.sweeper = this.#makeSweeper(parts);
+    const { sweeper } = this;
     this.#reconciler = makeReconciler({
       reconcileAccount: parts.reconcileAccount,
-      leases,
+      accounts,
       streams,
       replica,
       sweeper: () => sweeper,
-      onTransitions: this.countTransitions,
       onFailure,
     });
-    const sendPresence = makePresenceBroadcast({
-      streams,
-      readPresence: modules.readPresence,
-      onFailure: (account, error) => {
-        onFailure('read presence', error);
-        for (const stream of streams.find(account)?.streams ?? []) sweeper.attachSoon(stream);
-      },
-    });
-    const catchUp = new CatchUp({
-      store,
-      streams,
-      metrics,
-      pending: modules.pending,
-      onLost: (stream) => this.#opening.restart(stream),
-      onLive: (stream) => (stream.needsReady ? sweeper.attachSoon(stream) : sendPresence(stream.account)),
-      onFailure: (stream, error) => {
-        onFailure('catch-up', error);
-        sweeper.attachSoon(stream);
-      },
-    });
-    const restoreRow = makeRowKeeper({
-      restoreRow: modules.restoreRow,
-      attachLater: (stream, inMs) => sweeper.attachLater(stream, inMs),
-      onFailure,
-    });
-    const onAttached = (stream: Stream, { transitions, orphanInMs }: Attached) => {
-      this.countTransitions(transitions);
-      if (orphanInMs > 0) sweeper.attachLater(stream, orphanInMs);
-    };
-    const attaching = { streams, store, leases, replica, restoreRow, catchUp, sweeper, onAttached };
-    this.#closing = new Closing({
+    const { graceMs } = timing;
+    this.#closing = new Closing({ streams, store, sweeper, reconciler: this.#reconciler, metrics, graceMs });
+    const sendPresence = this.#makeBroadcast(parts);
+    const catchUp = this.#makeCatchUp(parts, sendPresence);
+    const onTransitions = countTransitions(metrics);
+    const attaching = {
       streams,
       store,
+      accounts,
+      replica,
+      catchUp,
       sweeper,
-      reconciler: this.#reconciler,
-      metrics,
-      graceMs: timing.graceMs,
-    });
+      restoreRow: makeRowKeeper({ restoreRow: modules.restoreRow, sweeper, onFailure }),
+      onAttached: (stream: Stream, { transitions, orphanInMs }: Attached) => {
+        onTransitions(transitions);
+        if (orphanInMs > 0) sweeper.attachLater(stream, orphanInMs);
+      },
+    };
     this.#opening = new Opening({
       ...attaching,
       isRevoked: modules.isRevoked,
@@ -133,18 +87,52 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay'> {
       maxStreams: parts.maxStreams,
       onFailure,
     });
-    this.#delivery = new Delivery({
-      streams,
-      catchUp,
-      onPresence: sendPresence,
-      onAbsent: (account) => this.#reconciler.stray(account),
-      metrics,
+    const onAbsent = (account: string) => this.#reconciler.orphaned(account);
+    this.#delivery = new Delivery({ streams, catchUp, onPresence: sendPresence, onAbsent, metrics });
+    const { scheduleDue } = modules;
+    this.#repair = new Repair({ ...attaching, delivery: this.#delivery, opening: this.#opening, scheduleDue });
+  }
+
+  /** It begins with `start`, when all that it calls is there. */
+  #makeSweeper({ timing, replica, isUp, onFailure }: HubParts): Sweeper {
+    return new Sweeper({
+      streams: this.streams.all,
+      sweepMs: timing.sweepMs,
+      attach: (stream, cause) => this.#repair.attach(stream, cause),
+      onAttachFailed: (stream) => stream.attachFailed(),
+      detach: (stream) => this.#closing.detach(stream),
+      reconcile: (account) => this.#reconciler.afterGrace(account),
+      liveReplicas: () => replica.live,
+      isUp,
+      onFailure,
     });
-    const repair = new Repair({
-      ...attaching,
-      delivery: this.#delivery,
-      opening: this.#opening,
-      scheduleDue: modules.scheduleDue,
+  }
+
+  #makeBroadcast({ modules, onFailure }: HubParts): (account: string, version?: number) => void {
+    const { streams, sweeper } = this;
+    return makePresenceBroadcast({
+      streams,
+      readPresence: modules.readPresence,
+      onFailure: (account, error) => {
+        onFailure('read presence', error);
+        for (const stream of streams.find(account)?.streams ?? []) sweeper.attachSoon(stream);
+      },
+    });
+  }
+
+  #makeCatchUp({ store, modules, metrics, onFailure }: HubParts, sendPresence: (account: string) => void): CatchUp {
+    const { streams, sweeper } = this;
+    return new CatchUp({
+      store,
+      streams,
+      metrics,
+      pending: modules.pending,
+      onLost: (stream) => this.#opening.restart(stream),
+      onLive: (stream) => (stream.needsReady ? sweeper.attachSoon(stream) : sendPresence(stream.account)),
+      onFailure: (stream, error) => {
+        onFailure('catch-up', error);
+        sweeper.attachSoon(stream);
+      },
     });
   }
 

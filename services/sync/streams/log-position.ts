@@ -1,6 +1,12 @@
 /** How many positions are remembered: an announcement may come this late and still be known as seen. */
 const REMEMBERED = 64;
 
+/** What lies beside the log at a position, but for what was written already (ids of messages and transfers). */
+export interface PendingFrom {
+  readonly position: string;
+  readonly written: Set<string>;
+}
+
 /** Where a stream stands in the log of its account, and what the client was sent of it. */
 export class LogPosition {
   #id: string;

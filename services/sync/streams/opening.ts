@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Caller } from '../identity/caller.ts';
-import { isStoreAway } from '../redis/faults.ts';
-import type { LeaseStore } from '../replicas/lease-store.ts';
+import { isStoreAway } from '../../server/redis/faults.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -11,7 +11,7 @@ import { isPosition } from './frames.ts';
 import { spreadRetryMs } from './heartbeat.ts';
 import type { LocalStreams } from './local-streams.ts';
 import { makePermits } from './permits.ts';
-import { sendReady } from './ready.ts';
+import { countOpened, sendReady } from './ready.ts';
 import type { RowKeeper } from './row-keeper.ts';
 import type { Attached, StreamStore } from './store.ts';
 import { Stream } from './stream.ts';
@@ -35,7 +35,7 @@ export interface OpenRequest {
 interface OpeningParts {
   streams: LocalStreams;
   store: Pick<StreamStore, 'attach'>;
-  leases: Pick<LeaseStore, 'addAccount'>;
+  accounts: Pick<AccountSets, 'add'>;
   replica: Pick<Replica, 'id'>;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
@@ -118,12 +118,12 @@ export class Opening {
 
   /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
   async #askStore(stream: Stream): Promise<Attached | null> {
-    const { store, leases, replica, streams, restoreRow } = this.#parts;
+    const { store, accounts, replica, streams, restoreRow } = this.#parts;
     const attach = () =>
       this.#withPermit(async () => {
         if (stream.isOver) return null;
         // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
-        void leases.addAccount(replica.id, stream.account);
+        void accounts.add(replica.id, stream.account);
         return store.attach(stream, true, streams.idsOf(stream.account));
       });
     const attached = await attach();
@@ -136,7 +136,7 @@ export class Opening {
     const lostReason = isMalformed ? 'expired' : opened.lostReason;
     if (lostReason !== null) metrics.resets_total.inc({ reason: lostReason });
     else if (stream.readySent && stream.needsReady) metrics.repairs_total.inc({ cause: 'lost presence' });
-    if (!stream.readySent) metrics.streams_opened_total.inc({ resume: lostReason ?? 'resumed' });
+    if (!stream.readySent) countOpened(metrics, stream, lostReason ?? 'resumed');
     if (lostReason === null && !stream.needsReady) return;
     sendReady(stream, { attached, opened, lostReason, heartbeatMs: timing.heartbeatMs, serverId: replica.id });
   }

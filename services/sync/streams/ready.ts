@@ -1,6 +1,7 @@
 import type { DeviceRef } from '../../../shared/contract/fields.ts';
 import type { Ready, ResetReason } from '../../../shared/contract/stream.ts';
-import { presenceView } from '../devices/presence-view.ts';
+import { presenceView } from '../presence/presence-view.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { frame } from './frames.ts';
 import type { Attached, Opened } from './store.ts';
 import type { Stream } from './stream.ts';
@@ -41,4 +42,14 @@ export function sendReady(stream: Stream, { attached, opened, lostReason, heartb
   const hasPending = opened.pendingMessages + opened.pendingTransfers > 0;
   const chunk = frame('ready', JSON.stringify(ready), resetTo ?? undefined);
   stream.sendReady(chunk, resetTo, attached.presenceVersion, hasPending);
+}
+
+/** Counts the stream as opened, and how long that took. */
+export function countOpened(
+  metrics: Pick<Metrics, 'streams_opened_total' | 'stream_open_duration_seconds'>,
+  { askedAtMs }: Stream,
+  resume: string,
+): void {
+  metrics.streams_opened_total.inc({ resume });
+  metrics.stream_open_duration_seconds.observe((performance.now() - askedAtMs) / 1000);
 }

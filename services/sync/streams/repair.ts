@@ -1,6 +1,6 @@
-import { presenceView } from '../devices/presence-view.ts';
+import { presenceView } from '../presence/presence-view.ts';
 import { sendPresence } from '../presence/broadcast.ts';
-import type { LeaseStore } from '../replicas/lease-store.ts';
+import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Delivery } from './delivery.ts';
@@ -14,7 +14,7 @@ import type { Sweeper } from './sweeper.ts';
 interface RepairParts {
   streams: LocalStreams;
   store: Pick<StreamStore, 'attach'>;
-  leases: Pick<LeaseStore, 'addAccount'>;
+  accounts: Pick<AccountSets, 'add'>;
   replica: Pick<Replica, 'id'>;
   restoreRow: RowKeeper;
   catchUp: CatchUp;
@@ -36,11 +36,11 @@ export class Repair {
 
   /** Resolves to false when the stream is still opening: it is attached again after that. */
   async attach(stream: Stream, cause: string): Promise<boolean> {
-    const { streams, leases, replica } = this.#parts;
+    const { streams, accounts, replica } = this.#parts;
     const [first] = streams.find(stream.account)?.streams ?? [];
     // What concerns the account is done by one of its streams.
     const speaksForAccount = first === stream;
-    if (speaksForAccount) await leases.addAccount(replica.id, stream.account);
+    if (speaksForAccount) await accounts.add(replica.id, stream.account);
     if (stream.state.isOpening) {
       stream.attaches.postpone(cause);
       return false;

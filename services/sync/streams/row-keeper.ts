@@ -1,6 +1,7 @@
 import type { Caller } from '../identity/caller.ts';
 import type { Attached } from './store.ts';
 import type { Stream } from './stream.ts';
+import type { Sweeper } from './sweeper.ts';
 
 /** What failed is tried again so long after, or half as long again: a broker that is away is not asked by all at once. */
 const AGAIN_MS = 10_000;
@@ -8,7 +9,7 @@ const AGAIN_MS = 10_000;
 interface RowKeeperParts {
   /** Recreates a missing device row; false when there is none to be had. */
   restoreRow: (caller: Caller) => Promise<boolean>;
-  attachLater: (stream: Stream, inMs: number) => void;
+  sweeper: Pick<Sweeper, 'attachLater'>;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -16,7 +17,7 @@ interface RowKeeperParts {
  * Sees to it that the device of an open stream has its row, as far as one is to be had; resolves to whether it was put
  * back. A broker or a store that is away must not refuse the stream: it opens, and is counted online once there is a row.
  */
-export function makeRowKeeper({ restoreRow, attachLater, onFailure }: RowKeeperParts) {
+export function makeRowKeeper({ restoreRow, sweeper, onFailure }: RowKeeperParts) {
   /** Streams whose row was missing and could not be put back. */
   const failed = new WeakSet<Stream>();
   return async (stream: Stream, { presence }: Attached): Promise<boolean> => {
@@ -31,7 +32,7 @@ export function makeRowKeeper({ restoreRow, attachLater, onFailure }: RowKeeperP
     } catch (error) {
       onFailure('restore row', error);
       failed.add(stream);
-      attachLater(stream, AGAIN_MS * (1 + Math.random() / 2));
+      sweeper.attachLater(stream, AGAIN_MS * (1 + Math.random() / 2));
       return false;
     }
   };

@@ -13,7 +13,7 @@ import {
   text,
   textList,
   variants,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import { liveness } from '../replicas/liveness.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
@@ -29,7 +29,7 @@ const page = { entries: rows({ id: text, name: text, data: text }), ended: flag 
 
 export const streamAttach = defineScript({
   file: new URL('./stream-attach.lua', import.meta.url),
-  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'clipboard', 'due'],
+  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'due'],
   args: {
     stream: text,
     /** Channel of the replica. */

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { ResetReason } from '../../../shared/contract/stream.ts';
-import type { PresenceFields } from '../devices/presence-view.ts';
+import type { PresenceFields } from '../presence/presence-view.ts';
 import type { Transitions } from '../presence/transitions.ts';
 import type { Keys } from '../redis/keys.ts';
-import { BUS } from '../redis/payloads.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import { BUS } from '../redis/bus/payloads.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { type LeaseView, livenessOf } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { logPage, streamAttach, streamDetach } from './scripts.ts';

@@ -1,7 +1,7 @@
 -- Attaches a stream that opens, or attaches it again: writes its route AND reads the end of the log, in one step on the
 -- account's slot, so that an append either finds the route or is found here.
 -- Keys and arguments: streamAttach in scripts.ts.
--- uses: clock routes replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/presence messages/mail
+-- uses: clock routes replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/presence messages/mail transfers/offers
 -- RETURNS OK, gone: the stream was closed
 --         OK, old: a later attach came first
 --         OK, busy: the account has as many streams as it may
@@ -49,7 +49,6 @@ if not opening then return reply end
 purge_mail(keys, device, now, LIMITS.mailboxSeconds)
 local page, ended = {}, '1'
 if not reason then page, ended = read_page(keys, position, device, PAGE_BYTES) end
-local messages = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. ':', '(' .. device .. ';')
-local transfers = redis.call('ZLEXCOUNT', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')
+local messages, transfers = count_mail(keys.inbox, device), count_pending_offers(keys.offers, device)
 reply[#reply + 1] = { reason or '', redis.call('GETRANGE', keys.clipboard, 0, 31), messages, transfers, page, ended }
 return reply

@@ -5,19 +5,13 @@ import type { ReconnectReason } from '../../../shared/contract/stream.ts';
 import type { Caller } from '../identity/caller.ts';
 import { Attaches } from './attaches.ts';
 import { frame, reconnectFrame } from './frames.ts';
-import { LogPosition } from './log-position.ts';
+import { LogPosition, type PendingFrom } from './log-position.ts';
 import { Rotation } from './rotation.ts';
 import { StreamSocket } from './stream-socket.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Attaches in vain, one after the other: some seconds. */
 const FAILED_ATTACHES_TO_DEGRADE = 4;
-
-/** What lies beside the log at a position, but for what was written already (ids of messages and transfers). */
-export interface PendingFrom {
-  readonly position: string;
-  readonly written: Set<string>;
-}
 
 interface StreamParts {
   res: ServerResponse;
@@ -36,6 +30,8 @@ export class Stream {
   readonly caller: Caller;
   readonly account: string;
   readonly device: string;
+  /** When the client asked for it. */
+  readonly askedAtMs = performance.now();
   readonly position: LogPosition;
   readonly attaches = new Attaches();
   readonly rotation: Rotation;

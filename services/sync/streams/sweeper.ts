@@ -1,4 +1,4 @@
-import { AttachRounds } from './attach-rounds.ts';
+import { AttachRounds, roundAndRound } from './attach-rounds.ts';
 import type { Stream } from './stream.ts';
 import { againAt, TimedQueue } from './timed-queue.ts';
 
@@ -14,14 +14,6 @@ const ALL_REPLICAS_PER_SECOND = 20_000;
 
 /** The cause of an attach for which nobody asked. */
 const SWEEP = 'sweep';
-
-/** One stream after the other, those that come meanwhile too; undefined where there is none. */
-function* roundAndRound(streams: ReadonlyMap<string, Stream>): Generator<Stream | undefined> {
-  for (;;) {
-    if (streams.size === 0) yield undefined;
-    yield* streams.values();
-  }
-}
 
 interface SweeperParts {
   streams: ReadonlyMap<string, Stream>;

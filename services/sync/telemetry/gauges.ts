@@ -8,6 +8,8 @@ export interface Readings {
   busSilentForMs: () => number;
   liveReplicas: () => number;
   isDraining: () => boolean;
+  drainLimitMs: number;
+  isStoreUp: () => boolean;
 }
 
 /** Silent for longer than this, the bus counts as disconnected: three nonces were missed. */
@@ -16,7 +18,7 @@ const BUS_SILENT_MS = 6_000;
 /** Gauges are read when they are scraped, so that nothing has to keep them up to date. */
 export function bindGauges(metrics: Metrics, readings: Readings): void {
   const bind = (
-    name: 'streams' | 'stream_buffer_bytes' | 'bus_connected' | 'nodes_live' | 'draining',
+    name: 'streams' | 'stream_buffer_bytes' | 'bus_connected' | 'nodes_live' | 'draining' | 'redis_up',
     read: () => number,
   ) => Object.assign(metrics[name], { collect: () => metrics[name].set(read()) });
   bind('streams', readings.streams);
@@ -24,8 +26,10 @@ export function bindGauges(metrics: Metrics, readings: Readings): void {
   bind('bus_connected', () => Number(readings.busSilentForMs() < BUS_SILENT_MS));
   bind('nodes_live', readings.liveReplicas);
   bind('draining', () => Number(readings.isDraining()));
+  bind('redis_up', () => Number(readings.isStoreUp()));
   Object.assign(metrics.bus_last_heard_timestamp_seconds, {
     collect: () => metrics.bus_last_heard_timestamp_seconds.set((Date.now() - readings.busSilentForMs()) / 1000),
   });
   metrics.streams_limit.set(readings.streamsLimit);
+  metrics.drain_limit_seconds.set(readings.drainLimitMs / 1000);
 }

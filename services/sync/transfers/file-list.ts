@@ -5,13 +5,13 @@ import type { NewFile } from '../../../shared/contract/transfers.ts';
 export interface FileList {
   count: number;
   totalBytes: number;
-  /** JSON array for the record: the whole list when it is short, else what is kept of it after the end. */
+  /** JSON array for the record: the whole list when it is short, else the part that is kept after the end. */
   inRecord: string;
   /** A long list, in a key of its own: for each file eight hex digits that say where it ends, then a JSON array. */
   long: string;
-  /** What replaces `inRecord` at the end, '' when that stays. */
+  /** Replaces `inRecord` at the end; '' when that stays. */
   brief: string;
-  /** Bytes that it counts towards what an account may hold. */
+  /** Bytes that count towards the limit of the account. */
   quotaBytes: number;
 }
 
@@ -35,7 +35,7 @@ function cut(name: string, most: number): string {
   return kept;
 }
 
-/** The first few, for the history of clients: `file_count` says how many there were. */
+/** The first few files, for the history of clients; `file_count` says how many there were. */
 const kept = (files: readonly StoredFile[]): string =>
   JSON.stringify(
     files.slice(0, LIMITS.endedFiles).map((file) => ({
@@ -45,6 +45,7 @@ const kept = (files: readonly StoredFile[]): string =>
     })),
   );
 
+/** Prepares the files of an offer for the store. */
 export function packFiles(wanted: readonly NewFile[]): FileList {
   const files = wanted.map(({ name, size, type = null, sha256 = null }, index) => ({
     index,

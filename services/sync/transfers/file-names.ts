@@ -5,7 +5,7 @@ import type { NewFile } from '../../../shared/contract/transfers.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** Of these nothing but its parts has to be looked at, and a character is a byte. */
+/** Plain ASCII names, of which only the parts need a check: each character is a byte. */
 const PLAIN = /^[ -[\]-~]*$/;
 
 /** Why a name is not one (contract, "Transfers"), or null. */

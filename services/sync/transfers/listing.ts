@@ -5,7 +5,7 @@ import type { DeviceCaller } from '../identity/caller.ts';
 import type { TransferStore } from './store.ts';
 import { viewFor } from './view.ts';
 
-/** Records that are read at once: what they hold at most is in memory beside the page. */
+/** Records that are read at once: at most so many are in memory beside the page. */
 const AT_ONCE = 8;
 
 interface Wanted {
@@ -31,8 +31,8 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pend
 
   return {
     /**
-     * Newest first. A page is short, or empty, when too many records would have to be looked at for more, or when it is
-     * long already: then its cursor goes on. As JSON.
+     * Newest first, as JSON. A page is short, or empty, with a cursor to go on, where more would take too many reads of
+     * records, or too many bytes.
      */
     async list(actor: DeviceCaller, { state, limit = 50, cursor = '' }: Wanted) {
       const entries = await store.list(actor.account, actor.deviceId, cursor, LIMITS.transferPageRecords);
@@ -55,7 +55,7 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pend
       return page(isEnd ? null : (entries.at(-1) as string));
     },
 
-    /** What a stream of this device that starts at `position` is owed beside the log, as JSON, page by page. */
+    /** Offers that a stream of this device, starting at `position`, does not get from the log; as JSON, page by page. */
     async *pending(actor: DeviceCaller, position: string): AsyncGenerator<string[]> {
       const ids = await store.pending(actor.account, actor.deviceId, position);
       for (let at = 0; at < ids.length; at += AT_ONCE) {

@@ -7,9 +7,10 @@ import type { Transfers } from './transfers.ts';
 type Acting = (typeof transferRoutes)['acceptTransfer'];
 type Ending = (typeof transferRoutes)['failTransfer'];
 
-/** An answer of which the transfer is all. */
+/** An answer that is a transfer. */
 const shown = (transfer: string) => ({ status: 200 as const, json: `{"transfer":${transfer}}` });
 
+/** The routes of transfers. */
 export function makeTransferHandlers(transfers: Transfers): HandlersOf<typeof transferRoutes> {
   const acting =
     (action: TransferAction): Handler<Acting> =>

@@ -1,3 +1,4 @@
+import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
 import {
   digits,
@@ -14,10 +15,10 @@ import {
   text,
   textList,
   wordSet,
-} from '../redis/script-values.ts';
+} from '../../server/redis/scripts/script-values.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
-/** A transfer as JSON without its end; its files, '' for a long list; words on the relay. */
+/** A transfer as JSON without its end; its files, '' for a long list; its state in the relay (`relay_words`). */
 const stored = { openJson: text, files: text, relay: text };
 
 interface FileEntry {
@@ -31,7 +32,7 @@ export const transferInit = defineScript({
     'devices',
     'routes',
     'log',
-    'inbox',
+    'offers',
     'record',
     'due',
     'operation',
@@ -58,16 +59,15 @@ export const transferInit = defineScript({
     random: randomBits,
     fingerprint: text,
     rememberSeconds: digits,
-    /** Pushes: noted (in the index of due things) | ask | off. */
-    pushes: oneOf('noted', 'ask', 'off'),
+    pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */
     lateMs: number,
     /** The long list with its ends, '' for a short one. */
     longList: text,
-    /** Files that are kept after the end in place of `files`, '' when it is kept. */
+    /** Files that replace `files` at the end; '' when that stays. */
     brief: text,
-    /** Bytes that it counts. */
+    /** Bytes that count towards the limit of the account. */
     quotaBytes: number,
     /** Scope of the sender. */
     scope: oneOf('guest', 'full'),
@@ -77,7 +77,7 @@ export const transferInit = defineScript({
     openJson: text,
     receiver: text,
     routes: rows({ channel: text, device: text }),
-    jobs: textList,
+    jobs: pushJobs,
     evict: textList,
   }),
   announces: true,
@@ -86,11 +86,10 @@ export const transferInit = defineScript({
 
 export const transferAct = defineScript({
   file: new URL('./transfer-act.lua', import.meta.url),
-  keys: ['routes', 'log', 'inbox', 'record', 'due', 'transfers', 'files'],
+  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
     device: text,
-    /** Accept | reject | p2p | relay | complete | fail | cancel. */
     action: oneOf('accept', 'reject', 'p2p', 'relay', 'complete', 'fail', 'cancel'),
     /** Phase, '' to leave it. */
     phase: text,
@@ -98,7 +97,7 @@ export const transferAct = defineScript({
     error: text,
     random: randomBits,
   },
-  reply: record({ ...stored, refusingState: text }),
+  reply: record({ ...stored, refusingState: text, isNew: flag }),
   announces: true,
 });
 
@@ -106,7 +105,7 @@ export const transferPhase = defineScript({
   file: new URL('./transfer-phase.lua', import.meta.url),
   keys: ['routes', 'record', 'due', 'files'],
   args: {
-    /** Device that tells. */
+    /** Device that reports. */
     device: text,
     /** Phase; '' forwards what is waiting. */
     phase: text,
@@ -140,7 +139,7 @@ export const transferGlance = defineScript({
   args: {
     /** Device that asks. */
     device: text,
-    /** State that is looked for, '' for any. */
+    /** State that it must have, '' for any. */
     state: text,
   },
   reply: record(stored),
@@ -166,7 +165,7 @@ export const transferFile = defineScript({
 
 export const transferList = defineScript({
   file: new URL('./transfer-list.lua', import.meta.url),
-  keys: ['inbox'],
+  keys: ['offers'],
   args: {
     device: text,
     /** `<created>-<transfer>` before which to go on, '' at first. */
@@ -179,7 +178,7 @@ export const transferList = defineScript({
 
 export const transferPending = defineScript({
   file: new URL('./transfer-pending.lua', import.meta.url),
-  keys: ['inbox', 'log'],
+  keys: ['offers', 'log'],
   args: {
     device: text,
     /** Position of the stream. */
@@ -191,18 +190,18 @@ export const transferPending = defineScript({
 
 export const transferExpire = defineScript({
   file: new URL('./transfer-expire.lua', import.meta.url),
-  keys: ['routes', 'log', 'inbox', 'record', 'due', 'transfers', 'files'],
+  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
   args: {
     transferId: text,
     random: randomBits,
   },
-  reply: record({ expired: flag, relay: text }),
+  reply: record({ expired: flag, relay: text, wasLive: flag }),
   announces: true,
 });
 
 export const transferEvict = defineScript({
   file: new URL('./transfer-evict.lua', import.meta.url),
-  keys: ['inbox', 'record', 'due', 'transfers', 'files'],
+  keys: ['offers', 'record', 'due', 'transfers', 'files'],
   args: {
     transferId: text,
   },
@@ -221,13 +220,13 @@ export const transferGeneration = defineScript({
     /** Offset at which that begins. */
     offset: digits,
     random: randomBits,
-    /** Its sender is told. */
+    /** Its sender gets an event. */
     tells: flag,
   },
   constants: {
-    /** Its sender is told of the same place again after so long. */
+    /** Its sender gets the same event again after so long. */
     TELL_AGAIN_MS: 30_000,
   },
-  reply: record({ generation: number, refusingState: text }),
+  reply: record({ generation: number, refusingState: text, isNew: flag }),
   announces: true,
 });

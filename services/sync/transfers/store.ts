@@ -1,13 +1,14 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Operation } from '../http/handler.ts';
-import type { PushMode } from '../push/push-queue.ts';
-import type { Redis } from '../redis/connections.ts';
-import { orFault } from '../redis/faults.ts';
-import type { Liveness } from '../replicas/replica.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { Operation } from '../../server/operation.ts';
+import type { PushQueue } from '../push/push-queue.ts';
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
+import type { LeaseView } from '../replicas/liveness.ts';
 import type { FileList } from './file-list.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../redis/scripts.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import {
   transferAct,
   transferEvict,
@@ -27,12 +28,12 @@ export interface Generation {
   base: number;
 }
 
-/** What becomes due of a transfer: its expiry. */
+/** The job of a transfer: its expiry. */
 const JOB_PREFIX = 'transfer:';
 
 /** A transfer as its scripts return it. */
 export interface StoredTransfer {
-  /** JSON object without its end, and without what depends on who is asking. */
+  /** JSON object without its end, and without the parts that depend on which party asks. */
   openJson: string;
   /** JSON array of the files as they were offered, with their index; null: a long list, which was not read. */
   files: string | null;
@@ -64,7 +65,7 @@ export interface StoredFile {
 export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
 
 export interface PhaseReport {
-  /** Null forwards what is waiting. */
+  /** Null forwards the pending one. */
   phase: string | null;
   sentBytes?: number | undefined;
   receivedBytes?: number | undefined;
@@ -84,7 +85,7 @@ function storedOf({ openJson, files, relay }: { openJson: string; files: string;
   return { openJson, files: files || null, relayInUse: relay.startsWith('1'), generations };
 }
 
-/** Each evicts eight; another one is needed only when as many were ended in between. */
+/** Rounds of eviction, each of eight. Another one is needed only when as many ended in between. */
 const EVICTIONS = 5;
 
 function checkAllowed(refusingState: string): void {
@@ -105,46 +106,52 @@ interface TransferStoreParts {
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;
   redeliveryMs: number;
-  replica: Liveness;
+  replica: LeaseView;
+  /** Writes the account into the index of due things. */
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  pushQueue: PushQueue;
 }
 
 /** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
-  const { redis, scripts, keys, rateLimit, redeliveryMs, replica } = parts;
-  const init = scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 });
+  const { redis, scripts, keys, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
+  const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
   const pending = scripts.define(transferPending, { REDELIVERY_MS: redeliveryMs });
-  const [act, tell, generation] = [
-    ...[scripts.define(transferAct), scripts.define(transferPhase), scripts.define(transferGeneration)],
-  ] as const;
-  const [read, glance, oneFile] = [
-    ...[scripts.define(transferRead), scripts.define(transferGlance), scripts.define(transferFile)],
-  ] as const;
-  const [list, expire, evict] = [
-    ...[scripts.define(transferList), scripts.define(transferExpire), scripts.define(transferEvict)],
-  ] as const;
+  const act = scripts.define(transferAct);
+  const tell = scripts.define(transferPhase);
+  const generation = scripts.define(transferGeneration);
+  const read = scripts.define(transferRead);
+  const glance = scripts.define(transferGlance);
+  const oneFile = scripts.define(transferFile);
+  const list = scripts.define(transferList);
+  const expire = scripts.define(transferExpire);
+  const evict = scripts.define(transferEvict);
 
   return {
     /**
-     * Null: nothing was done, the account has to be noted first. Throws `not_found`, `invalid_request` (to oneself),
-     * `transfer_limit`, `rate_limited`, `device_required`.
+     * Schedules first: a record without its account in the index would never expire. Throws `not_found`, `invalid_request`
+     * (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
      */
-    async init(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
+    async init(u: string, deviceId: string, transfer: NewTransfer) {
+      await scheduleDue(u, LIMITS.transferSeconds * 1000);
       const { files } = transfer;
       const shown = files.long === '' ? files.inRecord : null;
       for (let tries = 0; tries < EVICTIONS; tries++) {
-        const { openJson, evict: surplus, receiver, routes, jobs } = await offer(u, deviceId, transfer, pushes);
+        const { openJson, evict: surplus, receiver, routes } = await offer(u, deviceId, transfer);
         if (openJson !== '') {
           const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
-          return { stored, receiver, routes, jobs };
+          return { stored, receiver, routes };
         }
-        if (surplus.length === 0) return null;
-        // The oldest ended ones make room; whoever else does the same at this moment removes the same ones.
+        // The oldest ended ones are removed. Other offers at this moment remove the same ones.
         await Promise.all(surplus.map((id) => evict(keysOf(u, id), { transferId: id })));
       }
       throw new BatonError('transfer_limit');
     },
 
-    /** Throws `not_found`, `not_a_party`, `invalid_transition` with the state that refuses. Device '' may cancel. */
+    /**
+     * `isNew`: the state is another one than before. Throws `not_found`, `not_a_party`, `invalid_transition` with the state
+     * that refuses. Device '' may cancel.
+     */
     async act(
       u: string,
       {
@@ -160,7 +167,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         phase: string | undefined;
         error: object | null;
       },
-    ): Promise<StoredTransfer> {
+    ): Promise<{ stored: StoredTransfer; isNew: boolean }> {
       const reply = await act(keysOf(u, transferId), {
         device: deviceId,
         action,
@@ -168,7 +175,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: JSON.stringify(error),
       });
       checkAllowed(reply.refusingState);
-      return storedOf(reply);
+      return { stored: storedOf(reply), isNew: reply.isNew };
     },
 
     /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
@@ -216,39 +223,52 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return (await list(keys.inAccount(u), { device: deviceId, cursor, count })).transfers;
     },
 
-    /** Ids of what the device has not accepted and its stream does not get from the log. */
+    /** Takes ended transfers, entries of `list`, off a device's list. */
+    async unlist(u: string, deviceId: string, entries: string[]): Promise<void> {
+      const members = entries.map((entry) => `${deviceId} all ${entry}`);
+      if (members.length > 0) await orFault(redis.zrem(keys.offers(u), ...members));
+    },
+
+    /** Ids of the offers that the device has not accepted, and that its stream does not get from the log. */
     async pending(u: string, deviceId: string, position: string): Promise<string[]> {
       return (await pending(keys.inAccount(u), { device: deviceId, position })).transfers;
     },
 
     /**
-     * Makes `to` the generation of a file when it still is `from`; the one that it has then. Throws `not_found`, and
-     * `invalid_transition` where the transfer has ended.
+     * The relay's first generation of a file has begun. This and the next three resolve to the generation that the file
+     * has then, and throw `not_found`; this and the next also `invalid_transition` where the transfer has ended.
      */
-    setGeneration: (u: string, file: FileOf, from: number | null, to: number, offset: number) =>
-      moveTo(u, file, { from, to, offset, tells: from !== null }),
+    beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 
-    /** A file needs nothing of the relay any more, while it still is in this generation. Throws `not_found`. */
+    /** Generation `to`, which begins at `offset`, follows `from`, if that still is the one; its sender is notified. */
+    rewindGeneration: (u: string, file: FileOf, change: { from: number; to: number; offset: number }) =>
+      moveTo(u, file, { ...change, tells: true }),
+
+    /** The sender of a generation is notified again of where to go on; of the same offset once in half a minute. */
+    notifySender: (u: string, file: FileOf, now: number, offset: number) =>
+      moveTo(u, file, { from: now, to: now, offset, tells: true }),
+
+    /** Marks a file as delivered by the relay, if it still is in this generation. */
     setDelivered: (u: string, file: FileOf, now: number, size: number) =>
       moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
 
-    /** Ids of everything that the account has a record of, ended or not: each expires one day. */
+    /** Ids of all records of the account, ended ones included: each has its expiry among the due things. */
     async all(u: string): Promise<string[]> {
       const jobs = await orFault(redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
       return jobs.filter((job) => job.startsWith(JOB_PREFIX)).map((job) => job.slice(JOB_PREFIX.length));
     },
 
-    /** The record first: what leads to it goes last, so that this can be repeated. */
+    /** Removes the record first and what leads to it last, so that it can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
       await orFault(redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId)));
       await orFault(redis.zrem(keys.transfers(u), transferId));
       await orFault(redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
 
-    /** Ends a transfer whose time is over: the files that had begun in the relay; null when it is not over. */
-    async expire(u: string, transferId: string): Promise<ReadonlyMap<number, Generation> | null> {
-      const { expired, relay } = await expire(keysOf(u, transferId), { transferId });
-      return expired ? generationsOf(relay) : null;
+    /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null when it is not over. */
+    async expire(u: string, transferId: string) {
+      const { expired, relay, wasLive } = await expire(keysOf(u, transferId), { transferId });
+      return expired ? { generations: generationsOf(relay), wasLive } : null;
     },
   };
 
@@ -259,7 +279,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
     });
   }
 
-  function offer(u: string, deviceId: string, transfer: NewTransfer, pushes: PushMode) {
+  function offer(u: string, deviceId: string, transfer: NewTransfer) {
     const { target, transferId, files, sealed, isGuest, operation } = transfer;
     const sealedJson = JSON.stringify(sealed);
     return init(
@@ -270,7 +290,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
         rate: keys.rate(u, 'transfer', deviceId),
         accountRate: keys.rate(u, 'transfer', ACCOUNT),
       }),
-      {
+      (pushes) => ({
         sender: deviceId,
         target,
         transferId,
@@ -284,10 +304,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
         scope: isGuest ? 'guest' : 'full',
         fingerprint: operation.fingerprint,
         rememberSeconds: rememberSeconds(operation),
-        pushes,
         dead: replica.deadChannels(),
         lateMs: replica.lateMs(),
-      },
+        pushes,
+      }),
     );
   }
 
@@ -295,8 +315,12 @@ export function makeTransferStore(parts: TransferStoreParts) {
     u: string,
     { transferId, index }: FileOf,
     { from, to, offset, tells }: { from: number | null; to: number; offset: number; tells: boolean },
-  ): Promise<number> {
-    const { generation: now, refusingState } = await generation(keysOf(u, transferId), {
+  ): Promise<{ now: number; isNew: boolean }> {
+    const {
+      generation: now,
+      refusingState,
+      isNew,
+    } = await generation(keysOf(u, transferId), {
       file: index,
       knownGeneration: from,
       generation: to,
@@ -304,7 +328,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       tells,
     });
     checkAllowed(refusingState);
-    return now;
+    return { now, isNew };
   }
 }
 

@@ -1,5 +1,5 @@
--- The state machine of a transfer: compare-and-set, one step, told to both parties. A transition that already happened
--- answers again and changes nothing, so that a repeated request is harmless.
+-- The state machine of a transfer: compare-and-set in one step, with an event to both parties. A transition that already
+-- happened answers again and changes nothing, so that a repeated request is harmless.
 --
 --   PENDING ---accept---> ACCEPTED ---p2p---> P2P_ACTIVE ---complete---> DONE
 --      |  |                  |                  |    ^
@@ -9,9 +9,9 @@
 --                                       +---complete---> DONE
 --
 -- Keys and arguments: transferAct in scripts.ts.
--- uses: clock routes log transfers/transfer transfers/transfer-view transfers/transfer-end
--- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay (of an ended one all), '' or
---         the state that refuses
+-- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
+-- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay (of an ended one of all
+--         files), '' or the state that refuses, whether the state is another one now ('1' | '0')
 --         | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end
@@ -42,12 +42,12 @@ local happened = {
   fail = state == 'FAILED',
   cancel = state == 'CANCELLED' or (final and device == ''),
 }
-local function outcome()
+local function outcome(is_new)
   local files, words = brief_parts(t)
-  return { 'OK', open_json(t), files, is_over(t) and relay_words(t) or words, '' }
+  return { 'OK', open_json(t), files, is_over(t) and relay_words(t) or words, '', is_new and '1' or '0' }
 end
-if happened[action] then return outcome() end
-if not target[action] then return { 'OK', '', '', '', state } end
+if happened[action] then return outcome(false) end
+if not target[action] then return { 'OK', '', '', '', state, '0' } end
 
 t.state = target[action]
 if action == 'p2p' then t.mode = 'p2p' end
@@ -56,8 +56,8 @@ if t.state ~= 'PENDING' and t.state ~= 'FAILED' and t.state ~= 'CANCELLED' then 
 if phase ~= '' then t.phase = phase end
 if error ~= 'null' then t.error = error end
 save_transfer(keys, t, now)
-if t.state ~= 'PENDING' then redis.call('ZREM', keys.inbox, t.receiver .. '+' .. t.log .. ':' .. t.id) end
+if t.state ~= 'PENDING' then redis.call('ZREM', keys.offers, pending_offer(t.receiver, t.log, t.id)) end
 if is_over(t) then settle_transfer(keys, t, now) end
 local data = '{"transfer":' .. event_json(t) .. '}'
 append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
-return outcome()
+return outcome(t.state ~= state)

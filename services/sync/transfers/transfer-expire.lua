@@ -1,27 +1,28 @@
--- Ends a transfer whose time is over: a live one is announced as failed, then everything of it goes.
+-- Ends a transfer whose time is over: a live one is announced as failed, and everything of it goes.
 -- Keys and arguments: transferExpire in scripts.ts.
--- uses: clock routes log transfers/transfer transfers/transfer-view transfers/transfer-end
--- RETURNS OK, expired ('1' | '0'), words on the relay
+-- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
+-- RETURNS OK, expired ('1' | '0'), state in the relay, whether it was live ('1' | '0')
 local now, t = now_ms(), read_transfer(keys.record)
+local was_live = t and not is_over(t)
 local job = 'transfer:' .. transfer_id
 local expires = redis.call('ZSCORE', keys.due, job)
-if not expires or tonumber(expires) > now then return { 'OK', '0', '' } end
+if not expires or tonumber(expires) > now then return { 'OK', '0', '', '0' } end
 redis.call('ZREM', keys.due, job)
 if t then
   unlist_transfer(keys, t)
-  if not is_over(t) then
+  if was_live then
     t.state, t.error = 'FAILED', '{"code":"expired","detail":null}'
     local data = '{"transfer":' .. event_json(t) .. '}'
     append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
 else
-  -- Nobody came by for an hour after its time, and the record, which knows where it is listed, has expired.
-  for _, member in ipairs(redis.call('ZRANGE', keys.inbox, 0, -1)) do
+  -- No sweep came for an hour after its time, and the record, which knows where it is listed, has expired.
+  for _, member in ipairs(redis.call('ZRANGE', keys.offers, 0, -1)) do
     local last = string.sub(member, -#transfer_id - 1)
-    if last == ':' .. transfer_id or last == '-' .. transfer_id then redis.call('ZREM', keys.inbox, member) end
+    if last == ':' .. transfer_id or last == '-' .. transfer_id then redis.call('ZREM', keys.offers, member) end
   end
   for _, member in ipairs(redis.call('ZRANGE', keys.transfers, 0, -1)) do
     if string.sub(member, 1, #transfer_id) == transfer_id then redis.call('ZREM', keys.transfers, member) end
   end
 end
-return { 'OK', '1', t and relay_words(t) or '' }
+return { 'OK', '1', t and relay_words(t) or '', was_live and '1' or '0' }

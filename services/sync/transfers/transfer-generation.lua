@@ -1,23 +1,24 @@
--- The generation of a file in the relay, compare-and-set: the account's record is what survives when the relay's own
--- store loses its state. Any but the first is told to the sender. The one that it has already is told again, where that was
--- elsewhere or half a minute ago, and the record stays; or, where nobody is told, its offset moves: what the receiver has
--- whole has one at its end.
+-- The generation of a file in the relay, compare-and-set, in the account's record, which survives when the relay's own store
+-- loses its state. Any but the first causes an event to the sender. The generation that the file has already causes the
+-- event again, if it differs from the last one or that is half a minute old, and the record stays. Without an event the
+-- offset moves: a file that the receiver has whole has its offset at its end.
 -- Keys and arguments: transferGeneration in scripts.ts.
 -- uses: clock routes log transfers/transfer
--- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins | not_found
+-- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins, whether it has this one since now
+--         ('1' | '0') | not_found
 local now, found = now_ms(), redis.call('HMGET', keys.record, 'id', 'sender', 'state', 'r' .. file, 'w' .. file)
 local t, known = { id = found[1], sender = found[2], state = found[3] }, found[4]
-local place = generation .. ':' .. offset
+local begun_at = generation .. ':' .. offset
 if not t.id then return { 'not_found' } end
-if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) and t.state or '' } end
-if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '' } end
-if known_generation ~= generation or not tells then redis.call('HSET', keys.record, 'r' .. file, place) end
+if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) and t.state or '', '0' } end
+if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '', '0' } end
+if known_generation ~= generation or not tells then redis.call('HSET', keys.record, 'r' .. file, begun_at) end
 local sent, at = string.match(found[5] or '', '^(.*) (%d+)$')
--- Whoever asks again and again for what its sender has not begun to send must not push other events out of the log.
-if tells and not (sent == place and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
-  redis.call('HSET', keys.record, 'w' .. file, place .. ' ' .. int(now))
+-- A receiver that asks again and again for what its sender has not begun to send must not push other events out of the log.
+if tells and not (sent == begun_at and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
+  redis.call('HSET', keys.record, 'w' .. file, begun_at .. ' ' .. int(now))
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. file .. ',"upload_url":"' .. relay_url(t.id, file, generation)
     .. '","offset":' .. offset .. '}'
   append_and_notify(keys, read_routes(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
 end
-return { 'OK', generation, '' }
+return { 'OK', generation, '', known_generation ~= generation and '1' or '0' }

@@ -1,8 +1,8 @@
--- One transfer as lists have it, for one of its parties: without a long list of files. Nothing of it when it is in
--- another state than the one that is looked for.
+-- One transfer as lists have it, for one of its parties: without a long list of files. Nothing of it when it is not in
+-- `state`.
 -- Keys and arguments: transferGlance in scripts.ts.
 -- uses: clock transfers/transfer transfers/transfer-view
--- RETURNS OK, transfer as JSON without its end or '', files or '', words on the relay | not_found | not_a_party
+-- RETURNS OK, transfer as JSON without its end or '', files or '', state in the relay | not_found | not_a_party
 if state ~= '' and redis.call('HGET', keys.record, 'state') ~= state then return { 'OK', '', '', '' } end
 local t = read_transfer(keys.record)
 if not t then return { 'not_found' } end

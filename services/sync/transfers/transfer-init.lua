@@ -1,23 +1,23 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
--- Twelve keys: it is the one script that begins a transfer, and a refused one leaves nothing behind.
+-- Twelve keys: a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
--- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/quota push/push push/queue
--- RETURNS OK, transfer as JSON without its end, receiver, open routes, facts to be run at once;
---         OK, '', ids: nothing was done, these have to be evicted first;
---         OK, '': nothing was done, the account has subscriptions and has to be noted first
+-- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
+-- RETURNS OK, transfer as JSON without its end, receiver, open routes, jobs to push at once;
+--         OK, '', '', {}, {}, ids: nothing was done, these have to be evicted first;
+--         OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
 local now = now_ms()
 local rows = read_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then
-  -- It is remembered without what the same request brings again.
+  -- It is remembered without `sealed`, which the same request brings again.
   local at = string.find(first[2], ',"sealed":null', 1, true)
   if at then first[2] = string.sub(first[2], 1, at + 9) .. sealed .. string.sub(first[2], at + 14) end
   first[4], first[5] = open_routes(rows), {}
   return first
 end
-if pushes == 'ask' and redis.call('EXISTS', keys.push) == 1 then return { 'OK', '' } end
+if must_schedule(keys, pushes) then return { 'OK' } end
 local surplus = surplus_transfers(keys, LIMITS.transferRecords)
 if surplus then return { 'OK', '', '', {}, {}, surplus } end
 local flat, from, to, to_name = redis.call('HGETALL', keys.devices), nil, nil, nil
@@ -27,13 +27,13 @@ for i = 1, #flat, 2 do
   if target == '=' .. id or target == '~' .. name then to, to_name = id, name end
 end
 if not from then return { 'device_required' } end
-local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, 60)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if not to then return { 'not_found' } end
 if to == sender then return { 'invalid_request' } end
-local live = live_share(keys, now)
-local over_all = live.all[1] >= LIMITS.liveTransfers or live.all[2] + quota_bytes > LIMITS.transferBytes
-local over_guests = live.guest[1] >= LIMITS.liveTransfersOfGuests or live.guest[2] + quota_bytes > LIMITS.transferBytes / 2
+local all, guests = live_share(keys.transfers)
+local over_all = all[1] >= LIMITS.liveTransfers or all[2] + quota_bytes > LIMITS.transferBytes
+local over_guests = guests[1] >= LIMITS.liveTransfersOfGuests or guests[2] + quota_bytes > LIMITS.transferBytes / 2
 if over_all or (scope == 'guest' and over_guests) then return { 'transfer_limit' } end
 if redis.call('ZCARD', keys.transfers) >= LIMITS.transferRecords then return { 'transfer_limit' } end
 
@@ -45,21 +45,21 @@ local t = {
 }
 if long_list ~= '' then redis.call('SET', keys.files, long_list) end
 if brief ~= '' then redis.call('HSET', keys.record, 'brief', brief) end
-redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 'sender_name', from, 'receiver', to, 'receiver_name', to_name,
-  'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
+redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 'sender_name', from, 'receiver', to,
+  'receiver_name', to_name, 'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
 save_transfer(keys, t, now)
 local data = '{"transfer":' .. event_json(t) .. ',"redelivered":false}'
 t.log = append_and_notify(keys, rows, now, random, 'transfer:incoming', to, data)
 redis.call('HSET', keys.record, 'log', t.log)
-redis.call('ZADD', keys.inbox, 0, to .. '+' .. t.log .. ':' .. t.id, 0, '!live:' .. t.id,
-  0, sender .. '=' .. t.created .. '-' .. t.id, 0, to .. '=' .. t.created .. '-' .. t.id)
+redis.call('ZADD', keys.offers, 0, pending_offer(to, t.log, t.id),
+  0, listed_transfer(sender, t.created, t.id), 0, listed_transfer(to, t.created, t.id))
 redis.call('ZADD', keys.transfers, 0, t.slot)
-for _, key in ipairs({ keys.inbox, keys.transfers }) do redis.call('EXPIRE', key, QUOTA_SECONDS) end
+for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', key, LISTED_SECONDS) end
 local reply = { 'OK', open_json(t), to }
 t.sealed = 'null'
 remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
 reply[4] = open_routes(rows)
-if pushes == 'noted' then
+if pushes == 'scheduled' then
   enqueue_push(keys, now, has_live_stream(rows, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
 end
 reply[5] = PUSH_NOW

@@ -1,8 +1,9 @@
--- The transfers of a device, newest first, as positions in its list.
+-- A page of a device's transfers, newest first, as entries of its list.
 -- Keys and arguments: transferList in scripts.ts.
+-- uses: transfers/offers
 -- RETURNS OK, <created>-<transfer>, ...
-local from = cursor == '' and '(' .. device .. '>' or '(' .. device .. '=' .. cursor
-local members = redis.call('ZREVRANGEBYLEX', keys.inbox, from, '[' .. device .. '=', 'LIMIT', 0, count)
 local reply = { 'OK' }
-for _, member in ipairs(members) do reply[#reply + 1] = string.sub(member, #device + 2) end
+for _, member in ipairs(listed_transfers(keys.offers, device, cursor, count)) do
+  reply[#reply + 1] = string.match(member, ' all (.*)$')
+end
 return reply

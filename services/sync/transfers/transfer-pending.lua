@@ -1,10 +1,10 @@
--- The transfers that a device has not accepted and that a stream starting at a position does not get from the log.
--- Keys and arguments: transferOwed in scripts.ts.
--- uses: clock
+-- The offers that a device has not accepted, without those that a stream which starts at the position gets from the log.
+-- Keys and arguments: transferPending in scripts.ts.
+-- uses: clock transfers/offers
 -- RETURNS OK, transfer id, ...
 local now, start, reply = now_ms(), tonumber(string.match(position, '^%d+')), { 'OK' }
-for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')) do
-  local log_id, id = string.match(member, '%+([^:]*):(.*)$')
+for _, member in ipairs(pending_offers(keys.offers, device)) do
+  local log_id, id = string.match(member, ' pending ([^:]*):(.*)$')
   local at = tonumber(string.match(log_id, '^%d+'))
   local comes_by_log = at > start and #redis.call('XRANGE', keys.log, log_id, log_id) == 1
   if now - at <= REDELIVERY_MS and not comes_by_log then reply[#reply + 1] = id end

@@ -1,9 +1,9 @@
--- What one side is doing: kept in the record, and forwarded to both parties at most four times a second, the newest
--- winning, without a place in the log. What came too early is forwarded by a later call without phase and file. What
--- the receiver has acknowledged of each file counts together as received, which it never takes back.
+-- The phase of one side: kept in the record, and forwarded to both parties at most four times a second, without an entry in
+-- the log. The newest wins: what came too early is forwarded by a later call without phase and file. The bytes that the
+-- receiver has acknowledged of all files count as received, which never falls.
 -- Keys and arguments: transferPhase in scripts.ts.
 -- uses: clock routes transfers/transfer transfers/transfer-view
--- RETURNS OK, transfer as JSON without its end, files ('': a long list), words on the relay, '' or the state that refuses,
+-- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay, '' or the state that refuses,
 --         ms to wait before forwarding ('0': done) | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end

@@ -1,7 +1,7 @@
 -- One transfer, for one of its parties, with all of its files while it is live.
 -- Keys and arguments: transferRead in scripts.ts.
 -- uses: clock transfers/transfer transfers/transfer-view
--- RETURNS OK, transfer as JSON without its end, files, words on the relay | not_found | not_a_party
+-- RETURNS OK, transfer as JSON without its end, files, state in the relay | not_found | not_a_party
 local t = read_transfer(keys.record)
 if not t then return { 'not_found' } end
 if device ~= t.sender and device ~= t.receiver then return { 'not_a_party' } end

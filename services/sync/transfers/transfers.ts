@@ -2,16 +2,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/transfers.ts';
-import type { Operation } from '../http/handler.ts';
+import type { Operation } from '../../server/operation.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
-import type { EnqueuePushes } from '../push/push-queue.ts';
 import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
 import { makeListing } from './listing.ts';
 import type { FileOf, PhaseReport, StoredTransfer, TransferAction, TransferStore } from './store.ts';
 import { headOf, viewFor } from './view.ts';
 
-/** A file as the relay has to know it. */
+/** A file as the relay needs it. */
 export interface RelayedFile {
   role: 'sender' | 'receiver';
   state: string;
@@ -32,21 +31,19 @@ const generationsOf = ({ generations }: Pick<StoredTransfer, 'generations'>): Ge
 interface TransfersParts {
   store: TransferStore;
   isDeadChannel: (channel: string) => boolean;
-  /** Notes, before the write, that the account has something due when the transfer expires. */
-  scheduleDue: (account: string) => Promise<void>;
-  enqueuePushes: EnqueuePushes;
+  /** A transfer has come to this state from another one. */
   onState: (state: string) => void;
-  /** It has ended, and with it what the relay keeps of it. May be repeated. */
+  /** Drops what the relay has of a transfer that has ended. May be repeated. */
   dropRelayed: (account: string, transferId: string, generations: Generations) => Promise<void>;
-  /** How far the uploads are in the relay; without those of which it has nothing. */
+  /** Offsets of the uploads in the relay; without those of which it has nothing. */
   relayOffsets: (transferId: string, generations: Generations) => Promise<ReadonlyMap<number, number>>;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Of those that end with a device. */
+/** Transfers that are read at once when a device is signed out. */
 const PAGE = 50;
 
-/** Of bytes that JSON writes as two characters each: nothing that is text is refused for its length as JSON. */
+/** Twice the bytes, since JSON may write two for one: no text is refused for its length as JSON alone. */
 const SEALED_JSON_BYTES = 2 * LIMITS.sealedBytes + 2;
 
 function checkInit({ files, sealed }: InitTransfer): void {
@@ -60,7 +57,7 @@ function checkInit({ files, sealed }: InitTransfer): void {
   if (first) throw new BatonError('invalid_request', `${first.path} ${first.message}`, { errors });
 }
 
-/** What the store has against an offer is its target: the device itself. */
+/** `invalid_request` of the store means that the target is the device itself: says so. */
 function namingTarget({ to }: InitTransfer, error: unknown): unknown {
   if (!(error instanceof BatonError && error.code === 'invalid_request')) return error;
   const flaw = { path: to === undefined ? '/body/to_device_id' : '/body/to', message: 'is the device itself' };
@@ -68,20 +65,20 @@ function namingTarget({ to }: InitTransfer, error: unknown): unknown {
 }
 
 /**
- * Files between two devices of an account: who offers what to whom, and how far it got. The bytes go elsewhere. Transfers
- * are given as JSON, as the store has them.
+ * Files between two devices of an account: who offers what to whom, and how far it is. The bytes go elsewhere. Transfers are
+ * handed on as JSON, as the store has them.
  */
 export function makeTransfers(parts: TransfersParts) {
-  const { store, isDeadChannel, scheduleDue, enqueuePushes, onState, dropRelayed, relayOffsets, onFailure } = parts;
+  const { store, isDeadChannel, onState, dropRelayed, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
 
-  /** What is left of it in the relay is dropped when its time is over. */
+  /** If this fails, the relay drops the rest when its time is over. */
   function onEnded(account: string, transferId: string, stored: Pick<StoredTransfer, 'generations'>): void {
     const failed = (error: unknown) => onFailure('relay cleanup', error);
     dropRelayed(account, transferId, generationsOf(stored)).catch(failed);
   }
 
-  /** Forwards the newest phase of a transfer when its turn comes; one timer a transfer. */
+  /** Forwards the newest phase of a transfer in `inMs`. One timer a transfer. */
   function forwardLater({ account, deviceId }: DeviceCaller, transferId: string, inMs: number): void {
     if (waiting.has(transferId)) return;
     const forward = async () => {
@@ -91,14 +88,14 @@ export function makeTransfers(parts: TransfersParts) {
     };
     const timer = setTimeout(() => {
       forward().catch((error: unknown) => {
-        // It ended meanwhile: its last state was told.
+        // It ended meanwhile, and an event has its last state.
         if (!(error instanceof BatonError && error.status < 500)) onFailure('forward phase', error);
       });
     }, inMs);
     waiting.set(transferId, timer);
   }
 
-  /** With how far each file has come in the relay; without the relay's store the transfer can still be shown. */
+  /** With the offset of each file in the relay; without them where the relay's store is away. */
   async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<string> {
     const { state, sender } = headOf(stored);
     const uploads = stored.relayInUse && stored.files !== null && sender.device_id === deviceId;
@@ -115,20 +112,20 @@ export function makeTransfers(parts: TransfersParts) {
       { operation, isGuest }: { operation: Operation; isGuest: boolean },
     ) {
       checkInit(wanted);
-      await scheduleDue(account);
+      const transferId = uuidv7();
       const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
-        transferId: uuidv7(),
+        transferId,
         files: packFiles(wanted.files),
         sealed: wanted.sealed ?? null,
-        ...{ isGuest, operation },
+        isGuest,
+        operation,
       };
-      const { stored, receiver, routes } = await enqueuePushes(account, (pushes) =>
-        store.init(account, deviceId, offer, pushes),
-      ).catch((error: unknown) => {
+      const { stored, receiver, routes } = await store.init(account, deviceId, offer).catch((error: unknown) => {
         throw namingTarget(wanted, error);
       });
-      onState('PENDING');
+      // A repetition is answered with the transfer of the first one.
+      if (headOf(stored).transfer_id === transferId) onState('PENDING');
       const isOnline = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
       return { transfer: viewFor(deviceId, stored), isOnline };
     },
@@ -146,10 +143,10 @@ export function makeTransfers(parts: TransfersParts) {
       };
       const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
       const error = code === undefined ? null : { code, detail: null };
-      const stored = await store.act(account, { deviceId, transferId, action, phase, error });
-      const transfer = await shownTo(deviceId, transferId, stored);
+      const { stored, isNew } = await store.act(account, { deviceId, transferId, action, phase, error });
       const { state } = headOf(stored);
-      onState(state);
+      if (isNew) onState(state);
+      const transfer = await shownTo(deviceId, transferId, stored);
       if (isFinal(state)) onEnded(account, transferId, stored);
       return transfer;
     },
@@ -161,12 +158,12 @@ export function makeTransfers(parts: TransfersParts) {
       return viewFor(actor.deviceId, stored);
     },
 
-    /** For the relay, through which bytes pass of which nobody tells: its time begins anew. */
+    /** For the relay: while bytes pass, no phase may come, so the time of the transfer begins anew. */
     async keep({ account, deviceId }: DeviceCaller, { transferId }: FileOf): Promise<void> {
       await store.tell(account, deviceId, transferId, { phase: null });
     },
 
-    /** The receiver has stored a file of the relay up to here: progress, told as a phase is. */
+    /** The receiver has stored a file of the relay up to here: progress, which is forwarded as a phase is. */
     async acknowledged(actor: DeviceCaller, { transferId, index }: FileOf, bytes: number): Promise<void> {
       const report = { phase: null, acknowledged: { index, bytes } };
       const { waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
@@ -183,24 +180,27 @@ export function makeTransfers(parts: TransfersParts) {
       return { ...known, generation: begun?.generation ?? null, base: begun?.base ?? 0 };
     },
 
-    setGeneration: store.setGeneration,
+    beginGeneration: store.beginGeneration,
+    rewindGeneration: store.rewindGeneration,
+    notifySender: store.notifySender,
     setDelivered: store.setDelivered,
 
     ...makeListing(store),
 
-    /** Ends everything live that a device takes part in: it was signed out. May be repeated. */
+    /** Ends everything live that a device takes part in, and clears its list: it was signed out. May be repeated. */
     async cancelAllOf(account: string, deviceId: string): Promise<void> {
       for (let after = ''; ; ) {
         const page = await store.list(account, deviceId, after, PAGE);
         for (const entry of page) await cancelListed({ account, deviceId }, entry);
+        await store.unlist(account, deviceId, page);
         if (page.length < PAGE) return;
         after = page.at(-1) as string;
       }
     },
 
     /**
-     * Removes all transfers of an account, live ones after their parties were told, with what the relay has of them.
-     * Throws when some of it may be left; then it has to be repeated.
+     * Removes all transfers of an account with what the relay has of them; live ones are cancelled first. Throws when some
+     * may be left; then it has to be repeated.
      */
     async eraseAll(account: string): Promise<void> {
       for (const transferId of await store.all(account)) {
@@ -210,11 +210,12 @@ export function makeTransfers(parts: TransfersParts) {
       }
     },
 
-    /** What the due mechanism runs when a transfer's time is over. */
+    /** What the sweep of due things runs when a transfer's time is over. */
     async expire(account: string, job: string): Promise<void> {
       const transferId = job.slice('transfer:'.length);
-      const generations = await store.expire(account, transferId);
-      if (generations) onEnded(account, transferId, { generations });
+      const expired = await store.expire(account, transferId);
+      if (expired?.wasLive) onState('FAILED');
+      if (expired) onEnded(account, transferId, expired);
     },
 
     stop(): void {
@@ -223,11 +224,18 @@ export function makeTransfers(parts: TransfersParts) {
     },
   };
 
+  async function cancel(account: string, deviceId: string, transferId: string, error: object): Promise<StoredTransfer> {
+    const action = { deviceId, transferId, action: 'cancel', phase: undefined, error } as const;
+    const { stored, isNew } = await store.act(account, action);
+    if (isNew) onState('CANCELLED');
+    return stored;
+  }
+
   /** A transfer that has ended, now or before; null when it is gone. */
   async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
     const error = { code: 'erased', detail: null };
     try {
-      return await store.act(account, { deviceId: '', transferId, action: 'cancel', phase: undefined, error });
+      return await cancel(account, '', transferId, error);
     } catch (refusal) {
       if (refusal instanceof BatonError && refusal.code === 'not_found') return null;
       throw refusal;
@@ -238,9 +246,7 @@ export function makeTransfers(parts: TransfersParts) {
     const transferId = entry.slice(entry.indexOf('-') + 1);
     const error = { code: 'device_removed', detail: null };
     try {
-      const stored = await store.act(account, { deviceId, transferId, action: 'cancel', phase: undefined, error });
-      onEnded(account, transferId, stored);
-      onState('CANCELLED');
+      onEnded(account, transferId, await cancel(account, deviceId, transferId, error));
     } catch (refusal) {
       // It has ended, or is gone.
       if (!(refusal instanceof BatonError && refusal.status < 500)) throw refusal;

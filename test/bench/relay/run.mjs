@@ -9,6 +9,7 @@ import { freePort, startRedis } from '../../../deploy/local/redis.mjs';
 import { REPLICA_MEMORY } from '../../../deploy/local/service.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup.mjs';
 import { median } from '../figures.mjs';
+import { makePinning } from '../pinning.mjs';
 import { measureEvents } from './events.mjs';
 
 /*
@@ -17,6 +18,9 @@ import { measureEvents } from './events.mjs';
  * `--clients hashing`: with one that is written as one would, and takes the digest of what goes and comes, instead of one
  * that costs next to nothing. `--clients curl`: with the one that people use.
  * `--events`: instead, what ten relays cost the latency of messages.
+ * `--beside name=folder,...`: also other builds of Baton, to hold two ways of doing it against each other, with
+ * `--only baton,name`. `--pin`: servers on one half of the processors, Redis and the clients on the other. `--heap`: MiB that
+ * replicas have as heap; the image sets 422 in a container of 768 MiB, and the figures of the relay depend on it.
  */
 
 const MIB = 1024 * 1024;
@@ -30,11 +34,15 @@ const { values } = parseArgs({
     only: { type: 'string', default: 'pipe,plain,baton' },
     events: { type: 'boolean', default: false },
     clients: { type: 'string', default: 'bare' },
+    beside: { type: 'string', default: '' },
+    pin: { type: 'boolean', default: false },
+    heap: { type: 'string' },
     profile: { type: 'string' },
   },
 });
 const rounds = Number(values.rounds);
 const kinds = values.events ? ['baton'] : values.only.split(',');
+const pinning = makePinning(values.pin);
 
 requireNode();
 installPackages();
@@ -72,10 +80,10 @@ function cpuOf(pid) {
 }
 const peakOf = (pid) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-async function startReplica(prefix, execArgv) {
+async function startReplica(folder, prefix, execArgv) {
   const [port, admin] = [await freePort(), await freePort()];
   const child = start(
-    at('../../../dist/services/sync/main.js'),
+    `${folder}/services/sync/main.js`,
     [],
     {
       APP_IDENTITY: 'dev',
@@ -143,10 +151,13 @@ const SERVERS = {
       },
     };
   },
-  async baton() {
+  async baton(folder = at('../../../dist')) {
     const prefix = `bench-${randomBytes(5).toString('hex')}`;
-    const flags = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
-    const [one, two] = [await startReplica(prefix, flags), await startReplica(prefix, flags)];
+    const flags = [
+      ...(values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []),
+      ...(values.heap ? [`--max-old-space-size=${values.heap}`] : []),
+    ];
+    const [one, two] = [await startReplica(folder, prefix, flags), await startReplica(folder, prefix, flags)];
     return {
       children: [one.child, two.child],
       ports: [one.port, two.port],
@@ -174,17 +185,24 @@ const SERVERS = {
   },
 };
 
+for (const other of values.beside.split(',').filter(Boolean)) {
+  const [name, folder] = other.split('=');
+  SERVERS[name] = () => SERVERS.baton(folder);
+}
+
 const CLIENTS = { bare: './client.mjs', hashing: './hashing-client.mjs', curl: './curl-client.mjs' };
 const client = at(CLIENTS[values.clients]);
 const [sender, receiver] = [start(client), start(client)];
 const redisPid = Number(/process_id:(\d+)/.exec(await redis.info('server'))[1]);
+for (const pid of [redisPid, sender.pid, receiver.pid]) pinning.pin('load', pid);
 
 async function run(server, count, size) {
   const files = [];
   for (let i = 0; i < count; i++) files.push(await server.file(size));
-  const cpu = () => server.children.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
+  // Baton's first replica takes what is sent, its last one gives it out.
+  const cpuOfEach = () => server.children.map(({ pid }) => cpuOf(pid));
   await redis.config('RESETSTAT');
-  const [cpuBefore, redisBefore, startedMs] = [cpu(), cpuOf(redisPid), performance.now()];
+  const [before, redisBefore, startedMs] = [cpuOfEach(), cpuOf(redisPid), performance.now()];
   const both = [heard(sender), heard(receiver)];
   receiver.send({ side: 'down', requests: files.map(({ down }) => down) });
   sender.send({ side: 'up', requests: files.map(({ up }) => up) });
@@ -196,9 +214,12 @@ async function run(server, count, size) {
   const seconds = (performance.now() - startedMs) / 1000;
   clearInterval(watch);
   const gb = (count * size) / 1e9;
+  const spent = cpuOfEach().map((cpu, i) => (cpu - before[i]) / gb);
   const figures = {
     mb_per_second: (gb * 1000) / seconds,
-    servers_cpu_per_gb: (cpu() - cpuBefore) / gb,
+    servers_cpu_per_gb: spent.reduce((sum, cpu) => sum + cpu, 0),
+    sending_cpu_per_gb: spent[0],
+    receiving_cpu_per_gb: spent.at(-1),
     redis_cpu_per_gb: (cpuOf(redisPid) - redisBefore) / gb,
     redis_mib: memory,
     peak_mib: Math.max(...server.children.map(({ pid }) => peakOf(pid))),
@@ -218,11 +239,12 @@ const cases = [
 const servers = {};
 for (const kind of kinds) {
   servers[kind] = await SERVERS[kind]();
+  for (const { pid } of servers[kind].children) pinning.pin('servers', pid);
   // The first GB costs twice as much: code is compiled after it has run for a while.
   await run(servers[kind], 4, 256 * MIB);
 }
 process.stdout.write(
-  `${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, ${values.clients} clients, median of ${rounds}\n`,
+  `${cpus().length} x ${cpus()[0]?.model}, Node ${process.versions.node}, append-only file ${values.appendonly ? 'every second' : 'off'}, ${values.clients} clients, pinning: ${pinning.text}, median of ${rounds}\n`,
 );
 if (values.events) {
   const [, many] = cases;
@@ -245,6 +267,7 @@ for (const { name, count, size } of values.events ? [] : cases) {
     process.stdout.write(
       `  ${kind.padEnd(6)} ${of('mb_per_second').toFixed(0).padStart(5)} MB/s (${ratio((r) => r.mb_per_second).toFixed(2)})` +
         `  CPU s/GB: servers ${of('servers_cpu_per_gb').toFixed(2)} redis ${of('redis_cpu_per_gb').toFixed(2)}` +
+        ` (sending ${of('sending_cpu_per_gb').toFixed(2)}, receiving ${of('receiving_cpu_per_gb').toFixed(2)})` +
         ` (all: ${(floor ? median(found[kind].map((round, i) => cpu(round) / floor[i].servers_cpu_per_gb)) : Number.NaN).toFixed(2)})` +
         `  peak MiB: server ${of('peak_mib').toFixed(0)} redis ${of('redis_mib').toFixed(0)}\n`,
     );

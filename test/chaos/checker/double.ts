@@ -81,7 +81,7 @@ function checkAccount(account: string, devices: DeviceHistory[], history: Histor
 }
 
 /**
- * On one stream no event comes twice, and no message, but for those that it is owed anew by another `ready`. Over two
+ * On one stream no event comes twice, and no message, but for those that another `ready` makes pending anew. Over two
  * streams they may, under the same id.
  */
 function checkStreams({ account, device, frames }: DeviceHistory): Violation[] {

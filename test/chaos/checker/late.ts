@@ -1,5 +1,5 @@
 import { type Connection, type DeviceHistory, faultsOf, type History, type Operation } from '../history.ts';
-import { isCovered, messagesById, namesByAccount, owedBy, placesOf, sightsOf } from './owed.ts';
+import { isCovered, messagesById, namesByAccount, pendingBy, placesOf, sightsOf } from './pending.ts';
 import { hasLoss } from './positions.ts';
 import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
@@ -36,7 +36,7 @@ export function checkLate(history: History, resets: Map<string, Reset[]>): Viola
     const [from, dueAt] = windowOf(operation);
     // What the store forgot meanwhile there may be nothing of to bring.
     if (hasLoss(faults, from, dueAt)) continue;
-    for (const { device, key, what, isKept } of owedBy(operation, names, messages)) {
+    for (const { device, key, what, isKept } of pendingBy(operation, names, messages)) {
       const own = byName.get(device);
       const stream = own && openFor(own, answeredAt, dueAt);
       if (own === undefined || stream === undefined || (own.sights.get(key) ?? Infinity) <= dueAt) continue;

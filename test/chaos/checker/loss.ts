@@ -8,7 +8,7 @@ import {
   lostUntil,
   type Operation,
 } from '../history.ts';
-import { isCovered, messagesById, namesByAccount, owedBy, passedAt, placesOf, sightsOf } from './owed.ts';
+import { isCovered, messagesById, namesByAccount, pendingBy, passedAt, placesOf, sightsOf } from './pending.ts';
 import { hasLoss } from './positions.ts';
 import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
@@ -88,7 +88,7 @@ export function checkLoss(history: History, resets: Map<string, Reset[]>): Viola
   for (const operation of operations) {
     if (operation.outcome !== 'acknowledged') continue;
     const { number, account, sentAt, answeredAt: at } = operation;
-    for (const { device, isKept, key, what } of owedBy(operation, names, messages)) {
+    for (const { device, isKept, key, what } of pendingBy(operation, names, messages)) {
       const own = served.get(device);
       const dueAt = own?.dues.find((due) => due - ARRIVES_WITHIN_MS >= at);
       if (own === undefined || dueAt === undefined) continue;

@@ -26,7 +26,7 @@ export interface Reset {
   frame: Frame & { name: 'ready' };
   /** The position that was given up, as far as the device was told of it. */
   position: string | null;
-  /** The stream had been greeted before, and may have moved on since it told its position: past events for others. */
+  /** The stream had its `ready` before, and may have moved on since it told its position: past events for others. */
   isAnew: boolean;
   /** The device's, before the reset and after. */
   passes: Pass[];

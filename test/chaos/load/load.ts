@@ -37,7 +37,7 @@ export class Load {
   readonly #random: Random;
   /** What comes to a device, and when, no seed determines: it must not decide what the others do. */
   readonly #ackRandom: Random;
-  readonly #owed = new Map<ChaosDevice, Map<string, number>>();
+  readonly #pending = new Map<ChaosDevice, Map<string, number>>();
   #timers: NodeJS.Timeout[] = [];
   #due = 0;
   #leaving = false;
@@ -56,7 +56,7 @@ export class Load {
         ...{ account, id: `${account}-${name}-chaos`, name, now, random: random.fork(`device ${i}`) },
         chooseUrl: () => fleet.choose().process.url,
         replicaNameOf: (url) => fleet.nameOf(url),
-        onMessage: (receiver, messageId) => this.#owe(receiver, messageId),
+        onMessage: (receiver, messageId) => this.#enqueue(receiver, messageId),
       });
       this.devices.push(device);
       this.accounts.set(account, [...(this.accounts.get(account) ?? []), device]);
@@ -117,27 +117,27 @@ export class Load {
     }
   }
 
-  #owe(device: ChaosDevice, messageId: string): void {
-    const owed = this.#owed.get(device) ?? new Map<string, number>();
-    this.#owed.set(device, owed);
-    if (owed.has(messageId)) return;
+  #enqueue(device: ChaosDevice, messageId: string): void {
+    const pending = this.#pending.get(device) ?? new Map<string, number>();
+    this.#pending.set(device, pending);
+    if (pending.has(messageId)) return;
     const lateMs = this.#ackRandom.next() * 100 < LATE_ACK_PERCENT ? LATE_ACK_MS : 0;
-    owed.set(messageId, this.#parts.now() + this.#ackRandom.next() * ACK_EVERY_MS + lateMs);
+    pending.set(messageId, this.#parts.now() + this.#ackRandom.next() * ACK_EVERY_MS + lateMs);
   }
 
   #acknowledge(): void {
     if (this.publishing.inFlight > MOST_IN_FLIGHT) return;
     const now = this.#parts.now();
-    for (const [device, owed] of this.#owed) {
-      const due = [...owed].filter(([, at]) => at <= now).map(([id]) => id);
+    for (const [device, pending] of this.#pending) {
+      const due = [...pending].filter(([, at]) => at <= now).map(([id]) => id);
       if (due.length === 0) continue;
       const ids = due.slice(0, 100);
       // Not again before the answer; after a failure a little later.
-      for (const id of ids) owed.set(id, Number.POSITIVE_INFINITY);
+      for (const id of ids) pending.set(id, Number.POSITIVE_INFINITY);
       void this.publishing.acknowledge(device, ids).then((done) => {
         for (const id of ids) {
-          if (done) owed.delete(id);
-          else owed.set(id, this.#parts.now() + ACK_EVERY_MS);
+          if (done) pending.delete(id);
+          else pending.set(id, this.#parts.now() + ACK_EVERY_MS);
         }
       });
     }

@@ -177,7 +177,7 @@ describe('loss', () => {
     expect(found(planted.history)).toEqual([]);
   });
 
-  test('a device that was away in every quiet moment since is owed nothing yet', () => {
+  test('a device that was away in every quiet moment since has nothing pending yet', () => {
     planted.ask('message', 100);
     Object.assign(planted.of('a-1').connections[0] ?? {}, { closedAt: 50 });
     planted.quiet(60_000, ['a-0']);

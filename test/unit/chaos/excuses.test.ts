@@ -44,7 +44,7 @@ describe('a stream that is open and silent in the middle of a run', () => {
     expect(found()).toEqual([]);
   });
 
-  test('is told by a reset with a cause that events are missing, and is still owed what waits in its mailbox', () => {
+  test('is told by a reset with a cause that events are missing, and still has pending what waits in its mailbox', () => {
     planted.ask('clipboard', 100);
     for (let i = 0; i < 250; i++) planted.receive('a-0', 200 + i, { name: 'clipboard:cleared' }, `${2_000 + i}-1`);
     planted.of('a-0').frames.splice(1, 0, { ...clipboard(1), at: 150, id: '1100-1', connection: 1 });

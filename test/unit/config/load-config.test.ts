@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, ConfigError, loadConfig } from '../../../services/sync/config/config.ts';
+import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { type Config, loadConfig } from '../../../services/sync/config/config.ts';
 import { configTable } from '../../../services/sync/config/settings.ts';
 
 type Env = Record<string, string>;
@@ -299,6 +300,15 @@ describe('the number of streams', () => {
     expect(config.hub.maxStreams).toBe(857);
     expect(load(DEV, 1_024)).toMatchObject({ hub: { maxStreams: 857 }, warnings: [] });
     expect(config.warnings).toEqual([expect.stringContaining('APP_HUB_MAX_STREAMS is lowered to 857')]);
+  });
+
+  test('above what was measured on one replica is warned of, where somebody chose it or lives by it', () => {
+    const many = { ...DEV, APP_HUB_MAX_STREAMS: '12000' };
+    expect(load(many, 20_000).warnings).toEqual([expect.stringMatching(/lets 12000 streams in, and only 10000 were/)]);
+    expect(load({ ...DEV, APP_HUB_MAX_STREAMS: '10000' }, 20_000).warnings).toEqual([]);
+    expect(load(DEV, 20_000).warnings).toEqual([]);
+    expect(load(PRODUCTION, 20_000).warnings).toContainEqual(expect.stringMatching(/lets 17936 streams in/));
+    expect(load(PRODUCTION, 1_024).warnings).not.toContainEqual(expect.stringMatching(/streams/));
   });
 
   test('is what was asked for where there are enough files', () => {

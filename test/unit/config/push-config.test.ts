@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError, loadConfig } from '../../../services/sync/config/config.ts';
+import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { loadConfig } from '../../../services/sync/config/config.ts';
 import { vapidKeyId } from '../../../services/sync/config/push.ts';
 import { makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
 
@@ -61,10 +62,10 @@ test('outside of production push is on, with keys that are made on the first sta
 });
 
 test('in production there is no web push without keys, and a warning says so', () => {
-  const config = loadConfig(PRODUCTION);
+  const config = loadConfig(PRODUCTION, 10_000);
   expect(config.push).toMatchObject({ vapidKeys: [], vapidSubject: null, fcm: null, apns: null });
   expect(config.warnings).toEqual([expect.stringContaining('push has no keys')]);
-  expect(loadConfig({ ...PRODUCTION, APP_PUSH_ENABLED: 'false' }).warnings).toEqual([]);
+  expect(loadConfig({ ...PRODUCTION, APP_PUSH_ENABLED: 'false' }, 10_000).warnings).toEqual([]);
 });
 
 test('in production keys are demanded where push is switched on', () => {

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { makeAdminApp } from '../../../services/sync/http/admin.ts';
-import { makeLogger } from '../../../services/sync/telemetry/logger.ts';
+import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 
 const logger = makeLogger({ level: 'silent', server: 'test' });

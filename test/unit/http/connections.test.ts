@@ -3,9 +3,9 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import { makeConnectionsFull } from '../../../services/sync/http/connections-full.ts';
-import { makeConnectionCap } from '../../../services/sync/http/connection-cap.ts';
-import { type RunningServer, startServer } from '../../../services/sync/http/server.ts';
+import { makeConnectionsFull } from '../../../services/sync/http/limits/connections-full.ts';
+import { makeConnectionCap } from '../../../services/sync/http/limits/connection-cap.ts';
+import { type RunningServer, startServer } from '../../../services/server/http/server.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 
 const HOST = '127.0.0.1';
@@ -113,8 +113,8 @@ test('a client that takes nothing of its answer is cut off, and one that does is
   const app: RequestListener = (_req, res) => void Readable.from(pieces).pipe(res);
   const server = await startServer({ app, host: HOST, port: 0, stuckMs: 2_000 });
   running.push(server);
-  const deaf = open(server).pause();
-  const closed = new Promise((resolve) => deaf.once('close', resolve));
+  const paused = open(server).pause();
+  const closed = new Promise((resolve) => paused.once('close', resolve));
   const reader = open(server);
   const whole = new Promise<void>((resolve) => {
     let taken = 0;
@@ -123,9 +123,9 @@ test('a client that takes nothing of its answer is cut off, and one that does is
       if (taken > pieces.length * 64 * 1024) resolve();
     });
   });
-  for (const socket of [deaf, reader]) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  for (const socket of [paused, reader]) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   // A paused socket hears of its end only by what it sends.
-  const nagging = setInterval(() => deaf.write(' '), 50);
+  const nagging = setInterval(() => paused.write(' '), 50);
   await Promise.all([closed, whole]);
   clearInterval(nagging);
   expect(reader.destroyed).toBe(false);

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { openApiDocument } from '../../../services/sync/http/openapi/document.ts';
+import { openApiDocument } from '../../../services/sync/http/documents/openapi/document.ts';
 import { findFileFlaws } from '../../../services/sync/transfers/file-names.ts';
 import { ERRORS } from '../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';

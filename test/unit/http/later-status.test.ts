@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../../services/sync/http/openapi/document.ts';
+import { openApiDocument } from '../../../services/sync/http/documents/openapi/document.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 
 test('bytes that can be had later are a 503, and those outside the file a 416', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { type RunningServer, startServer } from '../../../services/sync/http/server.ts';
+import { type RunningServer, startServer } from '../../../services/server/http/server.ts';
 import type { Call, Handlers } from '../../../services/sync/http/handler.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { fillPath } from '../../../shared/contract/route.ts';

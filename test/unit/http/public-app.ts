@@ -1,14 +1,15 @@
 import type { RequestHandler } from 'express';
-import { type AccountQueue, makeAccountQueue } from '../../../services/sync/http/account-queue.ts';
-import { makeDocumentHandlers } from '../../../services/sync/http/documents.ts';
+import { type AccountQueue, makeAccountQueue } from '../../../services/sync/http/limits/account-queue.ts';
+import { makeDocumentHandlers } from '../../../services/sync/http/documents/documents.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
-import { makeReplicaLimits } from '../../../services/sync/http/replica-limit.ts';
+import { makeReplicaLimits } from '../../../services/sync/http/limits/replica-limit.ts';
 import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
-import { makeReferenceFiles } from '../../../services/sync/http/reference/files.ts';
+import { makeReferenceFiles } from '../../../services/sync/http/documents/reference/files.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
-import { makeLogger } from '../../../services/sync/telemetry/logger.ts';
+import { makeLogger } from '../../../services/server/telemetry/logger.ts';
+import { sendAway } from '../../../services/sync/streams/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
@@ -47,7 +48,7 @@ function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
   return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
 }
 
-/** The public port as the replica builds it, with stubs for rooms, and what it logged and counted. */
+/** The public port as the replica builds it, with stubs for modules, and what it logged and counted. */
 export function publicApp(parts: Parts = {}) {
   const lines: Record<string, unknown>[] = [];
   const logger = makeLogger(
@@ -63,6 +64,7 @@ export function publicApp(parts: Parts = {}) {
     addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
     replicaLimits: makeReplicaLimits({ scale: parts.rateScale ?? 0 }),
     accountQueue: parts.accountQueue ?? makeAccountQueue(),
+    sendAway,
     isRevoked: () => false,
     onCaller: () => undefined,
     requireRow: () => Promise.resolve(),
@@ -76,10 +78,10 @@ export function publicApp(parts: Parts = {}) {
     const hit = values.find((value) => Object.entries(labels).every(([label, text]) => value.labels[label] === text));
     return hit?.value ?? 0;
   };
-  /** The routes whose answers were timed. */
+  /** Where the routes begin whose answers were timed. */
   const timed = async (): Promise<unknown[]> => {
     const { values } = await metrics.http_request_duration_seconds.get();
-    return [...new Set(values.map(({ labels }) => labels.route))];
+    return [...new Set(values.map(({ labels }) => labels.prefix))];
   };
   return { app, lines, counted, timed };
 }

@@ -1,6 +1,6 @@
-import { rateLimitHeaders, scaledLimit } from '../../../services/sync/http/rate-limit-headers.ts';
+import { rateLimitHeaders, scaledLimit } from '../../../services/server/rate-limit-headers.ts';
 
-test('a group that a room counts has the same headers as one that counts addresses', () => {
+test('a group that a module counts has the same headers as one that counts addresses', () => {
   expect(rateLimitHeaders('message', { limit: 120, remaining: 0, resetSeconds: 11.2 })).toEqual({
     RateLimit: '"message"; r=0; t=12',
     'RateLimit-Policy': '"message"; q=120; w=60',

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { makeReplicaLimits } from '../../../services/sync/http/replica-limit.ts';
+import { makeReplicaLimits } from '../../../services/sync/http/limits/replica-limit.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';

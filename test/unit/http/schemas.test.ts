@@ -2,8 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { BrokerSessions, EndedSession, IssuedSession, VerifiedIdentity } from '../../../shared/contract/broker.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { makeValidator } from '../../../services/server/http/request/validation.ts';
 
-/* A replica that starts does not compare its schemas with the schema of schemas. */
+/* A replica that starts neither compares its schemas with the schema of schemas nor compiles them. */
 
 const ajv = new Ajv2020();
 
@@ -24,3 +26,19 @@ test.each([...schemas, ...Object.entries({ BrokerSessions, EndedSession, IssuedS
 test('a schema that is none is told here', () => {
   expect(ajv.validateSchema({ type: 'strnig' })).toBe(false);
 });
+
+test.each(Object.entries<Route>(ROUTES))(
+  'the schemas of %s are compiled by the first request without a doubt',
+  (_, route) => {
+    const validator = makeValidator(route);
+    const refused: unknown[] = [];
+    for (const part of ['params', 'query', 'body'] as const) {
+      try {
+        validator[part]({});
+      } catch (error) {
+        refused.push(error);
+      }
+    }
+    for (const error of refused) expect(error).toBeInstanceOf(BatonError);
+  },
+);

@@ -1,4 +1,4 @@
-import { type Announcement, Announcer } from '../../../services/sync/redis/announcer.ts';
+import { type Announcement, Announcer } from '../../../services/sync/redis/bus/announcer.ts';
 import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
 
 const { jest } = import.meta;
@@ -27,9 +27,9 @@ function setUp({
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) as Answer;
     return answer === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve(answer);
   });
-  const rings = jest.fn(notify);
-  const announcer = new Announcer({ publish, notify: rings, isDeadChannel, metrics });
-  return { announcer, publish, rings, counts };
+  const notified = jest.fn(notify);
+  const announcer = new Announcer({ publish, notify: notified, isDeadChannel, metrics });
+  return { announcer, publish, notified, counts };
 }
 
 beforeEach(() => void jest.useFakeTimers());
@@ -101,28 +101,28 @@ test('to a replica that is dead nothing is repeated', async () => {
   expect(counts).toContain('repeated given_up');
 });
 
-test('an account whose announcement may be lost is rung at once, again after a failure, and once for many', async () => {
+test('an account whose announcement may be lost is notified at once, again after a failure, and once for many', async () => {
   let failures = 2;
   const notify = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve());
-  const { announcer, rings, counts } = setUp({ notify });
+  const { announcer, notified, counts } = setUp({ notify });
   for (let i = 0; i < 5; i++) announcer.notifyAccount('baton:{ann}:log', 'repeated');
-  expect(rings.mock.calls).toEqual([['ann']]);
+  expect(notified.mock.calls).toEqual([['ann']]);
 
   await jest.advanceTimersByTimeAsync(60 * SECOND);
   // Twice in vain, once done, and once more for those that came meanwhile.
-  expect(rings).toHaveBeenCalledTimes(4);
+  expect(notified).toHaveBeenCalledTimes(4);
   expect(counts).toEqual(['rung repeated']);
 });
 
-test('after a command of unknown outcome an account is rung when it may have come late, and when very late', async () => {
-  const { announcer, rings } = setUp();
+test('after a command of unknown outcome an account is notified when it may have come late, and when very late', async () => {
+  const { announcer, notified } = setUp();
   announcer.notifyAccount('baton:{ann}:log', 'unknown');
-  expect(rings).not.toHaveBeenCalled();
+  expect(notified).not.toHaveBeenCalled();
 
   await jest.advanceTimersByTimeAsync(1 * SECOND);
-  expect(rings).toHaveBeenCalledTimes(1);
+  expect(notified).toHaveBeenCalledTimes(1);
   await jest.advanceTimersByTimeAsync(60 * SECOND);
-  expect(rings).toHaveBeenCalledTimes(2);
+  expect(notified).toHaveBeenCalledTimes(2);
 });
 
 test('once stopped it says nothing more', async () => {

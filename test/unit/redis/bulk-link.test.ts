@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { type RedisAddress, redisAddress } from '../../../services/sync/config/redis.ts';
-import { BulkLink } from '../../../services/sync/redis/bulk-link.ts';
+import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
+import { BulkLink } from '../../../services/sync/redis/bulk/bulk-link.ts';
 
-/** A store that greets and then says nothing more, as one whose machine is gone. */
+/** A store that answers the handshake and then says nothing more, as one whose machine is gone. */
 let server: Server;
 const sockets = new Set<Socket>();
 beforeAll(async () => {

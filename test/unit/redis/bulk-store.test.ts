@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pino from 'pino';
-import { type RedisAddress, redisAddress } from '../../../services/sync/config/redis.ts';
-import { BulkStore } from '../../../services/sync/redis/bulk-store.ts';
+import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
+import { BulkStore } from '../../../services/sync/redis/bulk/bulk-store.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 
 test('a replica has only so many connections for bytes in use at a time', async () => {

@@ -1,6 +1,6 @@
 import { once, EventEmitter } from 'node:events';
-import { Bus, type BusEvent } from '../../../services/sync/redis/bus.ts';
-import type { Loss } from '../../../services/sync/redis/subscriber.ts';
+import { Bus, type BusEvent } from '../../../services/sync/redis/bus/bus.ts';
+import type { Loss } from '../../../services/sync/redis/bus/subscriber.ts';
 
 interface Opened {
   channel: string;
@@ -27,20 +27,20 @@ async function setUp() {
         },
       };
     },
-    listener: {
-      event: (event) => events.push(event),
-      unlogged: (account, name, to, data) => told.push(`unlogged ${account} ${name} ${to} ${data}`),
-      presence: (account, version) => told.push(`presence ${account} ${version}`),
-      revoked: (account, deviceId, reason) => told.push(`revoked ${account} ${deviceId} ${reason}`),
-      login: (pollId, word) => told.push(`login ${pollId} ${word}`),
-      superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
-      relay: (file) => told.push(`relay ${file}`),
-    },
-    onGap(cause) {
+    onFailure: (task) => told.push(`failed ${task}`),
+  });
+  bus.listenTo({
+    event: (event) => events.push(event),
+    unlogged: (account, name, to, data) => told.push(`unlogged ${account} ${name} ${to} ${data}`),
+    presence: (account, version) => told.push(`presence ${account} ${version}`),
+    revoked: (account, deviceId, reason) => told.push(`revoked ${account} ${deviceId} ${reason}`),
+    login: (pollId, word) => told.push(`login ${pollId} ${word}`),
+    superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
+    relay: (file) => told.push(`relay ${file}`),
+    gap(cause) {
       told.push(`gap ${cause}`);
       gaps.emit(cause);
     },
-    onFailure: (task) => told.push(`failed ${task}`),
   });
   await bus.listen('first');
   return { bus, opened, told, events, gaps, state, latest: () => opened.at(-1) as Opened };

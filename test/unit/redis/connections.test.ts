@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { type RedisAddress, redisAddress } from '../../../services/sync/config/redis.ts';
+import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
 import {
   close,
   type Connection,
   connectCommands,
   connectSubscriber,
-} from '../../../services/sync/redis/connections.ts';
+} from '../../../services/server/redis/connections.ts';
 import { startOwnRedis } from '../../support/own-redis.ts';
 
 const KINDS = { commands: connectCommands, subscriber: connectSubscriber };

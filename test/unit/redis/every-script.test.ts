@@ -1,4 +1,4 @@
-import { bindScript } from '../../../services/sync/redis/bound-script.ts';
+import { bindScript } from '../../../services/server/redis/scripts/bound-script.ts';
 import { declaredScripts, scriptFiles } from '../../support/declared-scripts.ts';
 import { connectTo, sharedRedisUrl } from '../../support/redis.ts';
 

@@ -1,4 +1,4 @@
-import { freeMemory } from '../../../services/sync/relay/memory.ts';
+import { freeMemory } from '../../../services/sync/relay/upload/memory.ts';
 
 test('memory that is one part alone is free at once', () => {
   const part = Buffer.alloc(64 * 1024, 'baton');

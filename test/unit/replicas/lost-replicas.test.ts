@@ -17,7 +17,7 @@ function setUp() {
   let before = new Set(there);
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 2_000) {
-      lostReplicas.note(before, (id) => there.has(id));
+      lostReplicas.observe(before, (id) => there.has(id));
       before = new Set(there);
       await jest.advanceTimersByTimeAsync(2_000);
     }
@@ -31,11 +31,11 @@ test('an id that has been gone for 12 s is named once, and counts as dead once n
   expect(asked).toEqual([]);
   there.delete('a');
   await pass(12_000);
-  expect(lostReplicas.silent()).toEqual([]);
+  expect(lostReplicas.unheard()).toEqual([]);
   expect(lostReplicas.take()).toEqual(['a']);
   expect(lostReplicas.take()).toEqual([]);
   await pass(8_000);
-  expect(lostReplicas.silent()).toEqual(['a']);
+  expect(lostReplicas.unheard()).toEqual(['a']);
   await pass(20_000);
   expect(asked).toEqual(['a', 'a', 'a']);
 });
@@ -44,14 +44,14 @@ test('it is forgotten when no row of it can count as open any more, or when it i
   const { there, lostReplicas, pass } = setUp();
   there.clear();
   await pass(24_000);
-  expect(lostReplicas.silent().sort()).toEqual(['a', 'b']);
+  expect(lostReplicas.unheard().sort()).toEqual(['a', 'b']);
   there.add('b');
   await pass(2_000);
-  expect(lostReplicas.silent()).toEqual(['a']);
+  expect(lostReplicas.unheard()).toEqual(['a']);
   await pass(150_000);
-  expect(lostReplicas.silent()).toEqual(['a']);
+  expect(lostReplicas.unheard()).toEqual(['a']);
   await pass(60_000);
-  expect(lostReplicas.silent()).toEqual([]);
+  expect(lostReplicas.unheard()).toEqual([]);
 });
 
 test('one that is only cut off from the leases is alive as long as somebody listens on its channel', async () => {
@@ -59,14 +59,14 @@ test('one that is only cut off from the leases is alive as long as somebody list
   heard.add('a');
   there.delete('a');
   await pass(60_000);
-  expect(lostReplicas.silent()).toEqual([]);
+  expect(lostReplicas.unheard()).toEqual([]);
   heard.delete('a');
   await pass(4_000);
   heard.add('a');
   await pass(2_000);
   heard.delete('a');
   await pass(4_000);
-  expect(lostReplicas.silent()).toEqual([]);
+  expect(lostReplicas.unheard()).toEqual([]);
   await pass(2_000);
-  expect(lostReplicas.silent()).toEqual(['a']);
+  expect(lostReplicas.unheard()).toEqual(['a']);
 });

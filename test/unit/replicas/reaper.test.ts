@@ -1,3 +1,4 @@
+import type { AccountSets } from '../../../services/sync/replicas/account-sets.ts';
 import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
 import { Reaper } from '../../../services/sync/replicas/reaper.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
@@ -5,7 +6,7 @@ import type { Replica } from '../../../services/sync/replicas/replica.ts';
 /** What the store holds of a replica `old` and one account of its, and the reaper of another replica. */
 function makeScene() {
   const held = { counters: new Set(['old']), reaping: new Map<string, string>(), accounts: new Set(['ann']) };
-  const scene = { held, graceMs: 0, looks: [] as string[], unreachable: '', failures: [] as unknown[] };
+  const scene = { held, graceMs: 0, reconciled: [] as string[], unreachable: '', failures: [] as unknown[] };
   let table = { counters: new Set(held.counters), reaping: new Map(held.reaping) };
   let before = held.counters;
   const beat = () => {
@@ -16,11 +17,13 @@ function makeScene() {
   const replica = {
     id: 'me',
     beat,
-    // Its counter stood still from one beat to the next.
-    dead: () => [...table.counters].filter((id) => before.has(id)).map((id) => ({ id, counter: '1' })),
-    orphans: () => [...table.reaping].map(([id, reaper]) => ({ id, reaper })),
-    isReaping: (id: string) => table.reaping.get(id) === 'me',
-    takeVanished: () => [],
+    detector: {
+      // Its counter stood still from one beat to the next.
+      dead: () => [...table.counters].filter((id) => before.has(id)).map((id) => ({ id, counter: '1' })),
+      orphans: () => [...table.reaping].map(([id, reaper]) => ({ id, reaper })),
+      isReaping: (id: string) => table.reaping.get(id) === 'me',
+      takeLost: () => [],
+    },
   };
   const claim = (id: string, isThere: boolean) => {
     if (isThere) {
@@ -33,21 +36,24 @@ function makeScene() {
     claim: (id: string) => claim(id, held.counters.has(id)),
     takeOver: (id: string, reaper: string) =>
       claim(id, (held.reaping.get(id) ?? '') === reaper && !held.counters.has(id)),
-    someAccounts: (id: string) =>
-      id === scene.unreachable ? Promise.reject(new Error('away')) : Promise.resolve([...held.accounts]),
-    dropAccount: (_id: string, account: string) => Promise.resolve(void held.accounts.delete(account)),
     finishReaping: (id: string) => Promise.resolve(void held.reaping.delete(id)),
   };
+  const accounts = {
+    some: (id: string) =>
+      id === scene.unreachable ? Promise.reject(new Error('away')) : Promise.resolve([...held.accounts]),
+    drop: (_id: string, account: string) => Promise.resolve(void held.accounts.delete(account)),
+    forget: () => Promise.resolve(),
+  };
   const reconcile = () => {
-    scene.looks.push(table.reaping.has('old') ? 'dead' : 'alive');
-    return Promise.resolve({ againInMs: scene.graceMs, transitions: { online: 0, offline: 0 } });
+    scene.reconciled.push(table.reaping.has('old') ? 'dead' : 'alive');
+    return Promise.resolve(scene.graceMs);
   };
   const reaper = new Reaper({
     replica: replica as unknown as Replica,
     leases: leases as unknown as LeaseStore,
+    accounts: accounts as unknown as AccountSets,
     reconcile,
     onReaped: () => undefined,
-    onTransitions: () => undefined,
     onFailure: (error) => void scene.failures.push(error),
   });
   /** As after a beat, to its end. */
@@ -59,7 +65,7 @@ function makeScene() {
   return { scene, held, run };
 }
 
-test('every account of a dead replica is looked at while the replica counts as dead, and again while a grace runs', async () => {
+test('every account of a dead replica is reconciled while the replica counts as dead, and again while a grace runs', async () => {
   const { scene, held, run } = makeScene();
   scene.graceMs = 10;
   await run();
@@ -68,14 +74,14 @@ test('every account of a dead replica is looked at while the replica counts as d
   await run();
 
   expect(scene.failures).toEqual([]);
-  expect(scene.looks).toEqual(['dead', 'dead']);
+  expect(scene.reconciled).toEqual(['dead', 'dead']);
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
 
 test.each([
   ['with the lease of the dead one back', ['old']],
   ['and the lease stays lost', []],
-])('a claim that the store lost, %s, is made again before anybody looks', async (_, leases) => {
+])('a claim that the store lost, %s, is made again before anything is reconciled', async (_, leases) => {
   const { scene, held, run } = makeScene();
   scene.graceMs = 10;
   await run();
@@ -85,7 +91,7 @@ test.each([
   for (let i = 0; i < 4; i++) await run();
 
   expect(scene.failures).toEqual([]);
-  expect(scene.looks).not.toContain('alive');
+  expect(scene.reconciled).not.toContain('alive');
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
 });
 

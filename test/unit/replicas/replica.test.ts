@@ -1,6 +1,6 @@
 import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
 import { Replica } from '../../../services/sync/replicas/replica.ts';
-import type { Bus } from '../../../services/sync/redis/bus.ts';
+import type { Bus } from '../../../services/sync/redis/bus/bus.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 
 const { jest } = import.meta;
@@ -60,7 +60,7 @@ describe('a replica on its bus', () => {
   /** Beats are 2 s; what the store takes and what is heard is said by the test. */
   async function startAlone() {
     jest.useFakeTimers();
-    const store = { takes: true, renewed: 0 };
+    const store = { takes: true, takesNonces: true, hasLease: true, renewed: 0 };
     let isUp = true;
     const [onSilentSubscriber, onNewId] = [jest.fn(), jest.fn()];
     const onBeat = jest.fn((ok: boolean) => {
@@ -73,7 +73,7 @@ describe('a replica on its bus', () => {
       store.renewed += 1;
       const maps = { counters: new Map([[replica.id, '1']]), reaping: new Map() };
       return store.takes
-        ? Promise.resolve({ ...maps, renewed: true, revocations: '', atMs: performance.now() })
+        ? Promise.resolve({ ...maps, renewed: store.hasLease, revocations: '', atMs: performance.now() })
         : away();
     };
     const bus = {
@@ -82,7 +82,7 @@ describe('a replica on its bus', () => {
         return performance.now() - heardMs;
       },
     };
-    const nonce = () => (store.takes ? done() : away());
+    const nonce = () => (store.takes && store.takesNonces ? done() : away());
     const replica: Replica = new Replica({
       leases: { renew, start: done, nonce, claim: () => Promise.resolve(true) } as unknown as LeaseStore,
       bus: bus as unknown as Bus,
@@ -139,6 +139,38 @@ describe('a replica on its bus', () => {
     replica.beatAgain();
     await jest.advanceTimersByTimeAsync(6_000);
     expect(onNewId).not.toHaveBeenCalled();
+    await replica.stop();
+  });
+
+  test('whose channel cannot be reached takes a new id within 8 s, and as long after again', async () => {
+    const { replica, store, onNewId } = await startAlone();
+    store.takesNonces = false;
+    await replica.start();
+    const first = replica.id;
+    await jest.advanceTimersByTimeAsync(14_100);
+    expect(onNewId.mock.calls).toEqual([[first, 'mute channel']]);
+    const second = replica.id;
+    await jest.advanceTimersByTimeAsync(2_000);
+    store.takesNonces = true;
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(onNewId.mock.calls).toEqual([
+      [first, 'mute channel'],
+      [second, 'mute channel'],
+    ]);
+    await replica.stop();
+  });
+
+  test('that lost its lease too does not leave the new channel for what the former one did not take', async () => {
+    const { replica, store, onNewId } = await startAlone();
+    await replica.start();
+    const first = replica.id;
+    store.takesNonces = false;
+    await jest.advanceTimersByTimeAsync(4_100);
+    store.hasLease = false;
+    await jest.advanceTimersByTimeAsync(2_000);
+    store.hasLease = true;
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(onNewId.mock.calls).toEqual([[first, 'lease lost']]);
     await replica.stop();
   });
 

@@ -12,7 +12,7 @@ function makeFakeStore() {
   let nowMs = NOW;
   let fails = false;
   const store = {
-    async bury(tombstones: Tombstone[]) {
+    async addTombstones(tombstones: Tombstone[]) {
       list = list.filter(({ atMs }) => atMs > nowMs - 24 * HOUR_MS);
       for (const tombstone of tombstones) {
         if (list.some(({ deviceId }) => deviceId === tombstone.deviceId)) continue;
@@ -219,7 +219,7 @@ test('also when nobody else is signed out, and a store that lost it meanwhile is
 
   fake.lose();
   await beat();
-  const { version } = await fake.store.bury([]);
+  const { version } = await fake.store.addTombstones([]);
   await beat();
   expect(fake.version()).toBe(version);
 });

@@ -36,7 +36,7 @@ test('it is told of a decision all the same', async () => {
   expect(await waiting).toBe('look');
 });
 
-test('a poll whose bell got lost looks again by itself', async () => {
+test('a poll whose wakeup got lost checks again by itself', async () => {
   const [wake, tookMs] = await timed(makePolls().wait('a', LONG_MS, never));
   expect(wake).toBe('look');
   expect(tookMs).toBeLessThan(LONG_MS / 2);

@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { Hub } from '../../../services/sync/streams/hub.ts';
-import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts';
+import type { AccountSets } from '../../../services/sync/replicas/account-sets.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
 import type { Attached, StreamStore } from '../../../services/sync/streams/store.ts';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
@@ -38,8 +38,8 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as StreamStore;
   const hub = new Hub({
     store,
-    reconcileAccount: () => Promise.resolve({ againInMs: 0, transitions: { online: 0, offline: 0 } }),
-    leases: { addAccount: () => Promise.resolve() } as unknown as LeaseStore,
+    reconcileAccount: () => Promise.resolve(0),
+    accounts: { add: () => Promise.resolve() } as unknown as AccountSets,
     replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
     modules: {
       readPresence: () => Promise.resolve({ version: 1, devices: [] }),
@@ -65,7 +65,7 @@ afterEach(() => void jest.useRealTimers());
 
 const missedOne = { account: 'ann', name: 'message', to: '', prev: '8-8', id: '9-9', data: '{}', appendedAtMs: 9 };
 
-test('a stream that is opened anew while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
+test('a stream that is sent another ready while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
   const { hub, client, attach, open } = setUp([
     opened('new'),
     // It lost its position, and between this attach and its answer another one came first.
@@ -83,7 +83,7 @@ test('a stream that is opened anew while a later comparison overtakes it goes on
   hub.stop();
 });
 
-test('one to which the store told presence that it has lost since gets another ready, also when that fails at first', async () => {
+test('one to which the store told presence that it has lost since is sent another ready, also when that fails at first', async () => {
   const { hub, client, attach, open } = setUp([
     { ...opened('new'), presenceVersion: 5 },
     ...[{ ...ATTACHED, presenceVersion: 2 }, 'fails' as const],

@@ -14,7 +14,13 @@ function setUp(...outcomes: (boolean | 'fails')[]) {
     return outcome === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve(outcome);
   });
   const [attachLater, onFailure] = [jest.fn(), jest.fn()];
-  return { stream, restoreRow, attachLater, onFailure, keep: makeRowKeeper({ restoreRow, attachLater, onFailure }) };
+  return {
+    stream,
+    restoreRow,
+    attachLater,
+    onFailure,
+    keep: makeRowKeeper({ restoreRow, sweeper: { attachLater }, onFailure }),
+  };
 }
 
 test('a row that could not be put back is tried again, though no newer presence says that it is missing', async () => {

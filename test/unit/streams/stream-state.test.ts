@@ -118,7 +118,7 @@ describe('a stream', () => {
     }
     // What is public says who it is, or is a part with methods of its own.
     expect(Object.keys(stream).sort()).toEqual(
-      ['account', 'attaches', 'caller', 'device', 'id', 'position', 'rotation', 'socket', 'state'].sort(),
+      ['account', 'askedAtMs', 'attaches', 'caller', 'device', 'id', 'position', 'rotation', 'socket', 'state'].sort(),
     );
   });
 

@@ -27,7 +27,7 @@ test('the time counts from the first write that was not taken', () => {
   expect(socket.isTooSlow(31_001)).toBe(true);
 });
 
-test('a client that leaves more than 512 KiB waiting is too slow at once', () => {
+test('a client with more than 512 KiB unsent is too slow at once', () => {
   const { socket } = setUp();
   socket.write(Buffer.alloc(512 * 1024), 1_000);
   expect(socket.isTooSlow(1_001)).toBe(false);

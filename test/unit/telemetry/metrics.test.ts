@@ -25,3 +25,16 @@ test('two replicas in one process do not count together', async () => {
   one.streams.set(5);
   expect((await other.streams.get()).values).toMatchObject([{ value: 0 }]);
 });
+
+/** What each may take, in seconds: a poll and its mint, a script on a connection that dies and is made anew, a repeated announcement. */
+test.each([
+  ['http_request_duration_seconds', 30],
+  ['redis_command_duration_seconds', 3],
+  ['delivery_latency_seconds', 31],
+  ['push_delay_seconds', 60],
+] as const)('the slowest that is allowed falls into a bucket of %s', async (name, seconds) => {
+  const metrics = makeMetrics({ version: '1' });
+  metrics[name].observe(seconds);
+  const text = await metrics.registry.getSingleMetricAsString(`baton_${name}`);
+  expect(text).toMatch(/_bucket\{le="[\d.]+"\} 1$/m);
+});

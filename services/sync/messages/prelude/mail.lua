@@ -2,14 +2,18 @@
 -- added on sending); `bytes` -> bytes of all. Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts
 -- by device, then by age.
 
+local function count_mail(key, device)
+  return redis.call('ZLEXCOUNT', key, '[' .. device .. ':', '(' .. device .. ';')
+end
+
 local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json)
   redis.call('HSET', keys.mail, message_id, table.concat({ log_id, sender, bytes, #holders, open_json }, '\n'))
   redis.call('HINCRBY', keys.mail, 'bytes', bytes)
   for _, device in ipairs(holders) do redis.call('ZADD', keys.inbox, 0, device .. ':' .. log_id .. ':' .. message_id) end
 end
 
--- Takes a message out of one mailbox; the last holder takes the text with it.
--- RETURNS the device that sent it ('' for none), or nil when this device does not hold it.
+-- Takes a message out of one mailbox; with the last holder the text goes.
+-- RETURNS the device that sent it ('': without a device), or nil when this device does not hold it.
 local function drop_mail(keys, device, message_id)
   local stored = redis.call('HGET', keys.mail, message_id)
   if not stored then return nil end
@@ -25,15 +29,15 @@ local function drop_mail(keys, device, message_id)
   return sender
 end
 
--- Offers renew the inbox, and not the mail: a text that expired leaves its member behind.
+-- Drops these members with their texts; also one whose text has expired.
 local function drop_members(keys, device, members)
   for _, member in ipairs(members) do
     if not drop_mail(keys, device, string.match(member, '([^:]*)$')) then redis.call('ZREM', keys.inbox, member) end
   end
 end
 
--- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that whoever reads
--- or counts next finds nothing that is over.
+-- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that the next read
+-- or count finds nothing expired.
 local function purge_mail(keys, device, now, seconds)
   local before = '(' .. device .. ':' .. int(now - seconds * 1000)
   drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before))

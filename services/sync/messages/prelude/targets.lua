@@ -1,14 +1,13 @@
--- To whom messages to all devices went, as remembered answers say it: each list of devices once, and with the answer a
--- digit for each target. (An answer to a message to 63 devices would hold up to 8 KB of the same ids and names.)
--- A hash: `l<digest>` is a list, a line `<id> <name>` for each device, the sender too; `t<digest>` when an answer last
--- referred to it, in ms, a minute too early at most.
-local TARGETS_MS = 720000
+-- The devices that messages to all devices went to. A remembered answer does not repeat up to 8 KB of ids and names: it
+-- refers to a list that is kept once, and adds a digit for each target.
+-- A hash: `l<digest>` is a list, with a line `<id> <name>` for each device, the sender included; `t<digest>` is when an
+-- answer last referred to the list, in ms, at most a minute too early.
+local TARGETS_MS = 1000 * (LIMITS.idempotencySeconds + 120)
 local TARGETS_AGAIN_MS = 60000
--- Devices come, go and are renamed: so many lists are kept, the newest, of up to 6.4 KB each.
-local MOST_LISTS = 256
--- The list of fewer devices is as short as what refers to it.
+-- A list of fewer devices is no longer than what would refer to it.
 local MANY_TARGETS = 4
 
+-- Devices come, go and are renamed. Only the newest lists are kept.
 local function make_space(key, now)
   local lists = {}
   for _, field in ipairs(redis.call('HKEYS', key)) do
@@ -18,13 +17,13 @@ local function make_space(key, now)
   end
   table.sort(lists, function(a, b) return a.at > b.at end)
   for i, list in ipairs(lists) do
-    if i >= MOST_LISTS or now - list.at > TARGETS_MS then
+    if i >= LIMITS.targetLists or now - list.at > TARGETS_MS then
       redis.call('HDEL', key, 't' .. list.digest, 'l' .. list.digest)
     end
   end
 end
 
--- The digest of the list of these rows, kept for as long as an answer can be asked for again.
+-- Keeps the list of these rows for as long as an answer can be asked for again. RETURNS its digest.
 local function keep_targets(key, now, flat)
   local lines = {}
   for i = 1, #flat, 2 do lines[#lines + 1] = flat[i] .. ' ' .. string.match(flat[i + 1], '^[^\n]*') end
@@ -38,8 +37,8 @@ local function keep_targets(key, now, flat)
   return digest
 end
 
--- What is remembered of targets: them as JSON; or, of many, nothing, the digest of their list and a digit for each:
--- 1: refused, 2: pushed.
+-- What an answer remembers of its targets: JSON; of many '[]', the digest of their list, and a digit for each (1: refused,
+-- 2: pushed).
 local function brief_targets(key, now, flat, targets)
   if #targets < MANY_TARGETS then return { cjson.encode(targets) } end
   local digits = {}

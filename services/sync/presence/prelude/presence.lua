@@ -1,20 +1,21 @@
--- Presence is what was last ANNOUNCED: device -> '1<since_ms>' online, '0<last_seen_ms>' offline; `v` -> version.
--- Reconciling compares it with the routes, changes what differs, raises the version and rings the account.
--- A device whose last stream closed less than `grace` ago is left online; the caller looks again after `wait` ms.
--- Only devices with a row count, and streams without a device under `~<name>`.
+-- Presence is what was last announced: device -> '1<since_ms>' online, '0<last_seen_ms>' offline; `v` -> version.
+-- Only devices with a row are in it, and streams without a device as `~<name>`.
+-- (After `clock` and `routes`.)
 local PRESENCE_SECONDS = 90 * 86400
 
--- Closed rows that are kept: every script reads all rows, and whoever opens streams without end must not make that dear.
+-- So many closed rows are kept: every script reads all rows, and a client that opens streams without end must not make
+-- that expensive.
 local CLOSED_KEPT = 128
 
--- Splits the routes into live and closed devices and drops the rows that are over. `dead`: channels of dead replicas.
+-- Drops the rows that are over. `dead`: channels whose routes count as gone.
+-- RETURNS sets by device: has an open stream; last seen by its ended streams; when the last of them closed.
 local function sort_routes(key, rows, now, dead)
   local live, seen, closed, kept = {}, {}, {}, {}
   for _, row in ipairs(rows) do
     if row.open and not dead[row.channel] then
       live[row.device] = true
     else
-      -- One that closes in the future was closed before the clock was set back: its grace counts as over.
+      -- A time in the future is from before the clock was set back: the grace counts as over.
       if row.closed > 0 and row.closed <= now then closed[row.device] = math.max(closed[row.device] or 0, row.closed) end
       seen[row.device] = math.max(seen[row.device] or 0, row.closed, row.seen)
       if row.closed == 0 or now - row.closed > GONE_MS then redis.call('HDEL', key, row.id) else kept[#kept + 1] = row end
@@ -23,7 +24,7 @@ local function sort_routes(key, rows, now, dead)
   end
   if #kept > CLOSED_KEPT then
     table.sort(kept, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
-    -- The latest of each device says until when it has its grace.
+    -- The latest of each device stays: its grace is counted from it.
     for i = CLOSED_KEPT + 1, #kept do
       if closed[kept[i].device] ~= kept[i].closed then redis.call('HDEL', key, kept[i].id) end
     end
@@ -31,7 +32,8 @@ local function sort_routes(key, rows, now, dead)
   return live, seen, closed
 end
 
--- A new version, and every replica of the account is rung to read it. It rises across failovers, because time does.
+-- Makes a new version and notifies every replica that has a stream of the account. At least the time in ms, so that it
+-- rises also where a failover lost the last one.
 local function raise_version(keys, rows, now)
   local version = math.max(tonumber(redis.call('HGET', keys.presence, 'v') or '0') + 1, now)
   redis.call('HSET', keys.presence, 'v', int(version))
@@ -40,7 +42,9 @@ local function raise_version(keys, rows, now)
   return version
 end
 
--- RETURNS version, wait (0: nothing to look at again), devices gone online, devices gone offline.
+-- Compares presence with the routes, changes what differs, and raises the version if something did (or if `bump`).
+-- A device whose last stream closed less than `grace` ms ago stays online.
+-- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline
 local function reconcile(keys, rows, now, grace, dead, bump)
   local live, seen, closed = sort_routes(keys.routes, rows, now, dead)
   local flat, states, wait, on, off = redis.call('HGETALL', keys.presence), {}, 0, 0, 0

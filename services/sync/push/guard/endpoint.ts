@@ -8,7 +8,7 @@ const SCHEME = 'https://';
 /**
  * Why an endpoint that a browser sent may not be stored, in one word, or null when it may. Endpoints are addresses that
  * anybody can make this service connect to, so only one spelling passes: what was sent must name the host exactly as the
- * parser understood it. That leaves no room for user info, escapes, backslashes, other digits or other notations of an
+ * parser understood it. That excludes user info, escapes, backslashes, other digits or other notations of an
  * address. What the name resolves to is judged when it is connected to.
  */
 export function checkEndpoint(endpoint: string, rules: EndpointRules): string | null {

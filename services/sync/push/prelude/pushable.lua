@@ -1,11 +1,11 @@
--- What still waits for a device from one peer.
+-- What is still pending for a device from one peer. (After `offers`.)
 
--- More offers than a device may make in the hour for which one is worth a push.
+-- More than a device may offer in the hour for which an offer is worth a push.
 local OFFERS_READ = 4000
 
--- Messages of this peer ('': without a device) among all in the mailbox, of which `most` are counted.
--- RETURNS how many, the newest id, ms of the oldest, the newest as JSON without its end.
-local function waiting_messages(keys, device, peer, most)
+-- The messages of this peer ('': a sender without a device) in the whole mailbox; at most `most` are counted.
+-- RETURNS how many, id of the newest, ms of the oldest, the newest as JSON without its end.
+local function pending_messages(keys, device, peer, most)
   local count, newest, oldest, text = 0, '', 0, ''
   local members = redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. device .. ';', '[' .. device .. ':')
   for _, member in ipairs(members) do
@@ -20,19 +20,18 @@ local function waiting_messages(keys, device, peer, most)
   return count, newest, oldest, text
 end
 
--- Offers of this peer that the device has not accepted, whatever the peer offered since; `most` are counted.
--- RETURNS how many, the newest id.
-local function waiting_offers(keys, device, peer, most)
+-- The offers of this peer that the device has not accepted, however much the peer offered since; at most `most` are counted.
+-- RETURNS how many, id of the newest.
+local function pending_offers_of(keys, device, peer, most)
   local waiting, left, count, newest = {}, 0, 0, ''
-  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. '+', '(' .. device .. ',')) do
+  for _, member in ipairs(pending_offers(keys.offers, device)) do
     waiting[string.match(member, '([^:]*)$')] = true
     left = left + 1
   end
   if left == 0 then return 0, '' end
-  local from, to = '(' .. peer .. '>', '[' .. peer .. '='
-  for _, member in ipairs(redis.call('ZREVRANGEBYLEX', keys.inbox, from, to, 'LIMIT', 0, OFFERS_READ)) do
+  for _, member in ipairs(listed_transfers(keys.offers, peer, '', OFFERS_READ)) do
     if left == 0 or count == most then break end
-    local id = string.match(member, '^.-=%d+%-(.*)$')
+    local id = string.match(member, ' all %d+%-(.*)$')
     if waiting[id] then
       if count == 0 then newest = id end
       count, left = count + 1, left - 1

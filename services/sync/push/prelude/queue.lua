@@ -1,9 +1,17 @@
--- Owing pushes, from the scripts that accept what is to be told. (After `routes` and `push`.)
+-- Enqueues pushes, from the scripts that accept what a device should be woken for. (After `routes` and `push`.)
+-- A script may enqueue only when `pushes` is 'scheduled': then its account is in the index of due things already, so that
+-- no push is lost when the replica dies right after this script (push-queue.ts).
 
--- Facts that are due at once, for the caller to run.
+-- Jobs that are due at once, for the caller to push.
 local PUSH_NOW = {}
 
--- Owes a device a push by each of its registrations, in `delay` ms. RETURNS whether it has one.
+-- Whether the script must do nothing now, because the account has subscriptions and is not in the index yet. An account
+-- without subscriptions needs no second trip.
+local function must_schedule(keys, pushes)
+  return pushes == 'unscheduled' and redis.call('EXISTS', keys.push) == 1
+end
+
+-- Enqueues a push in `delay` ms for each of the device's registrations. RETURNS whether it has one.
 local function enqueue_push(keys, now, delay, kind, device, peer, id)
   local enqueued = false
   for _, platform in ipairs(PUSH_PLATFORMS) do

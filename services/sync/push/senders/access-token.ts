@@ -6,7 +6,7 @@ import { post } from './post.ts';
 import { makeProviderToken, type Minted } from './provider-token.ts';
 import { readSigningKey } from './signing-key.ts';
 
-/** What of a Google service account is needed to sign in as it. */
+/** The parts of a Google service account that signing in needs. */
 export interface AccessAccount {
   readonly client_email: string;
   readonly private_key: string;
@@ -16,7 +16,7 @@ export interface AccessAccount {
 
 interface AccessTokenParts {
   account: AccessAccount;
-  /** What the replicas share the token under. */
+  /** The name under which the replicas share the token. */
   name: string;
   texts: SharedTexts;
   dispatcher: Dispatcher;
@@ -26,11 +26,11 @@ interface AccessTokenParts {
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 /** Google allows no more. */
 const ASSERTION_SECONDS = 3_600;
-/** Ended so long before its time, that none is refused for a clock. */
+/** Tokens end here so long before their time, so that none is refused because clocks differ. */
 const EARLY_SECONDS = 300;
 const FETCH_MS = 5_000;
 
-/** No access token was to be had. `isFinal`: this account is refused, and asking again is of no use. */
+/** There was no access token. `isFinal`: this account is refused, so asking again is useless. */
 export class TokenRefused extends Error {
   readonly isFinal: boolean;
 
@@ -76,7 +76,7 @@ export function makeAccessTokens({ account, name, texts, dispatcher, now }: Acce
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
       dispatcher,
-      // Of its own: the push that happened to need the token may have little time left.
+      // With a time limit of its own: the push that needs the token may have little time left.
       signal: AbortSignal.timeout(FETCH_MS),
     }).catch(() => null);
     const grant = answer?.status === 200 ? grantOf(answer.body) : null;

@@ -10,10 +10,10 @@ import type { Socket } from 'node:net';
 import type { ProviderAnswer } from './post.ts';
 
 const CONNECT_MS = 3_000;
-/** Before a connection that was quiet for so long is used, it is asked whether it still lives: middle boxes forget. */
+/** A connection that was quiet for so long is tested by a ping before it is used: middle boxes may have dropped it. */
 const QUIET_MS = 60_000;
 const PING_MS = 2_000;
-/** How long one that was left may stay quiet before it is cut: more than any push takes. */
+/** How long a connection that is no longer used may stay quiet before it is closed: more than any push takes. */
 const LINGER_MS = 15_000;
 const MOST_BYTES = 4_096;
 
@@ -31,7 +31,7 @@ interface ApnsConnectionParts {
   quietMs?: number;
 }
 
-/** What the network did, with a code as sockets have it. */
+/** An error of the network, with a code as sockets have it. */
 const broken = (code: string): Error => Object.assign(new Error('the connection to the provider broke'), { code });
 
 const isAlive = (session: ClientHttp2Session): Promise<boolean> =>
@@ -73,13 +73,13 @@ async function readSome(stream: ClientHttp2Stream): Promise<string> {
   return body.slice(0, MOST_BYTES);
 }
 
-/** One HTTP/2 connection that is kept, and made anew when it ended, was told to go away, or fell silent. */
+/** One HTTP/2 connection that is kept. A new one is made when it ended, got GOAWAY, or stopped answering. */
 export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConnectionParts) {
   let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
   const all = new Set<ClientHttp2Session>();
   const sockets = new Map<ClientHttp2Session, Socket>();
 
-  /** Nothing new begins on it; what is under way may end. */
+  /** No new request begins on it; those under way may end. */
   const leave = (session: ClientHttp2Session) => {
     if (current?.session === session) current = null;
     if (!session.closed) session.close();
@@ -119,14 +119,14 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
     /** Rejects when no answer came. A connection on which one did not come in time is given up. */
     async post({ headers, path, body, signal }: ApnsRequest): Promise<ProviderAnswer> {
       const session = await living();
-      // Who asked has been told that it took too long, and asks again.
+      // The caller has got a time-out already, and tries again.
       signal.throwIfAborted();
       const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
       const giveUp = () => {
         stream.close(constants.NGHTTP2_CANCEL);
         leave(session);
       };
-      // The promises below say it; one that comes after them is of no interest, but must not end the process.
+      // The promises below report errors. A later one does not matter, but must not end the process.
       stream.on('error', () => undefined);
       signal.addEventListener('abort', giveUp, { once: true });
       try {
@@ -143,7 +143,7 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
       current = null;
       const closed = [...all].map((session) => once(session, 'close'));
       for (const session of all) session.destroy();
-      // One that was closed before is destroyed already, and waits for the other side to hang up.
+      // One that was closed before is destroyed already, and waits for the other side to close.
       for (const socket of sockets.values()) socket.destroy();
       await Promise.all(closed);
     },

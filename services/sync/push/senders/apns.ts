@@ -32,10 +32,10 @@ const APNS_HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.pus
 /** Apple refuses tokens older than an hour, and those that change more often than every 20 minutes. */
 const TOKEN_SECONDS = 3_000;
 const LEAST_TOKEN_MS = 1_200_000;
-/** Until then the change of tokens that Apple complained of is a little longer ago. */
+/** The pause before the next try, after which the last change of tokens is long enough ago for Apple. */
 const TOKEN_PAUSE_MS = 60_000;
 
-/** What is shown where the app has no text of its own for the key. */
+/** Shown where the app has no text for the key. */
 const LINES: Record<PushNotice['type'], string> = {
   message: 'New message',
   transfer: 'New files',
@@ -43,7 +43,7 @@ const LINES: Record<PushNotice['type'], string> = {
   test: 'Test',
 };
 
-/** A line that says the kind alone; `mutable-content` lets the app fetch the rest and show that. */
+/** A line with the kind only; `mutable-content` lets the app fetch the rest and show it. */
 const messageOf = (notice: PushNotice): string =>
   JSON.stringify({
     aps: { alert: { 'loc-key': LINES[notice.type] }, sound: 'default', 'mutable-content': 1 },
@@ -117,7 +117,7 @@ export function makeApns({ apns, texts, ca, now }: ApnsParts) {
       if (answer.status !== 403 || wordsOf(answer).reason !== 'ExpiredProviderToken')
         return outcomeOfAnswer(answer, now());
       const next = await tokens.after(token);
-      // Young and yet expired is a clock that is wrong; a new token would only be one too many.
+      // A young token that counts as expired means a wrong clock. A new token would not help, and Apple limits them.
       if (next === null) return retry('token_expired', TOKEN_PAUSE_MS);
       return outcomeOfAnswer(await attempt(next), now());
     },

@@ -27,7 +27,7 @@ const CONNECT_MS = 3_000;
 /** Google asks senders without a `Retry-After` to begin at a minute. */
 const QUOTA_PAUSE_MS = 60_000;
 
-/** Data alone: the app wakes, asks the service, and shows what it likes. All values of `data` must be strings. */
+/** Only data: the app wakes, asks the service, and decides what to show. All values of `data` must be strings. */
 const messageOf = (token: string, notice: PushNotice) => ({
   message: {
     token,
@@ -79,7 +79,7 @@ export function makeFcm({ fcm: { serviceAccount, url = FCM_URL }, texts, ca, now
       try {
         const access = await tokens.get();
         const answer = await attempt(access.text, body, signal);
-        // The same status says that FCM itself was refused, by Apple; no token of ours mends that.
+        // The same status means that Apple refused FCM itself, which no token of ours changes.
         const isOurs = answer.status === 401 && errorCode(answer.body) !== 'THIRD_PARTY_AUTH_ERROR';
         const next = isOurs ? await tokens.after(access) : null;
         return outcomeOfAnswer(next === null ? answer : await attempt(next.text, body, signal), now());

@@ -3,11 +3,11 @@ import type { PushOutcome } from '../sender.ts';
 import type { ProviderAnswer } from './post.ts';
 
 /*
- * What an answer leads to. Reasons are fixed words and a status: nothing that a provider, or whoever stands behind an
- * endpoint, wrote, and nothing of what was sent.
+ * What to do after an answer. Reasons are fixed words and a status: no text that a provider, or the owner of an endpoint,
+ * wrote, and nothing of what was sent.
  */
 
-/** The longest that any push lives: to wait longer is to drop it. */
+/** The longest TTL of a push: a longer pause would drop it. */
 const LONGEST_WAIT_MS = 86_400_000;
 
 const DELIVERED: PushOutcome = { outcome: 'delivered' };
@@ -31,13 +31,13 @@ function retryAfterMs(value: string | null, nowMs: number): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
 }
 
-/** True for what may be answered otherwise next time: too many, too early, or trouble of theirs. */
+/** True for statuses that may differ next time: too many requests, too early, or a fault of the provider. */
 export const isTransient = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
 
 /**
- * The act that a status alone calls for. 401 and 403 are a matter of our keys: they come for all users at once, and must
- * take nobody's registration away.
+ * The outcome that follows from a status alone. 401 and 403 concern our keys: they come for all users at once, and must not
+ * delete registrations.
  */
 export function outcomeOfStatus({ status, retryAfter }: ProviderAnswer, nowMs: number): PushOutcome {
   if (status >= 200 && status <= 299) return DELIVERED;
@@ -48,9 +48,9 @@ export function outcomeOfStatus({ status, retryAfter }: ProviderAnswer, nowMs: n
 
 const TIMEOUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 
-/** The act for a request that got no answer. */
+/** The outcome of a request without an answer. */
 export function outcomeOfError(error: unknown): PushOutcome {
-  // The same act as for a name that does not exist: whoever chose it must not learn which names there are inside.
+  // The same as for an unknown name, so that whoever chose the name does not learn which names exist inside.
   if (error instanceof RefusedAddress) return retry('address_not_allowed');
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || TIMEOUTS.includes(String(code))) return retry('timeout');

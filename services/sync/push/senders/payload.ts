@@ -3,12 +3,12 @@ import type { PushNotice } from '../sender.ts';
 /** Push services take 4,096 bytes, but those that pass on to others as little as 2,744; half of that is left for headers. */
 const MOST_PREVIEW_BYTES = 2_048;
 
-/** All that any provider may see: that there is something, of which kind, how many, and where to ask (contract, Push). */
+/** All that a provider may see: the kind, how many, and the id to ask for (contract, Push). */
 export const payloadOf = ({ type, count, id }: PushNotice) => ({ v: 1, type, count, id }) as const;
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** As much of the text, by whole characters, as leaves the rest room. */
+/** As much of the text as fits with the rest, by whole characters. */
 function shortened(text: string, fits: (text: string) => boolean): string {
   const characters = Array.from(text);
   let [least, most] = [0, characters.length];

@@ -29,11 +29,11 @@ async function readSome(body: Dispatcher.ResponseData['body']): Promise<string> 
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
-      // Leaving the loop ends the connection.
+      // Leaving the loop closes the connection.
       if (bytes >= MOST_BYTES) break;
     }
   } catch {
-    // The status counts; a body that broke off is as good as none.
+    // The status counts. A body that broke off counts as none.
   } finally {
     clearTimeout(tooSlow);
   }

@@ -24,23 +24,23 @@ interface ProviderTokenParts {
   now: () => number;
 }
 
-/** After a failure nobody asks the provider for so long: pushes come by the thousand. */
+/** After a failure the provider is not asked for so long: pushes may come by the thousand. */
 const PAUSE_MS = 5_000;
-/** A provider that refuses every token gets no more than one in so long. */
+/** A provider that refuses every token gets at most one in so long. */
 const REPLACE_EVERY_MS = 60_000;
 
 const parsed = (text: string | null): ProviderToken | null =>
   text === null ? null : (JSON.parse(text) as ProviderToken);
 
 /**
- * The token that the replicas show a provider. One of them makes it, all use it until its time is up. Where the provider
- * refused one, the next is kept under a name that follows from the refused one: so every replica that is refused finds
- * the same successor, and one that starts later gets there over the same steps.
+ * The token that the replicas send to a provider. One of them makes it, and all use it until its time is over. When the
+ * provider refused one, the next is kept under a name that follows from the refused one. So every replica that is refused
+ * finds the same successor, and one that starts later follows the same names.
  */
 export function makeProviderToken({ name, texts, mint, leastAgeMs, now }: ProviderTokenParts) {
   let known: ProviderToken | null = null;
   let replacedAtMs = Number.NEGATIVE_INFINITY;
-  /** By what they are shared under. */
+  /** By the name under which they are shared. */
   const underWay = new Map<string, Promise<ProviderToken>>();
   let failure: { error: unknown; untilMs: number } | null = null;
 
@@ -55,7 +55,7 @@ export function makeProviderToken({ name, texts, mint, leastAgeMs, now }: Provid
     return isFresh(stands) ? stands : made;
   }
 
-  /** One at a time, whoever asks. */
+  /** One at a time for all callers. */
   function fetch(key: string): Promise<ProviderToken> {
     if (failure !== null && now() < failure.untilMs) return Promise.reject(failure.error);
     const joined = underWay.get(key);

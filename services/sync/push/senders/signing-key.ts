@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-/** The private key in a PEM text (PKCS #8), for RS256 or ES256. Throws, without a word of the text, when it is none. */
+/** The private key in a PEM text (PKCS #8), for RS256 or ES256. Throws, without quoting the text, when it is none. */
 export function readSigningKey(pem: string, algorithm: 'RS256' | 'ES256', of: string): KeyObject {
   try {
     const key = createPrivateKey(pem);
@@ -8,7 +8,7 @@ export function readSigningKey(pem: string, algorithm: 'RS256' | 'ES256', of: st
       algorithm === 'RS256' ? key.asymmetricKeyType === 'rsa' : key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
     if (fits) return key;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new Error(`The key of ${of} is none for ${algorithm}`);
 }

@@ -28,7 +28,7 @@ export function makeVapidTokens({ subject, now }: VapidTokensParts) {
       const { Authorization } = webPush.getVapidHeaders(origin, subject, publicKey, privateKey, 'aes128gcm');
       made.delete(name);
       made.set(name, { authorization: Authorization, untilMs: now() + USE_MS });
-      // A map goes by age.
+      // A map iterates by age.
       if (made.size > MOST) made.delete(made.keys().next().value as string);
       return Authorization;
     },

@@ -5,13 +5,13 @@ export interface VapidKey {
   readonly id: string;
   readonly publicKey: string;
   readonly privateKey: string;
-  /** The one that new subscriptions are made with; older ones go on signing for theirs. */
+  /** True for the key of new subscriptions. Older keys go on signing for theirs. */
   readonly current: boolean;
 }
 
 export interface VapidOptions {
   readonly keys: readonly VapidKey[];
-  /** Whom a push service can write to: `mailto:` or `https:`. */
+  /** A contact for push services: `mailto:` or `https:`. */
   readonly subject: string;
 }
 
@@ -41,7 +41,7 @@ export function checkVapidKey({ publicKey, privateKey }: { publicKey: string; pr
 }
 
 const HOST = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/;
-/** RFC 2606, RFC 6761, RFC 6762: names that no mail and no page can be at. */
+/** RFC 2606, RFC 6761, RFC 6762: names that have no mail and no pages. */
 const NOT_REAL = /(^|\.)(localhost|localdomain|local|internal|invalid|test|example|example\.(com|net|org))$/;
 
 function hostOfSubject(subject: string): string | null {
@@ -61,5 +61,5 @@ export function checkSubject(subject: string): string | null {
   return HOST.test(host) ? null : 'must name a host of the internet';
 }
 
-/** Whether a contact that is well written can still be nobody: Apple refuses pushes of such names. */
+/** Whether a well-formed contact cannot exist: Apple refuses pushes with such names. */
 export const isUnreal = (subject: string): boolean => NOT_REAL.test(hostOfSubject(subject) ?? '');

@@ -1,9 +1,9 @@
 -- The log: one stream per account. Entry: p = id of the entry before it, e = event, t = addressees, d = data, s = bytes of
 -- data since the log began, up to here.
 -- Addressees: `*` everybody, `!<device>` everybody but that one, else devices joined by tabs; empty: nobody (a marker).
--- Position = max(now, last + 1)-<32 random bits of the caller>: a promoted primary that lost its tail cannot issue the
--- id of a lost event again for another one.
--- What is no longer than this needs no look at the bytes of the log: 256 of them are 256 KB.
+-- Position = max(now, last + 1)-<32 random bits of the caller>, so that a promoted primary that lost the end of the log
+-- cannot give the id of a lost event to another one.
+-- After data no longer than this the bytes of the log are not checked: 256 such entries are 256 KB.
 local SHORT_BYTES = 1024
 
 -- Drops the oldest entries until the log is short enough again. An entry of an earlier version does not say how long
@@ -37,7 +37,7 @@ local function event_payload(account, id, prev, now, event, to, data)
   return table.concat({ BUS.event, account, id, prev, event, to, int(now), data }, '\n')
 end
 
--- Appends and rings in one step: either the attach of a stream sees the entry, or this sees the stream's route.
+-- Appends and notifies in one step: either the attach of a stream sees the entry, or this sees the stream's route.
 local function append_and_notify(keys, rows, now, random, event, to, data)
   local id, prev = append(keys.log, now, random, event, to, data)
   notify_all(rows, event, event_payload(account_of(keys.log), id, prev, now, event, to, data))

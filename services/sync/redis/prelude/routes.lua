@@ -46,7 +46,7 @@ local function notify(channel, label, payload)
   end
 end
 
--- Rings every replica that holds an open stream of the account, each once.
+-- Notifies every replica that holds an open stream of the account, each once.
 local function notify_all(rows, label, payload)
   local notified = {}
   for _, row in ipairs(rows) do

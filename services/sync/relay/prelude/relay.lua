@@ -1,23 +1,26 @@
--- The state of a file in the relay: a hash. g = generation, base = where it began, end = where its bytes end, taken = what
--- the receiver's connection has taken, got = up to where it has taken everything, skips = '1' when the one that reads
--- began behind that. w / wc = token and channel of the request that sends, r / rc = of the one that reads; a token of ''
--- was there and has left. ww = the sender waits until `taken` is here, rw = the receiver waits until the end is here.
--- A store that is full refuses a script whose first write may need memory, also one that would free some: `renew` first.
--- Its bytes: one stream a generation, so that what a fenced-off sender still sends finds no stream. A chunk's id is the
--- offset of its END: reading from N is what comes after N, and trimming up to N keeps whatever lies across it.
+-- The state of a file in the relay is a hash:
+--   g = generation, base = offset where it began, end = offset where its bytes end
+--   w, wc = token and channel of the request that sends; r, rc = of the one that reads; a token of '' has left
+--   ww = the sender is notified when `taken` is here; rw = the reader is notified when `end` is here
+--   taken = what the receiver's connection has taken; got = up to where it has taken everything
+--   skips = '1' when the one that reads began behind `got`
+-- Its bytes are a stream for each generation, so that what a replaced sender still sends finds none. The id of a chunk
+-- is the offset of its END: reading from N is what comes after N, and trimming to N keeps a chunk that lies across it.
 
+-- First of all writes in each script: a full store refuses a script whose first write may need memory, also one that
+-- would free some.
 local function renew(keys, ttl)
   for _, key in ipairs(keys) do redis.call('PEXPIRE', key, ttl) end
 end
 
--- An empty stream whose last id is the offset: chunks are only added to a stream that exists.
+-- Makes an empty stream whose last id is the offset: chunks are only added to a stream that exists.
 local function begin_stream(stream, offset)
   redis.call('XADD', stream, offset .. '-1', 'd', '')
   redis.call('XDEL', stream, offset .. '-1')
 end
 
--- Takes out what lies behind an offset, as if it had never come. The last id of a stream does not go back, so that it
--- is made anew: milliseconds, for what happens to a chunk or two of a sender that was replaced or had no memory.
+-- Takes out what lies behind an offset, as if it had never come. The last id of a stream does not go back, so the stream is
+-- made anew. That takes milliseconds, and is rare: a chunk or two of a sender that was replaced or found no memory.
 local function cut(stream, offset)
   if not offset or redis.call('EXISTS', stream) == 0 then return end
   local kept = redis.call('XRANGE', stream, '-', offset .. '-0')
@@ -26,7 +29,7 @@ local function cut(stream, offset)
   for _, chunk in ipairs(kept) do redis.call('XADD', stream, chunk[1], unpack(chunk[2])) end
 end
 
--- Where the stream ends and where it begins; nil when it is gone.
+-- Finds where the stream ends and where it begins; nil when there is none.
 local function extent(stream)
   if redis.call('EXISTS', stream) == 0 then return nil end
   local info, last, first = redis.call('XINFO', 'STREAM', stream), nil, nil

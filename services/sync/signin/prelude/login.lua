@@ -1,4 +1,4 @@
--- A login request. What is left of an ended one is its state, and the digests that tell who may hear it.
+-- A login request. An ended one keeps its state, and the digests that show who may read it.
 local TOMBSTONE_MS = 600000
 local KEPT = { state = true, poll = true, code = true, expires = true, decision = true, fence = true }
 
@@ -10,7 +10,7 @@ local function read_login(key)
   return login
 end
 
-local function bury(key, state)
+local function end_login(key, state)
   for _, field in ipairs(redis.call('HKEYS', key)) do
     if not KEPT[field] then redis.call('HDEL', key, field) end
   end
@@ -18,20 +18,20 @@ local function bury(key, state)
   redis.call('PEXPIRE', key, TOMBSTONE_MS)
 end
 
--- The word that refuses a request which is over; nil while it is pending or approved. Nobody ends one of which a session
--- is just being made.
+-- The code that refuses a request which is over; nil while it is pending or approved. A request does not expire while a
+-- session is being made of it.
 local function ended(key, login, now)
   local isOpen = login.state == 'pending' or login.state == 'approved' and now >= tonumber(login.lease or '0')
   if isOpen and now >= tonumber(login.expires) then
-    bury(key, 'expired')
+    end_login(key, 'expired')
     return 'login_expired'
   end
   return ({ denied = 'access_denied', consumed = 'login_consumed', expired = 'login_expired' })[login.state]
 end
 
 -- Nil for the right code, else the reply that refuses it. Wrong codes are limited for one account and this request, until
--- its time is over: nobody else is refused for them, and the request stays as it was. `limit` 0: no limit. One is counted
--- under `operation`, so that a script that is sent twice counts once; '' counts none.
+-- its time is over. No other account is refused for them, and the request stays as it was. `limit` 0: no limit. A wrong
+-- code is counted under `operation`, so that a script that is sent twice counts once; '' counts none.
 local function refuse_code(login, now, digest, tries, limit, operation)
   local is_open = (login.state == 'pending' or login.state == 'approved') and now < tonumber(login.expires)
   local is_limited = is_open and limit > 0

@@ -1,6 +1,6 @@
--- The end of a transfer, and of its record. (After `transfer`.)
+-- The end of a transfer, and of its record. (After `transfer` and `offers`.)
 
--- It has ended: nothing long is kept of it, and it counts as an ended one.
+-- It has ended: long parts of the record go, and it counts as an ended one.
 local function settle_transfer(keys, t, now)
   local stale = { 'slot', 'brief' }
   t.begun = relay_words(t)
@@ -10,23 +10,21 @@ local function settle_transfer(keys, t, now)
   for i = 1, #stale, 1000 do redis.call('HDEL', keys.record, unpack(stale, i, math.min(#stale, i + 999))) end
   if t.brief then t.files = t.brief end
   if #t.sealed > LIMITS.endedListBytes then t.sealed = 'null' end
-  -- A record of an earlier version has its long list in it: what was in no event is not kept.
+  -- A record of an earlier version has its long list in it. A list that no event carried is not kept.
   if tonumber(t.count) > LIMITS.filesInEvents and not t.slot then t.files = '[]' end
-  -- The caller drops what the relay has of them; of very many what a caller that died left there expires by itself.
+  -- The caller drops what the relay has of these files. Of very many this is not kept: what is left there expires by itself.
   if #t.begun > LIMITS.endedListBytes then t.begun = t.relay end
   redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
   redis.call('DEL', keys.files)
-  redis.call('ZREM', keys.inbox, '!live:' .. t.id)
   if t.slot then redis.call('ZREM', keys.transfers, t.slot) end
   redis.call('ZADD', keys.transfers, now, t.id)
 end
 
--- Nothing is left that leads to a transfer; the record, which says where it is listed, goes last.
+-- Removes all that leads to a transfer; the record, which says where it is listed, goes last.
 local function unlist_transfer(keys, t)
-  local listed = t.created .. '-' .. t.id
   redis.call('ZREM', keys.due, 'transfer:' .. t.id)
   redis.call('ZREM', keys.transfers, t.id, t.slot or t.id)
-  redis.call('ZREM', keys.inbox, '!live:' .. t.id, t.receiver .. '+' .. t.log .. ':' .. t.id, t.sender .. '=' .. listed,
-    t.receiver .. '=' .. listed)
+  redis.call('ZREM', keys.offers, pending_offer(t.receiver, t.log, t.id), listed_transfer(t.sender, t.created, t.id),
+    listed_transfer(t.receiver, t.created, t.id))
   redis.call('DEL', keys.files, keys.record)
 end

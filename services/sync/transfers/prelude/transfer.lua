@@ -4,11 +4,9 @@
 -- earlier version always the whole list); `brief` those few of a list of up to 16 that is too long to be kept.
 -- A longer list has a key of its own, which goes when the transfer ends: for each file eight hex digits that say where it
 -- ends in the JSON array behind them, so that one file is read without the others.
--- Per device and in the inbox: `<receiver>+<log id>:<transfer>` while it is not accepted, `<device>=<created>-<transfer>`
--- for the lists of both; `!live:<transfer>` counts against the account's limit.
--- `r<file>` is the generation of a file in the relay and the offset at which that began, or the file's end once it was
--- delivered; `w<file>` what its sender was told of that last, and when; `a<file>` is how far the receiver has acknowledged
--- it. `begun`: the first of these as words, once it has ended.
+-- `r<file>` is the generation of a file in the relay and the offset at which it began, or the file's end once it was
+-- delivered; `w<file>` is what the last event to its sender said of that, and when; `a<file>` is how far the receiver has
+-- acknowledged it. `begun` has all `r<file>` in one text, once the transfer has ended.
 
 local function read_transfer(key)
   local flat, record = redis.call('HGETALL', key), nil
@@ -22,7 +20,7 @@ local function party(id, name)
   return '{"device_id":"' .. id .. '","name":' .. cjson.encode(name) .. '}'
 end
 
--- The transfer as JSON without its end, and without what depends on who is asking: files, uploads, downloads.
+-- The transfer as JSON without its end, and without the parts that depend on which party asks: files, uploads, downloads.
 local function open_json(t)
   return '{"transfer_id":"' .. t.id .. '","state":"' .. t.state .. '","mode":"' .. t.mode .. '","phase":"' .. t.phase
     .. '","sender":' .. party(t.sender, t.sender_name) .. ',"receiver":' .. party(t.receiver, t.receiver_name)

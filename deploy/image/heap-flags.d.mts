@@ -1,0 +1,1 @@
+export function lackingFlags(limit: number | null, given: readonly string[]): string[];

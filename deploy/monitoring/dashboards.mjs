@@ -1,0 +1,239 @@
+/*
+ * The dashboards: what is asked, and how it is called. `npm run generate` makes Grafana's files of it, in
+ * helm/baton/files/dashboards, from where the chart and docker-compose.yml take them. Every query gets the choice of installation and
+ * replica put into its selectors; `$rate` is the interval that fits the picture.
+ */
+
+/** So often a second, by these labels. */
+const rate = (metric, ...labels) => {
+  const legend = labels.map((label) => `{{${label}}}`).join(' ') || 'all';
+  return { [legend]: `sum by (${labels.join(', ')}) (rate(${metric}[$rate]))` };
+};
+/** The time in which so many of them were done. */
+const quantile = (share, metric, ...labels) => {
+  const legend = [`p${share * 100}`, ...labels.map((label) => `{{${label}}}`)].join(' ');
+  return {
+    [legend]: `histogram_quantile(${share}, sum by (${['le', ...labels].join(', ')}) (rate(${metric}_bucket[$rate])))`,
+  };
+};
+const each = (metric) => ({ '{{instance}}': metric });
+
+const late = (le, metric) =>
+  `1 - sum(rate(${metric}_bucket{le=~"${le}([.]0)?"}[$rate])) / sum(rate(${metric}_count[$rate]))`;
+
+export const DASHBOARDS = {
+  overview: {
+    title: 'Baton: overview',
+    panels: [
+      { title: 'Alerts', unit: 'short', queries: { '{{alertname}} {{instance}}': 'ALERTS{alertstate="firing"}' } },
+      { title: 'Answers', unit: 'reqps', queries: rate('baton_http_requests_total', 'status') },
+      {
+        title: 'Errors of ours (objective: 0.1 %)',
+        unit: 'percentunit',
+        queries: {
+          '{{route}}':
+            'sum by (route) (rate(baton_http_requests_total{status=~"5.."}[$rate])) / ignoring (route) group_left sum(rate(baton_http_requests_total[$rate]))',
+        },
+      },
+      { title: 'Time to answer', unit: 's', queries: quantile(0.99, 'baton_http_request_duration_seconds', 'prefix') },
+      {
+        title: 'Objectives: events after 1 s (1 %), streams after 2 s (0.1 %)',
+        unit: 'percentunit',
+        queries: {
+          'events too late': late('1', 'baton_delivery_latency_seconds'),
+          'streams too late': late('2', 'baton_stream_open_duration_seconds'),
+        },
+      },
+      {
+        title: 'From append to stream',
+        unit: 's',
+        queries: {
+          ...quantile(0.5, 'baton_delivery_latency_seconds'),
+          ...quantile(0.99, 'baton_delivery_latency_seconds'),
+        },
+      },
+      {
+        title: 'Streams',
+        unit: 'short',
+        queries: { open: 'sum(baton_streams)', 'all that there is room for': 'sum(baton_streams_limit)' },
+      },
+      {
+        title: 'What people do',
+        unit: 'cps',
+        queries: {
+          messages: 'sum(rate(baton_messages_total[$rate]))',
+          clipboard: 'sum(rate(baton_clipboard_writes_total[$rate]))',
+          'transfers {{state}}': 'sum by (state) (rate(baton_transfers_total[$rate]))',
+        },
+      },
+      {
+        title: 'Replicas by version',
+        unit: 'short',
+        queries: { '{{version}}': 'count by (version) (baton_build_info)' },
+      },
+      { title: 'Error answers by code', unit: 'cps', queries: rate('baton_problems_total', 'code') },
+      {
+        title: 'Refused for their rate or number',
+        unit: 'cps',
+        queries: {
+          '{{group}}': 'sum by (group) (rate(baton_rate_limited_total[$rate]))',
+          'connections: {{cause}}': 'sum by (cause) (rate(baton_http_connections_refused_total[$rate]))',
+        },
+      },
+      {
+        title: 'Work in the background that failed',
+        unit: 'cps',
+        queries: rate('baton_background_failures_total', 'task', 'code'),
+      },
+    ],
+  },
+  streams: {
+    title: 'Baton: streams and drain',
+    panels: [
+      { title: 'Open', unit: 'short', queries: each('baton_streams') },
+      { title: 'Opened, by where they went on', unit: 'cps', queries: rate('baton_streams_opened_total', 'resume') },
+      { title: 'Closed, by why', unit: 'cps', queries: rate('baton_streams_closed_total', 'reason') },
+      { title: 'Time to open', unit: 's', queries: quantile(0.99, 'baton_stream_open_duration_seconds') },
+      { title: 'Told to fetch their state again', unit: 'cps', queries: rate('baton_resets_total', 'reason') },
+      { title: 'Held for slow readers', unit: 'bytes', queries: each('baton_stream_buffer_bytes') },
+      { title: 'Events delivered', unit: 'cps', queries: rate('baton_events_delivered_total', 'event') },
+      { title: 'Behind when attached', unit: 'short', queries: quantile(0.99, 'baton_catchup_events') },
+      { title: 'Devices that come and go', unit: 'cps', queries: rate('baton_presence_transitions_total', 'to') },
+      { title: 'Found behind, by what noticed it', unit: 'cps', queries: rate('baton_gap_repairs_total', 'source') },
+      { title: 'All attached again, by why', unit: 'cps', queries: rate('baton_attach_rounds_total', 'cause') },
+      { title: 'Other repairs', unit: 'cps', queries: rate('baton_repairs_total', 'cause') },
+      { title: 'Draining', unit: 'short', queries: each('baton_draining') },
+      {
+        title: 'For how long they drain',
+        unit: 's',
+        queries: { '{{instance}}': 'baton_drain_duration_seconds', 'at most': 'max(baton_drain_limit_seconds)' },
+      },
+    ],
+  },
+  relay: {
+    title: 'Baton: relay',
+    panels: [
+      { title: 'Bytes', unit: 'Bps', queries: rate('baton_relay_bytes_total', 'direction') },
+      { title: 'Requests under way', unit: 'short', queries: { '{{instance}} {{direction}}': 'baton_relay_active' } },
+      { title: 'Held by requests', unit: 'bytes', queries: each('baton_relay_buffered_bytes') },
+      { title: 'How requests ended', unit: 'cps', queries: rate('baton_relay_outcomes_total', 'direction', 'outcome') },
+      { title: 'Uploads that had to go back', unit: 'cps', queries: rate('baton_relay_rewinds_total', 'cause') },
+      { title: 'Transfers, by the state they came to', unit: 'cps', queries: rate('baton_transfers_total', 'state') },
+    ],
+  },
+  redis: {
+    title: 'Baton: Redis and bus',
+    panels: [
+      { title: 'The store answers', unit: 'bool_yes_no', queries: each('baton_redis_up') },
+      { title: 'The store may evict keys: data is lost', unit: 'bool_yes_no', queries: each('baton_redis_evicts') },
+      { title: 'Reconnects', unit: 'cps', queries: rate('baton_redis_reconnects_total', 'instance') },
+      {
+        title: 'Time of scripts',
+        unit: 's',
+        queries: quantile(0.99, 'baton_redis_command_duration_seconds', 'module'),
+      },
+      {
+        title: 'Scripts',
+        unit: 'cps',
+        queries: rate('baton_redis_command_duration_seconds_count', 'module'),
+      },
+      {
+        title: 'Messages that too few Redis replicas confirmed',
+        unit: 'cps',
+        queries: rate('baton_messages_unconfirmed_total'),
+      },
+      { title: 'The bus is connected', unit: 'bool_yes_no', queries: each('baton_bus_connected') },
+      {
+        title: 'Since a replica heard its own nonce',
+        unit: 's',
+        queries: { '{{instance}}': 'time() - baton_bus_last_heard_timestamp_seconds' },
+      },
+      { title: 'Subscribers made anew', unit: 'cps', queries: rate('baton_bus_rebuilds_total', 'instance') },
+      { title: 'Announcements', unit: 'cps', queries: rate('baton_events_published_total', 'event', 'outcome') },
+      { title: 'Announced again', unit: 'cps', queries: rate('baton_announcements_repeated_total', 'outcome') },
+      {
+        title: 'Accounts rung to compare, or left to the sweep',
+        unit: 'cps',
+        queries: {
+          'rung: {{cause}}': 'sum by (cause) (rate(baton_accounts_rung_total[$rate]))',
+          'left: {{cause}}': 'sum by (cause) (rate(baton_accounts_unrung_total[$rate]))',
+        },
+      },
+      { title: 'Replicas alive, as each believes', unit: 'short', queries: each('baton_nodes_live') },
+      { title: 'Dead replicas cleaned up after', unit: 'cps', queries: rate('baton_nodes_reaped_total', 'cause') },
+      {
+        title: 'Things that became due',
+        unit: 'cps',
+        queries: {
+          ...rate('baton_due_run_total', 'kind', 'outcome'),
+          'put back into the index': 'sum(rate(baton_due_reindexed_total[$rate]))',
+        },
+      },
+    ],
+  },
+  runtime: {
+    title: 'Baton: runtime',
+    panels: [
+      { title: 'Event loop busy', unit: 'percentunit', queries: each('baton_event_loop_utilization_ratio') },
+      { title: 'Event loop late', unit: 's', queries: { 'p99 {{instance}}': 'nodejs_eventloop_lag_p99_seconds' } },
+      { title: 'Processors', unit: 'short', queries: rate('process_cpu_seconds_total', 'instance') },
+      {
+        title: 'Memory',
+        unit: 'bytes',
+        queries: { '{{instance}}': 'process_resident_memory_bytes', 'at most': 'min(baton_memory_limit_bytes)' },
+      },
+      {
+        title: 'Heap, and memory beside it',
+        unit: 'bytes',
+        queries: {
+          'heap {{instance}}': 'nodejs_heap_size_used_bytes',
+          'beside {{instance}}': 'nodejs_external_memory_bytes',
+        },
+      },
+      {
+        title: 'Time in garbage collection',
+        unit: 'percentunit',
+        queries: { '{{kind}}': 'sum by (kind) (rate(nodejs_gc_duration_seconds_sum[$rate]))' },
+      },
+      {
+        title: 'Open files',
+        unit: 'short',
+        queries: { '{{instance}}': 'process_open_fds', 'at most': 'min(process_max_fds)' },
+      },
+      { title: 'Up for', unit: 's', queries: { '{{instance}}': 'time() - process_start_time_seconds' } },
+      { title: 'Node', unit: 'short', queries: { '{{node}}': 'count by (node) (baton_build_info)' } },
+    ],
+  },
+  signin: {
+    title: 'Baton: sign-in and push',
+    panels: [
+      { title: 'Login requests', unit: 'cps', queries: rate('baton_login_requests_total', 'outcome') },
+      { title: 'Refused for who they are', unit: 'cps', queries: rate('baton_auth_rejections_total', 'reason') },
+      {
+        title: 'Calls to the auth broker',
+        unit: 'cps',
+        queries: rate('baton_broker_requests_total', 'operation', 'outcome'),
+      },
+      {
+        title: 'Operations that the auth broker is spared',
+        unit: 'bool_yes_no',
+        queries: { '{{operation}}': 'max by (operation) (baton_broker_breaker_open)' },
+      },
+      { title: 'Pushes', unit: 'cps', queries: rate('baton_push_sent_total', 'platform', 'outcome') },
+      {
+        title: 'Pushes tried again later',
+        unit: 'cps',
+        queries: rate('baton_push_retries_total', 'platform', 'reason'),
+      },
+      { title: 'Pushes given up', unit: 'cps', queries: rate('baton_push_dead_letters_total', 'platform', 'reason') },
+      { title: 'Pushes that nobody needed any more', unit: 'cps', queries: rate('baton_push_dropped_total', 'reason') },
+      { title: 'From due to the push service', unit: 's', queries: quantile(0.99, 'baton_push_delay_seconds') },
+      { title: 'Pushes that wait', unit: 'short', queries: each('baton_push_queue_depth') },
+      {
+        title: 'Pushes because of unconfirmed messages',
+        unit: 'cps',
+        queries: rate('baton_messages_unacked_pushed_total'),
+      },
+    ],
+  },
+};

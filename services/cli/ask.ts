@@ -1,0 +1,25 @@
+import { createInterface } from 'node:readline/promises';
+import { usageError } from './failure.ts';
+
+/** Asks on the terminal; `no` unless the answer begins with y. Throws where nobody can be asked. */
+export async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
+  if (!process.stdin.isTTY) throw usageError('There is no terminal to ask on: say --yes.');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** Everything on standard input; throws when it is more than `most` bytes. */
+export async function readInput(most: number, what: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > most) throw usageError(`${what} takes at most ${most} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

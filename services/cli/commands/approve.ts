@@ -1,0 +1,49 @@
+import { askYesNo } from '../ask.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../failure.ts';
+import { oneLine, tableOf } from '../output.ts';
+import { readSignInLink } from '../../../shared/client/index.ts';
+
+/** `REQUEST.CODE`, the two parts of a link, for where a link is too long to type. */
+function linkOf(text: string) {
+  const link = readSignInLink(text);
+  if (link !== null) return link;
+  const parts = /^([\w-]{16,64})\.([\w-]{16,64})$/.exec(text);
+  if (parts === null) throw usageError('This is neither a sign-in link nor its code.');
+  return { request_id: parts[1] as string, approval_code: parts[2] as string };
+}
+
+interface ApproveOptions {
+  guest?: boolean;
+  once?: boolean;
+  deny?: boolean;
+  yes?: boolean;
+}
+
+/** Shows who asks to be let in, asks, and lets it in or not. */
+export async function approve(context: Context, text: string, { guest, once, deny, yes }: ApproveOptions) {
+  const { output, signal } = context;
+  const link = linkOf(text);
+  await context.withClient(async (baton) => {
+    if (deny) {
+      await baton.signIns.deny(link, { signal });
+      return output.result({ decision: 'denied' }, 'Refused.');
+    }
+    const view = await baton.signIns.look(link, { signal });
+    const lines = [
+      ['device', `${oneLine(view.device_name)} (${view.device_type})`],
+      ['from', `${oneLine(view.source.address)}, ${oneLine(view.source.user_agent)}`],
+      ['asked', `${view.age_seconds} s ago`],
+    ];
+    output.note(tableOf(lines));
+    const scope = guest ? 'guest' : 'full';
+    const persist = once ? 'once' : 'persist';
+    const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;
+    if (!yes && !(await askYesNo(`Let it in as ${kind}?`, signal))) {
+      await baton.signIns.deny(link, { signal });
+      return output.result({ decision: 'denied' }, 'Refused.');
+    }
+    await baton.signIns.approve(link, { scope, persist }, { signal });
+    output.result({ decision: 'approved', scope, persist }, 'Approved.');
+  });
+}

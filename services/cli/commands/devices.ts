@@ -1,0 +1,81 @@
+import type { Device } from '../../../shared/client/index.ts';
+import { type Context, deviceNamed, untilOver } from '../context.ts';
+import { colours, durationOf, oneLine, tableOf } from '../output.ts';
+
+function seenOf({ online, last_seen_at: seen }: Device): string {
+  if (online) return colours.green('online');
+  return seen === null ? 'never seen' : `${durationOf((Date.now() - seen) / 1000)} ago`;
+}
+
+const tableOfDevices = (list: readonly Device[]): string =>
+  tableOf(
+    list.map((device) => [
+      device.current ? '*' : ' ',
+      oneLine(device.name),
+      device.type,
+      device.device_id,
+      seenOf(device),
+    ]),
+  );
+
+/** Who this is, and whether the service answers. */
+export async function status(context: Context) {
+  const { output, settings, session, signal } = context;
+  await context.withClient(async (baton) => {
+    const me = await baton.me({ signal });
+    const kept = await session.load();
+    const lines = [
+      ['service', settings.url],
+      ['account', oneLine(me.name)],
+      ['device', me.device === null ? '-' : `${oneLine(me.device.name)} (${me.device.device_id})`],
+      ['access', me.scope],
+      ['session', kept === null ? '-' : `until ${new Date(kept.session_expires_at).toLocaleString()}`],
+      ['files', settings.folder],
+    ];
+    const { device, scope } = me;
+    const user = { user_id: me.user_id, name: me.name };
+    output.result(
+      { url: settings.url, device, user, scope, session_expires_at: kept?.session_expires_at },
+      tableOf(lines),
+    );
+  });
+}
+
+/** The devices of the account; with `watch` again at each change. */
+export async function devices(context: Context, { watch }: { watch?: boolean }) {
+  const { output, signal } = context;
+  const show = (list: readonly Device[]) => {
+    if (watch && process.stdout.isTTY && !output.isJson) process.stdout.write('\x1b[H\x1b[2J');
+    output.result({ devices: list }, tableOfDevices(list));
+  };
+  await context.withClient(async (baton) => {
+    if (!watch) return show(await baton.devices.list({ signal }));
+    baton.on('devices', show);
+    // A device that came or went has another time of its own: the list is read again.
+    baton.on('presence', () => void baton.devices.list({ signal }).then(show, () => undefined));
+    baton.start();
+    return await untilOver(context, baton);
+  });
+}
+
+/** `rename NEW` is this device, `rename OLD NEW` another one. */
+export async function rename(context: Context, names: readonly string[]) {
+  const { output, signal } = context;
+  await context.withClient(async (baton) => {
+    const own = (await baton.session())?.device?.device_id;
+    const [old, wanted] = names.length > 1 ? [names[0] as string, names[1] as string] : [own ?? '', names[0] as string];
+    const { device_id: id } = await deviceNamed(baton, old, signal);
+    const device = await baton.devices.rename(id, wanted, { signal });
+    output.result({ device }, `Renamed to ${oneLine(device.name)}.`);
+  });
+}
+
+/** Signs a device out, for good. */
+export async function remove(context: Context, name: string) {
+  const { output, signal } = context;
+  await context.withClient(async (baton) => {
+    const device = await deviceNamed(baton, name, signal);
+    const everywhere = await baton.devices.remove(device.device_id, { signal });
+    output.result({ removed: device.device_id, everywhere }, `Removed ${oneLine(device.name)}.`);
+  });
+}

@@ -1,0 +1,204 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { BatonClient, FileSource, OutgoingTransfer } from '../../../shared/client/index.ts';
+import { fileSource, folderSources } from '../../../shared/client/node.ts';
+import { type Context, deviceNamed, untilOver } from '../context.ts';
+import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
+import { oneLine, sizeOf } from '../output.ts';
+import { showProgress } from '../progress.ts';
+import { makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
+
+/** As many as one offer may have. */
+const FILES_A_TRANSFER = 1_000;
+
+interface SendOptions {
+  to?: string;
+  name?: string;
+  leave?: boolean;
+  continue?: boolean;
+}
+
+const folderOf = ({ settings }: Context): string => join(settings.folder, 'sends');
+
+function sendsOf(context: Context) {
+  const folder = folderOf(context);
+  return makeUnfinishedSends(folder, () => readdir(folder).catch(() => []));
+}
+
+/** A pipe has no length, and the offer needs one: what comes is kept until it has been sent. */
+async function spoolInput(context: Context): Promise<string> {
+  if (process.stdin.isTTY) context.output.note('Reading from the terminal; end with Ctrl-D.');
+  const folder = folderOf(context);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${randomUUID()}.input`);
+  try {
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }), { signal: context.signal });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw context.signal.aborted ? context.signal.reason : error;
+  }
+  return path;
+}
+
+async function sourcesOf(paths: readonly string[], spool: Unfinished['spool']): Promise<FileSource[]> {
+  const found: FileSource[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
+  for (const path of paths) {
+    const about = await stat(path).catch(() => null);
+    if (about === null) {
+      throw new CliError(`${oneLine(path)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
+    }
+    if (about.isDirectory()) found.push(...(await folderSources(path)));
+    else found.push(await fileSource(path));
+  }
+  if (found.length === 0) throw usageError('There is no file in it.');
+  return found;
+}
+
+/** The same for the same files in the same state, to the same device. */
+async function keyOf(deviceId: string, paths: readonly string[], sources: readonly FileSource[]): Promise<string> {
+  const hash = createHash('sha256').update(deviceId);
+  for (const path of paths) hash.update(`\n${path} ${(await stat(path)).mtimeMs}`);
+  for (const { name, size } of sources) hash.update(`\n${name} ${size}`);
+  return hash.digest('hex');
+}
+
+interface Followed {
+  baton: BatonClient;
+  transfer: OutgoingTransfer;
+  entry: Unfinished;
+  /** Ends when all of it fits in the relay. */
+  leave: boolean;
+}
+
+/** Waits for the end; says what is to be said meanwhile. */
+async function follow(context: Context, { baton, transfer, entry, leave }: Followed): Promise<void> {
+  const { output } = context;
+  const over = untilOver(context, baton);
+  const sends = sendsOf(context);
+  const name = oneLine(transfer.transfer.receiver.name);
+  if (!transfer.receiverOnline) {
+    output.note(`${name} is not connected. What fits is left for it; it takes the rest when it comes.`);
+  }
+  const hide = showProgress(transfer, output);
+  try {
+    if (leave) {
+      await Promise.race([transfer.uploaded, over]);
+      hide();
+      const files = transfer.transfer.file_count;
+      return output.result(
+        { transfer_id: transfer.id, state: transfer.transfer.state, files },
+        `Left ${files} ${files === 1 ? 'file' : 'files'} for ${name}.`,
+      );
+    }
+    const done = await Promise.race([transfer.done, over]);
+    await sends.remove(transfer.id);
+    const lines = (done.files ?? []).map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
+    const result = {
+      transfer_id: done.transfer_id,
+      state: done.state,
+      files: done.file_count,
+      bytes: done.total_bytes,
+    };
+    output.result(result, [...lines, `Sent to ${name}.`].join('\n'));
+  } catch (error) {
+    hide();
+    const { code } = failureOf(error);
+    if (!['aborted', 'signed_out', 'superseded'].includes(code)) await sends.remove(entry.transferId);
+    else output.note('Stopped. The same command, or `baton send --continue`, goes on with it.');
+    throw error;
+  }
+}
+
+/** A piece for each thousand files: an offer takes no more. */
+const piecesOf = (sources: readonly FileSource[]): FileSource[][] =>
+  Array.from({ length: Math.ceil(sources.length / FILES_A_TRANSFER) }, (_, piece) =>
+    sources.slice(piece * FILES_A_TRANSFER, (piece + 1) * FILES_A_TRANSFER),
+  );
+
+async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
+  const { signal } = context;
+  const sources = await sourcesOf(entry.paths, entry.spool);
+  const key = await keyOf(entry.to, entry.paths, sources);
+  const piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
+  if (piece === undefined) {
+    await sendsOf(context).remove(entry.transferId);
+    throw new CliError('The files have changed since. Send them anew.');
+  }
+  const transfer = await baton.transfers.resume(entry.transferId, piece, { signal, offlineMs: null });
+  context.output.note('Going on where it stopped.');
+  await follow(context, { baton, transfer, entry, leave });
+}
+
+async function offer(
+  context: Context,
+  baton: BatonClient,
+  sources: FileSource[],
+  about: Omit<Unfinished, 'transferId' | 'startedAt'>,
+): Promise<{ transfer: OutgoingTransfer; entry: Unfinished }> {
+  const { signal } = context;
+  const target = { device_id: about.to };
+  const transfer = await baton.transfers.send(target, sources, { signal, offlineMs: null });
+  const entry = { ...about, transferId: transfer.id, startedAt: Date.now() };
+  await sendsOf(context).add(entry);
+  return { transfer, entry };
+}
+
+/** Sends files, folders and standard input to a device; the same command goes on with what was interrupted. */
+export async function send(context: Context, given: readonly string[], options: SendOptions) {
+  const { signal } = context;
+  const leave = options.leave === true;
+  const sends = sendsOf(context);
+  if (options.continue) {
+    return await context.withClient(async (baton) => {
+      const entries = await sends.list();
+      if (entries.length === 0) context.output.note('Nothing was interrupted.');
+      else baton.start();
+      for (const entry of entries) await goOn(context, baton, entry, leave);
+    });
+  }
+  if (options.to === undefined) throw usageError('Say to which device: --to NAME.');
+  if (given.length === 0) throw usageError('Say what is to be sent: files, folders, or - for standard input.');
+  const { to } = options;
+  const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
+  await context.withClient(async (baton) => {
+    // Before a long pipe is read: whether there is anybody to take it.
+    const { device_id: deviceId } = await deviceNamed(baton, to, signal);
+    const spool = given.includes('-') ? { path: await spoolInput(context), name: options.name ?? 'input' } : null;
+    let isKept = false;
+    try {
+      const sources = await sourcesOf(paths, spool);
+      const key = await keyOf(deviceId, paths, sources);
+      const earlier = await sends.list();
+      baton.start();
+      await baton.untilOnline({ signal });
+      for (const [index, piece] of piecesOf(sources).entries()) {
+        const pieceKey = `${key}-${index}`;
+        const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
+        if (before !== undefined && (await wentOn(context, baton, before, leave))) continue;
+        const about = { key: pieceKey, to: deviceId, paths, spool };
+        const { transfer, entry } = await offer(context, baton, piece, about);
+        isKept = true;
+        await follow(context, { baton, transfer, entry, leave });
+      }
+    } finally {
+      if (!isKept && spool !== null) await rm(spool.path, { force: true });
+    }
+  });
+}
+
+/** False: the transfer is gone or over, and the files are offered anew. */
+async function wentOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<boolean> {
+  try {
+    const { state } = await baton.transfers.get(entry.transferId, { signal: context.signal });
+    if (['DONE', 'FAILED', 'CANCELLED'].includes(state)) throw new CliError('over', { code: 'transfer_gone' });
+    await goOn(context, baton, entry, leave);
+    return true;
+  } catch (error) {
+    if (!['not_found', 'transfer_gone'].includes(failureOf(error).code)) throw error;
+    await sendsOf(context).remove(entry.transferId);
+    return false;
+  }
+}

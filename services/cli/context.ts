@@ -1,0 +1,78 @@
+import { type BatonClient, makeBatonClient, type SessionStore } from '../../shared/client/index.ts';
+import { fileSession, sha256 } from '../../shared/client/node.ts';
+import { CliError, EXIT, notSignedIn } from './failure.ts';
+import { makeOutput, type Output, oneLine } from './output.ts';
+import { loadSettings, type Settings } from './settings.ts';
+
+/** What every command has. */
+export interface Context {
+  readonly output: Output;
+  readonly settings: Settings;
+  readonly session: SessionStore;
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second Ctrl-C ends the process at once. */
+  readonly signal: AbortSignal;
+  /** Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. */
+  withClient<T>(work: (baton: BatonClient) => Promise<T>): Promise<T>;
+}
+
+function untilInterrupted(): AbortSignal {
+  const controller = new AbortController();
+  const stop = () => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort(new CliError('Interrupted.', { status: EXIT.interrupted, code: 'aborted' }));
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
+  return controller.signal;
+}
+
+export function makeContext({ json }: { json?: boolean }): Context {
+  const output = makeOutput(json === true);
+  const settings = loadSettings();
+  const session = fileSession(settings.sessionPath);
+  const signal = untilInterrupted();
+  return {
+    ...{ output, settings, session, signal },
+    async withClient(work) {
+      if ((await session.load()) === null) throw notSignedIn();
+      const baton = makeBatonClient({ baseUrl: settings.url, session, sha256 });
+      try {
+        return await work(baton);
+      } finally {
+        await baton.close();
+      }
+    },
+  };
+}
+
+/**
+ * Resolves to never, and rejects when the device is signed out, or when it is interrupted: what a command that goes on for
+ * ever waits for.
+ */
+export function untilOver({ signal }: Context, baton: BatonClient): Promise<never> {
+  return new Promise((_, reject) => {
+    const interrupted = () => reject(signal.reason as Error);
+    if (signal.aborted) interrupted();
+    signal.addEventListener('abort', interrupted, { once: true });
+    baton.on('signed-out', () => reject(notSignedIn()));
+    baton.on('state', (state) => {
+      if (state === 'superseded') reject(tooManyPrograms());
+    });
+  });
+}
+
+const tooManyPrograms = (): CliError =>
+  new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
+
+/** The device of that name or id. Throws what lists the others. */
+export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {
+  const devices = await baton.devices.list({ signal });
+  const found = devices.find((device) => device.device_id === name) ?? devices.find((device) => device.name === name);
+  const loosely = devices.filter((device) => device.name.toLowerCase() === name.toLowerCase());
+  const device = found ?? (loosely.length === 1 ? loosely[0] : undefined);
+  if (device !== undefined) return device;
+  const others = devices.map((each) => oneLine(each.name)).join(', ');
+  throw new CliError(`There is no device called ${oneLine(name)}. There are: ${others}.`, {
+    status: EXIT.notFound,
+    code: 'not_found',
+  });
+}

@@ -1,0 +1,75 @@
+import { BatonClientError } from '../../shared/client/index.ts';
+
+/** What a script can tell from the exit status. Listed in README.md. */
+export const EXIT = {
+  failed: 1,
+  usage: 2,
+  signedOut: 3,
+  notFound: 4,
+  refused: 5,
+  unreachable: 6,
+  interrupted: 130,
+} as const;
+
+/** A failure with the sentence for the person and the status for the script. */
+export class CliError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(message: string, { status = EXIT.failed, code = 'failed' }: { status?: number; code?: string } = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export const usageError = (message: string): CliError => new CliError(message, { status: EXIT.usage, code: 'usage' });
+
+export const notSignedIn = (): CliError =>
+  new CliError('This device is not signed in. Run `baton login`.', { status: EXIT.signedOut, code: 'signed_out' });
+
+const STATUS_OF: Readonly<Record<string, number>> = {
+  aborted: EXIT.interrupted,
+  not_found: EXIT.notFound,
+  transfer_gone: EXIT.notFound,
+  rejected: EXIT.refused,
+  cancelled: EXIT.refused,
+  access_denied: EXIT.refused,
+  guest_forbidden: EXIT.refused,
+  mailbox_full: EXIT.refused,
+  network: EXIT.unreachable,
+  timeout: EXIT.unreachable,
+  unexpected_answer: EXIT.unreachable,
+  store_unavailable: EXIT.unreachable,
+  broker_unavailable: EXIT.unreachable,
+  draining: EXIT.unreachable,
+};
+
+const SENTENCE_OF: Readonly<Record<string, string>> = {
+  aborted: 'Interrupted.',
+  network: 'The service cannot be reached.',
+  timeout: 'The service does not answer.',
+  unexpected_answer: 'What answers at this address is not Baton.',
+  store_unavailable: 'The service is not working at the moment. Try again later.',
+  rejected: 'The other device refused the files.',
+  cancelled: 'The transfer was cancelled.',
+  access_denied: 'The other device said no.',
+  login_expired: 'Nobody approved it in time. Run `baton login` again.',
+  login_consumed: 'This sign-in was used already. Run `baton login` again.',
+  digest_mismatch: 'What arrived is not what was sent: a file changed while it was read.',
+  transfer_gone: 'The transfer does not exist any more.',
+  guest_forbidden: 'A guest may not do this: ask a device with full access.',
+};
+
+/** What is to be said and which status to end with, for whatever was thrown. */
+export function failureOf(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof BatonClientError) {
+    if (error.action === 'sign-in') return notSignedIn();
+    const sentence = SENTENCE_OF[error.code] ?? error.message;
+    const request = error.requestId === null ? '' : ` (request ${error.requestId})`;
+    return new CliError(sentence + request, { status: STATUS_OF[error.code] ?? EXIT.failed, code: error.code });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new CliError(message, { code: 'failed' });
+}

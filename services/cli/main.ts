@@ -1,0 +1,21 @@
+import { CommanderError } from 'commander';
+import { EXIT, failureOf } from './failure.ts';
+import { makeProgram } from './program.ts';
+
+declare const BATON_VERSION: string | undefined;
+
+const argv = process.argv.slice(2);
+
+function fail(error: unknown): number {
+  const { code, message, status } = failureOf(error);
+  const text = argv.includes('--json') ? JSON.stringify({ error: { code, message } }) : `baton: ${message}`;
+  process.stderr.write(`${text}\n`);
+  return status;
+}
+
+try {
+  await makeProgram(typeof BATON_VERSION === 'string' ? BATON_VERSION : '0.0.0').parseAsync(argv, { from: 'user' });
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
+  else process.exitCode = fail(error);
+}

@@ -1,0 +1,112 @@
+import { Command, Option } from 'commander';
+import { approve } from './commands/approve.ts';
+import { devices, remove, rename, status } from './commands/devices.ts';
+import { receive } from './commands/receive.ts';
+import { send } from './commands/send.ts';
+import { login, logout } from './commands/sign-in.ts';
+import { copy, inbox, message, paste, watch } from './commands/text.ts';
+import { completionFor } from './completion.ts';
+import { type Context, makeContext } from './context.ts';
+
+const EXIT_HELP = `
+Exit status: 0 done, 1 failed, 2 wrong use, 3 not signed in, 4 no such device or file,
+5 refused by the other side, 6 the service cannot be reached, 130 interrupted.
+
+Environment: BATON_URL (the service), BATON_CONFIG_DIR (where the session is kept), NO_COLOR.`;
+
+/** Makes a command; its action has the context before its arguments. */
+type Define = (usage: string, about: string) => Command;
+
+const contextOf = (made: Command): Context => makeContext(made.optsWithGlobals());
+
+/** Who this device is. */
+function addSignIn(command: Define): void {
+  command('login [url]', 'sign this device in: shows a QR code and a link, and waits for the approval')
+    .option('--name <name>', 'what this device is called; default its host name')
+    .option('--force', 'also when it is signed in already')
+    .action(async (url: string | undefined, options: { name?: string; force?: boolean }, made: Command) =>
+      login(contextOf(made), url, options),
+    );
+  command('logout', 'end the session of this device').action(async (_: object, made: Command) =>
+    logout(contextOf(made)),
+  );
+  command('status', 'who this is, and whether the service answers').action(async (_: object, made: Command) =>
+    status(contextOf(made)),
+  );
+  command('approve <link>', 'let a device in that shows this link (or its REQUEST.CODE)')
+    .option('--guest', 'as a guest')
+    .option('--once', 'for an hour')
+    .option('--deny', 'refuse it')
+    .option('-y, --yes', 'without asking')
+    .action(async (link: string, options: object, made: Command) => approve(contextOf(made), link, options));
+}
+
+/** The devices of the account. */
+function addDevices(command: Define): void {
+  command('devices', 'the devices of the account')
+    .option('--watch', 'again at each change, until Ctrl-C')
+    .action(async (options: { watch?: boolean }, made: Command) => devices(contextOf(made), options));
+  command('rename <names...>', 'rename NEW: this device; rename OLD NEW: another one').action(
+    async (names: string[], _: object, made: Command) => rename(contextOf(made), names),
+  );
+  command('remove <name>', 'sign a device out and forget it').action(async (name: string, _: object, made: Command) =>
+    remove(contextOf(made), name),
+  );
+}
+
+/** Files. */
+function addFiles(command: Define): void {
+  command('send [files...]', 'send files, folders, or - for standard input')
+    .option('--to <name>', 'the device')
+    .option('--name <name>', 'what standard input is called there', 'input')
+    .option('--leave', 'do not wait for the receiver: end when all of it fits in the relay')
+    .option('--continue', 'go on with everything that was interrupted')
+    .action(async (files: string[], options: { to?: string }, made: Command) => send(contextOf(made), files, options));
+  command('receive', 'take files, until Ctrl-C')
+    .option('--dir <folder>', 'where they go; - is standard output, for one file', '.')
+    .option('--from <name>', 'of this device alone')
+    .option('-y, --yes', 'without asking')
+    .option('--once', 'end after the first transfer')
+    .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));
+}
+
+/** Messages, the clipboard, and everything that happens. */
+function addTexts(command: Define): void {
+  command('message <name> [text...]', "send a short text; '*' is all other devices, - is standard input").action(
+    async (name: string, text: string[], _: object, made: Command) => message(contextOf(made), name, text),
+  );
+  command('inbox', 'show the messages that wait, and take them')
+    .option('--keep', 'leave them there')
+    .option('--follow', 'and those that come, until Ctrl-C')
+    .action(async (options: { keep?: boolean; follow?: boolean }, made: Command) => inbox(contextOf(made), options));
+  command('copy', 'put standard input into the clipboard')
+    .option('--system', 'what is in the clipboard of this computer')
+    .action(async (options: { system?: boolean }, made: Command) => copy(contextOf(made), options));
+  command('paste', 'write the clipboard to standard output')
+    .option('--system', 'into the clipboard of this computer')
+    .action(async (options: { system?: boolean }, made: Command) => paste(contextOf(made), options));
+  command('watch', 'every event of the account, until Ctrl-C').action(async (_: object, made: Command) =>
+    watch(contextOf(made)),
+  );
+}
+
+/** The commands, their options and what each says of itself. */
+export function makeProgram(version: string): Command {
+  const program = new Command('baton')
+    .description('Files, messages and one clipboard between the devices of one account.')
+    .version(version)
+    .addOption(new Option('--json', 'results as lines of JSON'))
+    .addHelpText('after', EXIT_HELP)
+    .showHelpAfterError('(baton --help says what there is)')
+    .exitOverride();
+  const command: Define = (usage, about) => {
+    const made = program.command(usage).description(about).exitOverride();
+    // Where somebody puts it behind the command.
+    return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
+  };
+  for (const add of [addSignIn, addDevices, addFiles, addTexts]) add(command);
+  command('completion <shell>', 'what bash, zsh or fish reads to complete these commands').action((shell: string) => {
+    process.stdout.write(completionFor(program, shell));
+  });
+  return program;
+}

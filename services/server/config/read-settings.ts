@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import type { Setting } from './setting.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+export type Report = (key: string, message: string) => void;
+
+/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
+function textOf(env: Env, key: string, report: Report): string | null {
+  const own = env[key]?.trim() || null;
+  const file = env[`${key}_FILE`]?.trim() || null;
+  if (file === null) return own;
+  if (own !== null) {
+    report(key, `and ${key}_FILE are both set: give one of them`);
+    return null;
+  }
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
+  } catch (error) {
+    report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    return null;
+  }
+}
+
+function readValue(env: Env, key: string, row: Setting<unknown>, report: Report): unknown {
+  const text = textOf(env, key, report) ?? row.default ?? null;
+  if (text === null) return null;
+  const parsed = row.kind(text);
+  if ('value' in parsed) return parsed.value;
+  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
+  report(key, parsed.problem + shown);
+  return null;
+}
+
+/** The value of every setting, by its key; null for one that is absent or was reported. */
+export const readSettings = (
+  env: Env,
+  settings: Readonly<Record<string, Setting<unknown>>>,
+  report: Report,
+): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(settings).map(([key, row]) => [key, readValue(env, key, row, report)]));

@@ -1,0 +1,16 @@
+import { counter, histogram } from '../telemetry/metrics.ts';
+
+/** Seconds. A poll waits 25 s at most, a body may stand still for 30 s: a quantile past the last bucket would be no figure. */
+const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 60];
+
+/** What the answers of a port are counted by. */
+export const HTTP_METRICS = {
+  http_requests_total: counter('Requests answered, by route of the route table', ['route', 'method', 'status']),
+  http_request_duration_seconds: histogram(
+    'Time to answer a request, by where its route begins; event streams and bytes of files are not counted',
+    REQUEST_BUCKETS,
+    ['prefix'],
+  ),
+  problems_total: counter('Error answers by code of the error registry', ['code']),
+  rate_limited_total: counter('Requests refused by a rate limit', ['group']),
+};

@@ -1,0 +1,261 @@
+import type { Socket } from 'node:net';
+import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
+import type { RedisAddress, RedisNode } from '../config/redis.ts';
+
+/** No command waits longer for its answer; a client gets its 503 within 3 s. */
+export const COMMAND_TIMEOUT_MS = 2_000;
+
+/**
+ * A connection on which an answer is pending and that has been silent for this long is thrown away: a half-open one
+ * would swallow commands until the kernel gives up on it, a quarter of an hour later. Later than the command's own timeout, so that
+ * a slow answer is not taken for a dead peer.
+ */
+const SILENT_SOCKET_MS = 2_500;
+
+/** A connection to a cluster counts as well again when none of its nodes failed for so long. */
+const QUIET_MS = 10_000;
+
+/** A cluster that lost a primary without our noticing (no MOVED, no closed connection) is found out this late. */
+const SLOTS_REFRESH_MS = 5_000;
+
+/** Full jitter between 50 ms and 1 s: replicas that lost a store together must not come back together. */
+const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(950, 50 * 2 ** Math.min(attempt, 6));
+
+/**
+ * The one type of connection other folders hold; they never import the Redis client itself. It may stand for a
+ * cluster: beside scripts, modules use commands with one key, which mean the same there.
+ */
+export type { Redis } from 'ioredis';
+
+/**
+ * After a reconnect the library subscribes again by itself and drops the promise: an answer that does not come in time,
+ * or never because the connection is closed meanwhile, would end the process (seen: three replicas in ten minutes of
+ * chaos on a busy machine). So here every subscription has somebody who takes its failure. On the prototype, because the
+ * connections on which the library listens to sentinels are made out of our reach.
+ */
+const subscribe = Server.prototype.subscribe as (...words: unknown[]) => Promise<unknown>;
+Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[]) {
+  const subscribed = subscribe.apply(this, words);
+  subscribed.catch(() => undefined);
+  return subscribed;
+};
+
+/**
+ * The library listens for one error of a socket. One that is closed during the TLS handshake can have another,
+ * as late as its alert arrives, and would end the process (measured: half of the connections closed there). On the
+ * prototype for the same reason, and because the library closes nodes and sentinels itself.
+ */
+const disconnect = Server.prototype.disconnect;
+Server.prototype.disconnect = function disconnectAndTakeErrors(...words) {
+  // A new socket is its connector's first, and a moment later its own.
+  const { connector, stream } = this as unknown as { connector?: { stream?: Socket }; stream?: Socket };
+  for (const socket of [connector?.stream, stream]) socket?.on('error', () => undefined);
+  return disconnect.apply(this, words);
+};
+
+/** The two kinds that it really is. */
+export type Connection = Server | Cluster;
+
+interface ConnectionParts {
+  address: RedisAddress;
+  /** Shown by CLIENT LIST. */
+  name: string;
+  onError: (error: Error) => void;
+  /** It is connected, whatever it was before. */
+  onWell?: () => void;
+}
+
+/** With `replyMapping` the client's types would take the shape of every reply from the options. */
+type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
+
+function sharedOptions({ address: { user, tls }, name }: ConnectionParts) {
+  return {
+    connectionName: name,
+    // CLIENT SETINFO is newer than Redis 7.0.
+    disableClientInfo: true,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    ...(user.username !== null && { username: user.username }),
+    ...(user.password !== null && { password: user.password }),
+    ...(tls && { tls: {} }),
+  };
+}
+
+/** One server, or the one that the sentinels call primary. */
+function serverOptions(parts: ConnectionParts): ServerOptions {
+  const { nodes, mode, master, db, tls, sentinelUser } = parts.address;
+  const shared: ServerOptions = { ...sharedOptions(parts), lazyConnect: true, db, retryStrategy: retryDelayMs };
+  if (mode !== 'sentinel') return { ...shared, ...nodes[0] };
+  return {
+    ...shared,
+    sentinels: nodes.map((node) => ({ ...node })),
+    name: master,
+    // Follows +switch-master: a primary that was cut off, not killed, keeps its connections open.
+    failoverDetector: true,
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    sentinelRetryStrategy: retryDelayMs,
+    sentinelReconnectStrategy: retryDelayMs,
+    // A demoted primary that still has us refuses writes: ask the sentinels again.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    ...(sentinelUser.username !== null && { sentinelUsername: sentinelUser.username }),
+    ...(sentinelUser.password !== null && { sentinelPassword: sentinelUser.password }),
+    ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  };
+}
+
+/**
+ * The library counts a command's time from its first way to a node, and where there is no node it may try others for
+ * seconds before; here it counts from the start.
+ */
+class PunctualCluster extends Cluster {
+  override sendCommand(...[command, ...rest]: Parameters<Cluster['sendCommand']>): unknown {
+    command.setTimeout(COMMAND_TIMEOUT_MS);
+    return super.sendCommand(command, ...rest);
+  }
+}
+
+const closed = new WeakSet<Connection>();
+const revivals = new WeakMap<Connection, NodeJS.Timeout>();
+
+/**
+ * The library's own timer (`slotsRefreshInterval`) goes on for ever when the connection is closed during a refresh:
+ * that kept replicas from ending (measured: one of three in a rolling restart), and a replaced subscriber in memory.
+ */
+const refreshes = new WeakMap<Connection, NodeJS.Timeout>();
+
+/**
+ * Tells what keeps a server connection from being used. The library is silent about a server that closes the connection
+ * before it has said anything, as one that wants TLS does, and hides what a sentinel answered.
+ */
+function reportServer(server: Server, { onError, onWell }: ConnectionParts): void {
+  let isExplained = false;
+  let sentinels: Error | null = null;
+  server.on('connecting', () => {
+    isExplained = false;
+  });
+  server.on('sentinelError', (error: Error) => {
+    sentinels = error;
+  });
+  server.on('error', (error: Error) => {
+    isExplained = true;
+    const isSentinels = sentinels !== null && error.message.startsWith('All sentinels are unreachable');
+    onError(isSentinels ? (sentinels as Error) : error);
+  });
+  server.on('ready', () => {
+    isExplained = true;
+    onWell?.();
+  });
+  server.on('close', () => {
+    if (!isExplained && !closed.has(server)) onError(new Error('The server closed the connection'));
+  });
+}
+
+/** The same of a cluster, whose nodes fail each for itself. */
+function reportCluster(cluster: Cluster, { onError, onWell }: ConnectionParts): void {
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+  const failed = (error: Error): void => {
+    if (closed.has(cluster)) return;
+    failedAtMs = performance.now();
+    onError(error);
+  };
+  cluster.on('error', failed);
+  cluster.on('node error', failed);
+  cluster.on('ready', () => onWell?.());
+  // The map of the slots is fetched again and again, from a node that answers.
+  cluster.on('refresh', () => {
+    if (performance.now() - failedAtMs > QUIET_MS) onWell?.();
+  });
+}
+
+function openCluster(
+  parts: ConnectionParts,
+  options: Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>,
+  nodeOptions: { socketTimeout?: number } = {},
+): Cluster {
+  const cluster = new PunctualCluster(
+    parts.address.nodes.map((node) => ({ ...node })),
+    {
+      lazyConnect: true,
+      // It would keep a cluster that lost one primary from all the others.
+      enableReadyCheck: false,
+      clusterRetryStrategy: retryDelayMs,
+      // Names stay names: certificates are issued to them, and a node that moves keeps its name.
+      dnsLookup: (host, done) => done(null, host),
+      redisOptions: { ...sharedOptions(parts), ...nodeOptions },
+      ...options,
+    },
+  );
+  reportCluster(cluster, parts);
+  refreshes.set(
+    cluster,
+    setInterval(() => {
+      // Of a failed refresh the next one makes up.
+      if (cluster.status === 'ready') cluster.refreshSlotsCache(() => undefined);
+    }, SLOTS_REFRESH_MS),
+  );
+  return cluster;
+}
+
+/** Ends a connection for good. */
+export function close(connection: Connection): void {
+  closed.add(connection);
+  clearTimeout(revivals.get(connection));
+  clearInterval(refreshes.get(connection));
+  connection.disconnect();
+}
+
+/**
+ * A server connection that comes back whatever happens. The library's own watch for a new primary can end one for good:
+ * when the sentinels announce it while a reconnect is under way (measured: one client of twelve at the second failover).
+ */
+function openServer(parts: ConnectionParts, options: ServerOptions): Server {
+  const server = new Server({ ...serverOptions(parts), ...options });
+  reportServer(server, parts);
+  server.on('end', () => {
+    if (closed.has(server)) return;
+    // A failure ends in another `end`, or in the library's own next try.
+    revivals.set(
+      server,
+      setTimeout(() => void server.connect().catch(parts.onError), retryDelayMs(1)),
+    );
+  });
+  return server;
+}
+
+/**
+ * The connection for commands and scripts. Nothing waits for a connection that is away: a command then fails at once
+ * (no offline queue). What was sent and not answered is sent again after a reconnect; scripts are safe against that
+ * by their operation ids. Auto-pipelining stays off: it halves the rate of scripts (measured).
+ */
+export function connectCommands(parts: ConnectionParts): Connection {
+  if (parts.address.mode === 'cluster') {
+    return openCluster(parts, { enableOfflineQueue: false }, { socketTimeout: SILENT_SOCKET_MS });
+  }
+  return openServer(parts, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    socketTimeout: SILENT_SOCKET_MS,
+  });
+}
+
+/**
+ * The connection on which replicas are waited for, which holds up whatever comes behind: to this node of a cluster, or
+ * to the primary. It ends with its socket and sends nothing again: on another one WAIT would not know what it is about.
+ */
+export function connectWaiting(parts: ConnectionParts, node: RedisNode | null, timeoutMs: number): Server {
+  const address: RedisAddress = node === null ? parts.address : { ...parts.address, mode: 'standalone', nodes: [node] };
+  const server = new Server({
+    ...serverOptions({ ...parts, address }),
+    commandTimeout: timeoutMs,
+    retryStrategy: () => null,
+  });
+  server.on('error', parts.onError);
+  return server;
+}
+
+/** The connection that listens. It keeps its subscription over a reconnect; the bus checks that it really hears. */
+export const connectSubscriber = (parts: ConnectionParts): Server => openServer(parts, { maxRetriesPerRequest: null });
+
+/** The same in a cluster: it connects to the node that owns the channel, wherever that goes. */
+export const connectShardedSubscriber = (parts: ConnectionParts): Cluster =>
+  openCluster(parts, { shardedSubscribers: true });

@@ -1,0 +1,101 @@
+import { Cluster, type Redis as Server } from 'ioredis';
+import type { Logger } from 'pino';
+import type { RedisAddress } from '../config/redis.ts';
+import type { Connection } from './connections.ts';
+
+/** What deploy/redis/redis.conf gives subscribers; with less, one that stalls for a moment is cut off and lacks events. */
+const PUBSUB_HARD_BYTES = 64 * 1024 * 1024;
+const PUBSUB_SOFT_BYTES = 16 * 1024 * 1024;
+
+const MIB = 1024 * 1024;
+
+interface ServerCheckParts {
+  /** Which store, for the log. */
+  store: 'main' | 'relay' | 'broker';
+  connection: Connection;
+  address: RedisAddress;
+  logger: Logger;
+  /** Whether what is written there has to survive a restart of the server. */
+  keeps: boolean;
+  /** Whether somebody listens to channels there. */
+  announces: boolean;
+}
+
+const fieldOf = (info: string, name: string): string | null =>
+  new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? null;
+
+/** `pubsub <hard> <soft> <seconds>` among the classes of clients; 0 is no limit. Null: it does not say. */
+function pubsubLimits(text: string): { hard: number; soft: number } | null {
+  const [, hard, soft] = /\bpubsub (\d+) (\d+) \d+/.exec(text) ?? [];
+  return hard === undefined || soft === undefined ? null : { hard: Number(hard), soft: Number(soft) };
+}
+
+const isBelow = (limit: number, least: number): boolean => limit !== 0 && limit < least;
+
+/**
+ * Whether the servers are set as deploy/redis says. All that a replica's user may do is read INFO; the limits of output
+ * buffers are in CONFIG, which tells passwords too, and are asked for only by the default user: a refusal would be noted
+ * on the server as an attempt to break in.
+ */
+export class ServerCheck {
+  readonly #parts: ServerCheckParts;
+  readonly #told = new Set<string>();
+  #warnings: readonly string[] = [];
+  #evicts = false;
+
+  constructor(parts: ServerCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** What was found last, in sentences. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** The store may drop data by itself. */
+  get evicts(): boolean {
+    return this.#evicts;
+  }
+
+  /** Asks every primary, and logs what was not said before. Rejects when one cannot be asked. */
+  async run(): Promise<void> {
+    const { store, connection, logger } = this.#parts;
+    const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
+    const found = await Promise.all(servers.map((server) => this.#ask(server)));
+    this.#evicts = found.some(({ evicts }) => evicts);
+    this.#warnings = [...new Set(found.flatMap(({ says }) => says))];
+    for (const warning of this.#warnings) {
+      if (this.#told.has(warning)) continue;
+      this.#told.add(warning);
+      logger.warn({ store }, warning);
+    }
+  }
+
+  async #ask(server: Server): Promise<{ evicts: boolean; says: string[] }> {
+    const { keeps, announces } = this.#parts;
+    const says: string[] = [];
+    const memory = await server.info('memory');
+    const policy = fieldOf(memory, 'maxmemory_policy');
+    const evicts = policy !== null && policy !== 'noeviction';
+    if (evicts) says.push(`maxmemory-policy is ${policy} and must be noeviction: Redis may drop data`);
+    if (keeps && fieldOf(await server.info('persistence'), 'aof_enabled') === '0') {
+      says.push('appendonly is no: a restart of Redis loses what came after its last snapshot');
+    }
+    if (announces) says.push(...(await this.#askBuffers(server)));
+    return { evicts, says };
+  }
+
+  async #askBuffers(server: Server): Promise<string[]> {
+    const { username } = this.#parts.address.user;
+    if (username !== null && username !== 'default') return [];
+    // A server that has no CONFIG, as some that are hired, says nothing wrong.
+    const answer: unknown = await server.config('GET', 'client-output-buffer-limit').catch(() => []);
+    const limits = pubsubLimits(Array.isArray(answer) ? answer.join(' ') : JSON.stringify(answer));
+    if (limits === null) return [];
+    const { hard, soft } = limits;
+    if (!isBelow(hard, PUBSUB_HARD_BYTES) && !isBelow(soft, PUBSUB_SOFT_BYTES)) return [];
+    return [
+      `client-output-buffer-limit pubsub is ${hard / MIB} MiB and ${soft / MIB} MiB: set 64mb 16mb 60, or Redis cuts off replicas that stall`,
+    ];
+  }
+}

@@ -1,0 +1,56 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+export const counter = <const L extends string = never>(help: string, labels: readonly L[] = []) =>
+  ({ kind: 'counter', help, labels }) as const;
+export const gauge = <const L extends string = never>(help: string, labels: readonly L[] = []) =>
+  ({ kind: 'gauge', help, labels }) as const;
+export const histogram = <const L extends string = never>(help: string, buckets: number[], labels: readonly L[] = []) =>
+  ({ kind: 'histogram', help, labels, buckets }) as const;
+
+/** A metric as its owner declares it. */
+type Declared =
+  | { readonly kind: 'counter' | 'gauge'; readonly help: string; readonly labels: readonly string[] }
+  | {
+      readonly kind: 'histogram';
+      readonly help: string;
+      readonly labels: readonly string[];
+      readonly buckets: number[];
+    };
+
+/** Metrics by their names without the prefix. */
+type Declarations = Readonly<Record<string, Declared>>;
+
+type MetricOf<D extends Declared> = D['kind'] extends 'counter'
+  ? Counter<D['labels'][number]>
+  : D['kind'] extends 'gauge'
+    ? Gauge<D['labels'][number]>
+    : Histogram<D['labels'][number]>;
+
+export type MetricsOf<D extends Declarations> = { readonly [N in keyof D]: MetricOf<D[N]> };
+
+const PREFIX = 'baton_';
+
+function make(name: string, declared: Declared, registry: Registry): Counter | Gauge | Histogram {
+  const { help, labels } = declared;
+  const settings = { name: PREFIX + name, help, labelNames: [...labels], registers: [registry] };
+  if (declared.kind === 'histogram') return new Histogram({ ...settings, buckets: declared.buckets });
+  return declared.kind === 'counter' ? new Counter(settings) : new Gauge(settings);
+}
+
+/** The declared metrics, on this registry. */
+export const registerMetrics = <D extends Declarations>(declarations: D, registry: Registry): MetricsOf<D> =>
+  Object.fromEntries(
+    Object.entries(declarations).map(([name, declared]) => [name, make(name, declared, registry)]),
+  ) as unknown as MetricsOf<D>;
+
+/** One row of the metrics table in the documentation. */
+interface MetricRow {
+  name: string;
+  kind: Declared['kind'];
+  labels: readonly string[];
+  help: string;
+}
+
+/** The declared metrics as rows of a table. */
+export const rowsOf = (declarations: Declarations): MetricRow[] =>
+  Object.entries(declarations).map(([name, { kind, labels, help }]) => ({ name: PREFIX + name, kind, labels, help }));

@@ -1,0 +1,45 @@
+import { totalmem } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { gauge, type MetricsOf } from './metrics.ts';
+
+/** Seconds. A collection of the young generation takes some milliseconds. */
+const GC_BUCKETS = [0.01, 0.1, 1];
+
+/** Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay. */
+const NOT_OF_USE = [
+  ...['size_total', 'size_used', 'size_available'].map((what) => `nodejs_heap_space_${what}_bytes`),
+  ...['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}`),
+];
+
+/** The process. */
+export const PROCESS_METRICS = {
+  memory_limit_bytes: gauge('Memory that this process may take: that of its container, or of the machine'),
+  event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
+  build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
+};
+
+function eventLoopUtilization(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
+}
+
+/** Fills the metrics of the process, and adds those of Node itself. */
+export function collectProcess(
+  metrics: MetricsOf<typeof PROCESS_METRICS>,
+  { registry, version }: { registry: Registry; version: string },
+): void {
+  const { event_loop_utilization_ratio: ratio, build_info: build, memory_limit_bytes: limit } = metrics;
+  const utilization = eventLoopUtilization();
+  // Asked for on every scrape.
+  Object.assign(ratio, { collect: () => ratio.set(utilization()) });
+  build.set({ version, node: process.version }, 1);
+  limit.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
+  collectDefaultMetrics({ register: registry, gcDurationBuckets: GC_BUCKETS });
+  for (const name of NOT_OF_USE) registry.removeSingleMetric(name);
+}

@@ -1,0 +1,73 @@
+import { makeIdentity } from '../identity/choice.ts';
+import { makeClientAddress } from '../identity/client-address.ts';
+import { makeBrokerClient } from '../sessions/broker-client.ts';
+import { makeSessionsModule } from '../sessions/module.ts';
+import { makeSigninModule } from '../signin/module.ts';
+import { makeLate } from './late.ts';
+import type { Modules } from './modules.ts';
+import type { Host } from './host.ts';
+import type { StoreAndBus } from './store-and-bus.ts';
+
+type SessionsParts = Parameters<typeof makeSessionsModule>[0];
+
+/** What happens to sessions, for those that are made after them. */
+interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onShown'> {
+  onEnded: Parameters<typeof makeBrokerClient>[0]['onEnded'];
+}
+
+/** Who is asking: sessions of the auth broker, sign-in by QR code, identities. */
+export function makeAccounts(
+  { config, metrics, onFailure }: Host,
+  { store, db, replica }: StoreAndBus,
+  { devices, transfers, push, due }: Modules,
+) {
+  const sessionListener = makeLate<SessionListener>('what listens to sessions');
+  const onEnded: SessionListener['onEnded'] = (session) => sessionListener.get().onEnded(session);
+  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded });
+  const settings = {
+    ...config.signin,
+    publicUrl: config.http.publicUrl,
+    believesCallers: config.identity.mode === 'dev',
+  };
+  const sessions = makeSessionsModule({
+    db,
+    broker,
+    devices,
+    settings,
+    bus: { channels: () => replica.detector.channels(), publish: store.publish },
+    onRevoked: (...revoked) => sessionListener.get().onRevoked(...revoked),
+    onRemoved: [transfers.cancelAllOf, push.dropDevice],
+    eraseTransfers: transfers.eraseAll,
+    onErased: [push.dropAccount],
+    onShown: (device) => sessionListener.get().onShown(device),
+    scheduleDue: due.schedule,
+    onFailure,
+  });
+  const { revocations } = sessions;
+  const isRevoked = (account: string, deviceId: string) => revocations.isRevoked(account, deviceId);
+  const clientAddress = makeClientAddress({ trustedProxies: config.http.trustedProxies });
+  const signin = makeSigninModule({
+    db,
+    broker,
+    sessions,
+    settings,
+    bus: { channel: () => replica.channel, publish: store.publish },
+    isForeign: devices.isForeign,
+    clientAddress,
+    metrics,
+    onFailure,
+  });
+  const identity = makeIdentity({
+    config,
+    isRevoked,
+    clientAddress,
+    verify: broker && broker.verify,
+    db,
+    ensureRow: devices.ensureRow,
+    restoreRow: sessions.rows.restore,
+    onFailure,
+  });
+  return { sessionListener, broker, sessions, isRevoked, clientAddress, signin, identity };
+}
+
+export type Accounts = ReturnType<typeof makeAccounts>;

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Accounts } from './accounts.ts';
+import type { Modules } from './modules.ts';
+import type { Host } from './host.ts';
+import type { StoreAndBus } from './store-and-bus.ts';
+import type { Streams } from './streams.ts';
+
+/** The set of an id that this replica had is kept for so long after the grace of streams that closed as it left it. */
+const FORGET_AFTER_GRACE_MS = 2_000;
+
+/** What the store, the bus and the lease tell the streams and modules, which are made after them. */
+function connectReplica(
+  { config, onFailure }: Host,
+  { store, bus, accountSets, replica, replicaListener }: StoreAndBus,
+  { relay }: Modules,
+  { sessions, signin }: Accounts,
+  { hub, reaper }: Streams,
+): void {
+  const { revocations } = sessions;
+  store.listenTo({
+    isDeadChannel: replica.isDeadChannel,
+    onTopology: () => bus.recheck(),
+    onPartLost: () => hub.attachAll('part lost'),
+    onReconnect() {
+      hub.attachAll('reconnect');
+      replica.beatAgain();
+    },
+  });
+  bus.listenTo({
+    event(e) {
+      relay.relay.eventPasses(e.name);
+      hub.event(e);
+    },
+    unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
+    presence: (u, v) => hub.presence(u, v),
+    superseded: (u, s) => hub.superseded(u, s),
+    relay: (file) => relay.requests.notified(file),
+    revoked: (...revocation) => revocations.heard(...revocation),
+    login: (pollId, word) => signin.wake(pollId, word),
+    gap: (cause) => hub.attachAll(cause),
+  });
+  replicaListener.set({
+    onNewId(oldId, cause) {
+      hub.attachAll(cause);
+      // A reaper has to look there until all streams, also those that have just closed, are known under the new id.
+      const forgetAfterMs = config.hub.offlineGraceMs + FORGET_AFTER_GRACE_MS;
+      const settled = hub.sweeper.allAttached().then(() => delay(forgetAfterMs, undefined, { ref: false }));
+      const forget = settled.then(() => accountSets.forget(oldId));
+      forget.catch((error: unknown) => onFailure('forget accounts', error));
+    },
+    onRevocations: (version, nowMs) => revocations.note(version, nowMs),
+    onBeat(ok, error) {
+      const changed = store.note(ok, error);
+      if (changed && ok) hub.attachAll('store');
+      if (changed && !ok) hub.degrade();
+      if (!ok) return;
+      accountSets.addPending(replica.id);
+      reaper.run();
+    },
+    onClockSet: () => hub.attachAll('clock'),
+  });
+}
+
+/** Tells everybody what was made after them. From here on the replica may start. */
+export function connectEvents(
+  host: Host,
+  storeAndBus: StoreAndBus,
+  modules: Modules,
+  accounts: Accounts,
+  streams: Streams,
+): void {
+  const { sessionListener, sessions, signin, identity } = accounts;
+  connectReplica(host, storeAndBus, modules, accounts, streams);
+  sessionListener.set({
+    onEnded: (session) => sessions.ended(session),
+    onShown: (device) => signin.use(device),
+    onRevoked(account, deviceId, reason, sessionId) {
+      identity.forget(account, deviceId, reason, sessionId);
+      streams.hub.endRevoked(account, deviceId, reason, sessionId);
+      modules.relay.requests.endDevice(account, deviceId);
+    },
+  });
+}

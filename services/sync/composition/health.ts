@@ -1,0 +1,80 @@
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { Hub } from '../streams/hub.ts';
+import type { Replica } from '../replicas/replica.ts';
+import type { Bus } from '../redis/bus/bus.ts';
+import { bindGauges } from '../telemetry/gauges.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { VERSION } from '../../server/version.ts';
+import { makeAdminApp } from '../http/admin.ts';
+
+interface StoreHealth {
+  readonly isUp: boolean;
+  readonly reason: string | null;
+  readonly warnings: readonly string[];
+}
+
+const statusOf = ({ isUp, reason, warnings }: StoreHealth) => ({ up: isUp, reason, warnings });
+
+/** Memory of this process as it is and as it may become, in bytes; `container` null where nothing limits it. */
+function memoryStatus() {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const limit = process.constrainedMemory();
+  // Without a limit the kernel says the largest number that it has.
+  const container = limit > 0 && limit < totalmem() ? limit : null;
+  return { rss, heap: heapUsed, heap_limit: getHeapStatistics().heap_size_limit, external, container };
+}
+
+interface HealthParts {
+  config: Config;
+  store: StoreHealth & { readonly wasSeen: boolean };
+  relayStore: StoreHealth;
+  /** Null without one. */
+  broker: { failing: () => string[] } | null;
+  hub: Hub;
+  replica: Replica;
+  bus: Bus;
+  metrics: Metrics;
+  logger: Logger;
+  isDraining: () => boolean;
+  /** After which a drain cuts what is left. */
+  drainLimitMs: number;
+}
+
+/** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
+export function makeHealth(parts: HealthParts): Express {
+  const { config, store, relayStore, broker, hub, replica, bus, metrics, logger, isDraining, drainLimitMs } = parts;
+  const notSeen = () => ['the store was not reached yet', ...(store.reason === null ? [] : [store.reason])].join(': ');
+  const isReady = () => ({
+    ready: store.wasSeen && !isDraining(),
+    reasons: [...(store.wasSeen ? [] : [notSeen()]), ...(isDraining() ? ['draining'] : [])],
+  });
+  const status = async () => ({
+    replica: {
+      ...{ id: replica.id, version: VERSION, node: process.version, up_for_seconds: Math.round(process.uptime()) },
+      ...{ live_replicas: replica.live, draining: isDraining() },
+      ...{ streams: hub.streams.size, streams_limit: config.hub.maxStreams },
+      // No value of a setting is in them.
+      warnings: config.warnings,
+    },
+    memory: memoryStatus(),
+    store: statusOf(store),
+    relay_store: statusOf(relayStore),
+    broker: broker && { failing: broker.failing() },
+    bus: { silent_for_ms: Math.round(bus.silentForMs) },
+  });
+  bindGauges(metrics, {
+    streams: () => hub.streams.size,
+    streamsLimit: config.hub.maxStreams,
+    bufferedBytes: () => hub.streams.bufferedBytes,
+    busSilentForMs: () => bus.silentForMs,
+    liveReplicas: () => replica.live,
+    isDraining,
+    drainLimitMs,
+    isStoreUp: () => store.isUp,
+  });
+  return makeAdminApp({ isReady, status, registry: metrics.registry, allowedHosts: config.http.allowedHosts, logger });
+}

@@ -1,0 +1,29 @@
+import { hostname } from 'node:os';
+import type { RateGroup } from '../../../shared/contract/rates.ts';
+import { scaledLimit } from '../../server/rate-limit-headers.ts';
+import { makeLogger } from '../../server/telemetry/logger.ts';
+import { VERSION } from '../../server/version.ts';
+import type { Config } from '../config/config.ts';
+import { makeMetrics } from '../telemetry/metrics.ts';
+
+/** What every part of a replica has from its process. */
+export function makeHost(config: Config) {
+  const metrics = makeMetrics({ version: VERSION });
+  const logger = makeLogger({ level: config.logLevel, server: `${hostname()}:${config.http.port}` });
+  for (const warning of config.warnings) logger.warn(warning);
+  return {
+    config,
+    metrics,
+    logger,
+    /** How many requests a group allows in its window; null: any number. */
+    limitOf: (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale),
+    /** Work that no request waits for has failed. */
+    onFailure(task: string, error: unknown): void {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
+      metrics.background_failures_total.inc({ task, code });
+      logger[code === 'store_unavailable' ? 'debug' : 'error']({ err: error, task, code }, 'background task failed');
+    },
+  };
+}
+
+export type Host = ReturnType<typeof makeHost>;

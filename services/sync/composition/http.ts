@@ -1,0 +1,101 @@
+import { makeDocumentHandlers } from '../http/documents/documents.ts';
+import { makeAccountQueue } from '../http/limits/account-queue.ts';
+import { makeAddressLimits } from '../http/limits/address-limit.ts';
+import { makeReplicaLimits } from '../http/limits/replica-limit.ts';
+import { openPorts } from '../http/ports.ts';
+import { makePublicApp } from '../http/public-app.ts';
+import { makeKnownRows } from '../identity/known-rows.ts';
+import { makeIdentityHandlers } from '../identity/routes.ts';
+import { makeSameOrigin } from '../identity/same-origin.ts';
+import { makeStreamHandlers } from '../streams/routes.ts';
+import { sendAway } from '../streams/send-away.ts';
+import type { Accounts } from './accounts.ts';
+import { makeHealth } from './health.ts';
+import type { Modules } from './modules.ts';
+import type { Host } from './host.ts';
+import type { StoreAndBus } from './store-and-bus.ts';
+import type { Streams } from './streams.ts';
+
+interface HttpParts {
+  host: Host;
+  storeAndBus: StoreAndBus;
+  modules: Modules;
+  accounts: Accounts;
+  streams: Streams;
+  isDraining: () => boolean;
+  /** After so long of a drain what is still open is cut. */
+  drainLimitMs: number;
+}
+
+/** The handler of every row of the route table. */
+function handlersOf({ host: { config }, storeAndBus: { store }, modules, accounts, streams, isDraining }: HttpParts) {
+  const { push, devices } = modules;
+  return {
+    ...makeIdentityHandlers({
+      ownDevice: devices.own,
+      clipboardSeconds: config.clipboard.ttlSeconds,
+      relayWindowBytes: config.relay.windowBytes,
+      features: { qr: config.signin.qrEnabled && accounts.broker !== null, ...push.features },
+    }),
+    ...accounts.sessions.handlers,
+    ...accounts.signin.handlers,
+    ...modules.deviceHandlers,
+    ...modules.presence.handlers,
+    ...makeStreamHandlers(streams.hub),
+    ...modules.messages.handlers,
+    ...modules.clipboard.handlers,
+    ...modules.transferHandlers,
+    ...modules.relay.handlers,
+    ...push.handlers,
+    ...modules.signals.handlers,
+    ...makeDocumentHandlers({
+      health: () => (isDraining() ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable'),
+    }),
+  };
+}
+
+/** Opens both ports. */
+export function openHttp(parts: HttpParts) {
+  const { config, logger, metrics } = parts.host;
+  const { store, db, bus, replica } = parts.storeAndBus;
+  const { devices, push, relay } = parts.modules;
+  const { identity, isRevoked, signin, clientAddress, broker } = parts.accounts;
+  const { hub } = parts.streams;
+  const { redis, keys } = db;
+  const app = makePublicApp({
+    allowedHosts: config.http.allowedHosts,
+    handlers: handlersOf(parts),
+    identity,
+    isRevoked,
+    onCaller: signin.use,
+    requireRow: makeKnownRows({ hasRow: devices.hasRow, restoreRow: identity.restoreRow }),
+    disabled: new Set([...signin.disabledRoutes, ...push.disabledRoutes]),
+    sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
+    addressLimits: makeAddressLimits({
+      sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
+      prefixOf: keys.addressRatePrefix,
+      clientAddress,
+      scale: config.http.rateLimitScale,
+      logger,
+    }),
+    replicaLimits: makeReplicaLimits({ scale: config.http.rateLimitScale }),
+    accountQueue: makeAccountQueue(),
+    sendAway,
+    logger,
+    metrics,
+  });
+  const admin = makeHealth({
+    config,
+    store,
+    relayStore: relay.bulk,
+    broker,
+    hub,
+    replica,
+    bus,
+    metrics,
+    logger,
+    isDraining: parts.isDraining,
+    drainLimitMs: parts.drainLimitMs,
+  });
+  return openPorts({ config, app, admin, logger, metrics });
+}

@@ -1,0 +1,102 @@
+import { makeClipboardModule } from '../clipboard/module.ts';
+import { makeDevicesModule } from '../devices/module.ts';
+import { makeDueModule } from '../due/module.ts';
+import { makeMessagesModule } from '../messages/module.ts';
+import { makePushModule } from '../push/module.ts';
+import { makeRelayModule, type RelayModule } from '../relay/module.ts';
+import { makePresence } from '../presence/module.ts';
+import { makeSignalsModule } from '../signals/module.ts';
+import { makeTransfersModule } from '../transfers/module.ts';
+import { makeLate } from './late.ts';
+import type { Host } from './host.ts';
+import type { StoreAndBus } from './store-and-bus.ts';
+
+/** What devices of an account are known, what they say to each other, and who is woken for it. */
+function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
+  const { config, limitOf, metrics, onFailure } = host;
+  const due = makeDueModule({
+    db,
+    repairMs: config.due.repairSeconds * 1000,
+    isUp: () => store.isUp,
+    metrics,
+    onFailure,
+  });
+  const push = makePushModule({
+    db,
+    settings: config.push,
+    transferSeconds: config.transfers.redeliverySeconds,
+    limitOf,
+    deadChannels: replica.deadChannels,
+    scheduleDue: due.schedule,
+    metrics,
+    onFailure,
+  });
+  const pushQueue = push.queue;
+  const presence = makePresence({ db, graceMs: config.hub.offlineGraceMs, replica, metrics });
+  const { devices, handlers: deviceHandlers } = makeDevicesModule({
+    db,
+    renameLimit: limitOf('rename'),
+    readPresence: presence.read,
+    pushQueue,
+  });
+  const messages = makeMessagesModule({
+    db,
+    confirm: store.confirm,
+    replica,
+    rateLimit: limitOf('message'),
+    pushQueue,
+    onAccepted: () => metrics.messages_total.inc(),
+  });
+  const clipboard = makeClipboardModule({
+    db,
+    ttlMs: config.clipboard.ttlSeconds * 1000,
+    rateLimit: limitOf('clipboard'),
+    scheduleDue: due.schedule,
+    onWritten: () => metrics.clipboard_writes_total.inc(),
+  });
+  const signals = makeSignalsModule({ db, ice: config.ice, rateLimit: limitOf('signal'), replica });
+  return { due, push, presence, devices, deviceHandlers, messages, clipboard, signals };
+}
+
+/** Transfers, and the relay of their bytes: each asks the other. */
+function makeFiles(
+  { config, limitOf, logger, metrics, onFailure }: Host,
+  { store, db, replica }: StoreAndBus,
+  { due, push }: ReturnType<typeof makeMail>,
+) {
+  const redeliveryMs = config.transfers.redeliverySeconds * 1000;
+  const lateRelay = makeLate<Pick<RelayModule['relay'], 'drop' | 'offsets'>>('the relay');
+  const { transfers, handlers: transferHandlers } = makeTransfersModule({
+    db,
+    replica,
+    rateLimit: limitOf('transfer'),
+    redeliveryMs,
+    pushQueue: push.queue,
+    scheduleDue: due.schedule,
+    onState: (state) => metrics.transfers_total.inc({ state }),
+    dropRelayed: (account, id, generations) => lateRelay.get().drop(account, id, generations),
+    relayOffsets: (id, generations) => lateRelay.get().offsets(id, generations),
+    onFailure,
+  });
+  const relay = makeRelayModule({
+    db,
+    settings: config.relay,
+    idleMs: redeliveryMs,
+    transfers,
+    bus: { channel: () => replica.channel, publish: store.publish },
+    reachability: store.reachability,
+    logger,
+    metrics,
+    onFailure,
+  });
+  lateRelay.set(relay.relay);
+  return { transfers, transferHandlers, relay };
+}
+
+/** The modules that serve devices which are signed in. */
+export function makeModules(host: Host, storeAndBus: StoreAndBus) {
+  const mail = makeMail(host, storeAndBus);
+  return { ...mail, ...makeFiles(host, storeAndBus, mail) };
+}
+
+export type Modules = ReturnType<typeof makeModules>;

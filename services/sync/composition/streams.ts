@@ -1,0 +1,49 @@
+import { Reaper } from '../replicas/reaper.ts';
+import { Hub } from '../streams/hub.ts';
+import { makePending } from '../streams/pending.ts';
+import { makeStreamStore } from '../streams/store.ts';
+import type { Accounts } from './accounts.ts';
+import type { Modules } from './modules.ts';
+import type { Host } from './host.ts';
+import type { StoreAndBus } from './store-and-bus.ts';
+
+/** The streams of this replica, the presence that they make, and what becomes of those of dead replicas. */
+export function makeStreams(
+  { config, metrics, onFailure }: Host,
+  { store, db, leases, accountSets, replica }: StoreAndBus,
+  { presence, messages, transfers, due }: Modules,
+  { identity, isRevoked }: Accounts,
+) {
+  const { scripts, keys } = db;
+  const { offlineGraceMs: graceMs, sweepSeconds, rotateSeconds, heartbeatMs, maxStreams } = config.hub;
+  const hub = new Hub({
+    store: makeStreamStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics }),
+    reconcileAccount: presence.reconcile,
+    accounts: accountSets,
+    replica,
+    modules: {
+      readPresence: presence.snapshot,
+      pending: makePending({ messages, transfers }),
+      restoreRow: identity.restoreRow,
+      isRevoked,
+      // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
+      scheduleDue: (account, inMs) => due.remind(account, inMs).catch((error: unknown) => onFailure('note due', error)),
+    },
+    metrics,
+    timing: { sweepMs: sweepSeconds * 1000, rotateMs: rotateSeconds * 1000, graceMs, heartbeatMs },
+    maxStreams,
+    isUp: () => store.isUp,
+    onFailure,
+  });
+  const reaper = new Reaper({
+    replica,
+    leases,
+    accounts: accountSets,
+    reconcile: presence.reconcile,
+    onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
+    onFailure: (error) => onFailure('reap', error),
+  });
+  return { hub, reaper };
+}
+
+export type Streams = ReturnType<typeof makeStreams>;

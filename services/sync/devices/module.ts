@@ -1,0 +1,23 @@
+import type { Redis } from '../../server/redis/connections.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { PushQueue } from '../push/push-queue.ts';
+import type { Keys } from '../redis/keys.ts';
+import { makeDevices } from './devices.ts';
+import { makeDeviceHandlers } from './routes.ts';
+import { makeDeviceStore } from './store.ts';
+
+type DeviceStoreParts = Parameters<typeof makeDeviceStore>[0];
+
+interface DevicesModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  /** Renames a minute per account; null: unlimited. */
+  renameLimit: number | null;
+  pushQueue: PushQueue;
+  readPresence: DeviceStoreParts['readPresence'];
+}
+
+/** The parts of this module, put together. */
+export function makeDevicesModule({ db, renameLimit, pushQueue, readPresence }: DevicesModuleParts) {
+  const devices = makeDevices(makeDeviceStore({ ...db, renameLimit, readPresence, pushQueue }));
+  return { devices, handlers: makeDeviceHandlers(devices) };
+}

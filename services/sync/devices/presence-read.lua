@@ -1,5 +1,0 @@
--- The rows and what was last announced of them, of one moment.
--- Keys and arguments: presenceRead in scripts.ts.
--- uses: clock
--- RETURNS OK, devices (id, row, ...), presence (device or v, state, ...)
-return { 'OK', redis.call('HGETALL', keys.devices), redis.call('HGETALL', keys.presence) }

@@ -1,0 +1,33 @@
+import type { Redis } from '../../server/redis/connections.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type DueHandler, DueSweeper } from './due-sweeper.ts';
+import { makeDueStore } from './store.ts';
+
+interface DueModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  repairMs: number;
+  isUp: () => boolean;
+  metrics: Pick<Metrics, 'due_run_total' | 'due_reindexed_total'>;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/** The parts of this module, put together. Who runs what is due is made after those who schedule it. */
+export function makeDueModule({ db, repairMs, isUp, metrics, onFailure }: DueModuleParts) {
+  const store = makeDueStore(db);
+  return {
+    schedule: store.schedule,
+    remind: store.remind,
+    makeSweeper: (handlers: Readonly<Record<string, DueHandler>>) =>
+      new DueSweeper({
+        store,
+        handlers,
+        repairMs,
+        isUp,
+        onRun: (kind, outcome) => metrics.due_run_total.inc({ kind, outcome }),
+        onReindexed: (accounts) => metrics.due_reindexed_total.inc(accounts),
+        onFailure,
+      }),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Response } from 'express';
+import type { documentRoutes } from '../../../../shared/contract/documents.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { HandlersOf } from '../handler.ts';
+import { homePage } from './home-page.ts';
+import { makeIcon } from './icon.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { makeReferenceFiles, type ReferenceFiles } from './reference/files.ts';
+import { referencePage } from './reference/page.ts';
+
+export type Health = 'ok' | 'draining' | 'store_unavailable';
+
+const DOCUMENT_HEADERS = { html: 'text/html; charset=utf-8', json: 'application/json; charset=utf-8' };
+
+interface DocumentParts {
+  health: () => Health;
+  /** For tests, which run beside the build. */
+  files?: ReferenceFiles;
+}
+
+/** The OpenAPI document is made once, when it is asked for: it depends on nothing but the tables. */
+export function makeDocumentHandlers({
+  health,
+  files = makeReferenceFiles(),
+}: DocumentParts): HandlersOf<typeof documentRoutes> {
+  let openApi: string | null = null;
+  const home = homePage();
+  const icon = makeIcon();
+  const write = (res: Response, kind: keyof typeof DOCUMENT_HEADERS, text: string): null => {
+    res.setHeader('Content-Type', DOCUMENT_HEADERS[kind]);
+    res.send(text);
+    return null;
+  };
+  return {
+    getOpenApi({ res }) {
+      openApi ??= JSON.stringify(openApiDocument());
+      return write(res, 'json', openApi);
+    },
+    async getDocs({ res }) {
+      const names = await files.names();
+      return write(
+        res,
+        'html',
+        referencePage((name) => `/reference/${names[name]}`),
+      );
+    },
+    async getReferenceFile({ params, req, res }) {
+      await files.send(params.file, req, res);
+      return null;
+    },
+    getHome: ({ res }) => write(res, 'html', home),
+    getIcon({ res }) {
+      res.setHeader('Cache-Control', 'public, max-age=86400');
+      res.type('image/x-icon').send(icon);
+      return null;
+    },
+    getHealth() {
+      const state = health();
+      if (state !== 'ok') throw new BatonError(state);
+      return { status: 200, body: { status: 'ok' } };
+    },
+  };
+}

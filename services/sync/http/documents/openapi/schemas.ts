@@ -1,0 +1,131 @@
+import type { TSchema } from 'typebox';
+import { Persist } from '../../../../../shared/contract/broker.ts';
+import { ClipboardEntry, ClipboardType, SetClipboard } from '../../../../../shared/contract/clipboard.ts';
+import { Device } from '../../../../../shared/contract/devices.ts';
+import * as fields from '../../../../../shared/contract/fields.ts';
+import { Me } from '../../../../../shared/contract/identity.ts';
+import { LIMITS } from '../../../../../shared/contract/limits.ts';
+import { Message, MessageAccepted, MessageText, SendMessage } from '../../../../../shared/contract/messages.ts';
+import { Presence, PresenceEntry } from '../../../../../shared/contract/presence.ts';
+import { Problem } from '../../../../../shared/contract/problem.ts';
+import { PushSubscription, RegisterNativePush, SubscribePush } from '../../../../../shared/contract/push.ts';
+import { DeviceSession, SessionAnswer, StartDeviceSession } from '../../../../../shared/contract/sessions.ts';
+import { IceServer, SendSignal } from '../../../../../shared/contract/signal.ts';
+import { ApproveLogin, LoginRequestView } from '../../../../../shared/contract/signin.ts';
+import { Ready } from '../../../../../shared/contract/stream.ts';
+import {
+  FileName,
+  FileType,
+  InitTransfer,
+  NewFile,
+  Sealed,
+  Transfer,
+  TransferPhase,
+} from '../../../../../shared/contract/transfers.ts';
+
+export type Json = Record<string, unknown>;
+
+/** The schemas that have a name in the document; wherever one of them occurs, it is referred to. */
+const NAMED = {
+  DeviceId: fields.DeviceId,
+  DeviceName: fields.DeviceName,
+  DeviceNameInput: fields.DeviceNameInput,
+  DeviceType: fields.DeviceType,
+  DeviceRef: fields.DeviceRef,
+  Scope: fields.Scope,
+  UnixMs: fields.UnixMs,
+  Uuid: fields.Uuid,
+  ApproveLogin,
+  ClipboardEntry,
+  ClipboardType,
+  Device,
+  DeviceSession,
+  FileName,
+  FileType,
+  IceServer,
+  InitTransfer,
+  LoginRequestView,
+  Me,
+  Message,
+  MessageAccepted,
+  MessageText,
+  NewFile,
+  Persist,
+  Presence,
+  PresenceEntry,
+  Problem,
+  PushSubscription,
+  Ready,
+  RegisterNativePush,
+  Sealed,
+  SendMessage,
+  SendSignal,
+  SessionAnswer,
+  SetClipboard,
+  StartDeviceSession,
+  SubscribePush,
+  Transfer,
+  TransferPhase,
+} as const satisfies Record<string, TSchema>;
+
+/** Controls, and what turns the direction of writing, as a class of a pattern. */
+const HOSTILE = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
+/** Of names and folders: a character, and one that is no dot. */
+const [ANY, NO_DOT] = [`[^/\\\\${HOSTILE}]`, `[^./\\\\${HOSTILE}]`];
+const PART = `(${NO_DOT}${ANY}{0,254}|[.]${NO_DOT}${ANY}{0,253}|[.][.]${ANY}{1,253})`;
+
+type Name = keyof typeof NAMED;
+
+/** What `trim` takes away, spelled out: readers of patterns differ in what they take for a space. */
+const SPACE = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+/**
+ * Bounds that validation lets through, because the rule behind it refuses with a code of its own: what the document says
+ * beyond the schema of the route table.
+ */
+const RULES: Partial<Record<Name, Json>> = {
+  // Any printable text of 1 to 32 characters within spaces; one character alone is not `*`.
+  DeviceNameInput: {
+    pattern: `^[${SPACE}]*([!-)+-~]|[!-~][ -~]{0,${LIMITS.deviceNameChars - 2}}[!-~])[${SPACE}]*$`,
+  },
+  // Characters, of which each is a byte or more.
+  MessageText: { pattern: `[^${SPACE}]`, maxLength: LIMITS.messageBytes },
+  FileName: { pattern: `^${PART}(/${PART})*$` },
+  FileType: { pattern: `^[^${HOSTILE}]*$` },
+  ClipboardType: { const: 'text/plain' },
+  // A guest is no native application.
+  StartDeviceSession: {
+    not: {
+      properties: { scope: { const: 'guest' }, device_type: { enum: ['macos', 'windows', 'linux', 'ios'] } },
+      required: ['scope'],
+    },
+  },
+  Sealed: { maxLength: LIMITS.sealedBytes },
+};
+
+const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTextEnum = ({ enum: words, type }: Json): boolean =>
+  type === undefined && Array.isArray(words) && words.every((word) => typeof word === 'string');
+
+function parts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => referring(item));
+  if (!isObject(value)) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, referring(part)]));
+  return isTextEnum(value) ? { type: 'string', ...copy } : copy;
+}
+
+/** A schema as it stands in the document: what has a name is referred to by it. */
+export function referring(schema: unknown): unknown {
+  const name = isObject(schema) ? nameOf.get(JSON.stringify(schema)) : undefined;
+  return name === undefined ? parts(schema) : { $ref: `#/components/schemas/${name}` };
+}
+
+/** The schemas with a name. */
+export const namedSchemas = (): Json =>
+  Object.fromEntries(
+    (Object.keys(NAMED) as Name[]).map((name) => [name, { ...(parts(NAMED[name]) as Json), ...RULES[name] }]),
+  );

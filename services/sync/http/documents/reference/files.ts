@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Request, Response } from 'express';
+import { BatonError } from '../../../../../shared/contract/errors.ts';
+
+/** Where the build puts the files, from the place of this module in dist/. */
+const FOLDER = new URL('../../../../../reference/', import.meta.url);
+
+/** The name under which a file is served has the hash of its content, so that it may be kept for ever. */
+const KEPT = 'public, max-age=31536000, immutable';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** What the build wrote: name of a file -> the name under which it is served. Pictures have only that. */
+type Manifest = Readonly<Record<string, string>>;
+
+/** The files of the reference page, found when one is asked for: a replica that starts reads none of them. */
+export function makeReferenceFiles(folder: URL = FOLDER) {
+  const names = async () => JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8')) as Manifest;
+
+  return {
+    /** Served name of each file. @throws when the build did not make them */
+    names,
+    /** Sends one, compressed when that is welcome. @throws not_found */
+    async send(file: string, req: Request, res: Response): Promise<void> {
+      const served = Object.values(await names());
+      if (!served.includes(file)) throw new BatonError('not_found');
+      const type = TYPES[extname(file)] ?? 'application/octet-stream';
+      const isSmaller = served.includes(`${file}.gz`);
+      const zipped = isSmaller && req.acceptsEncodings('gzip') === 'gzip';
+      res.setHeader('Content-Type', type);
+      res.setHeader('Cache-Control', KEPT);
+      if (isSmaller) res.setHeader('Vary', 'Accept-Encoding');
+      if (zipped) res.setHeader('Content-Encoding', 'gzip');
+      const options = { root: fileURLToPath(folder), cacheControl: false, lastModified: false, acceptRanges: false };
+      // An answer that began is over when its receiver goes; what fails before that is an error like any other.
+      await new Promise<void>((resolve, reject) => {
+        res.sendFile(zipped ? `${file}.gz` : file, options, (error?: Error) => {
+          if (error && !res.headersSent && !res.destroyed) reject(error);
+          else resolve();
+        });
+      });
+    },
+  };
+}
+
+export type ReferenceFiles = ReturnType<typeof makeReferenceFiles>;

@@ -1,0 +1,34 @@
+import { ERRORS, type ErrorCode } from '../../../../shared/contract/errors.ts';
+import type { Route } from '../../../../shared/contract/route.ts';
+import { isEventStream } from '../../../server/http/request-context.ts';
+
+/** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */
+const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
+  // Bad requests: a path that is not percent-encoded, or another host where a replica serves its own machine alone.
+  [() => true, ['internal', 'invalid_request']],
+  [
+    (route) => route.identity === 'caller',
+    ['unauthenticated', 'untrusted_edge', 'session_revoked', 'account_refused', 'invalid_request'],
+  ],
+  // Load and a missing store are told inside the stream: a native EventSource gives up after a non-200 answer.
+  [(route) => route.identity === 'caller' && !isEventStream(route), ['store_unavailable', 'broker_unavailable']],
+  [({ scope }) => scope !== 'any', ['guest_forbidden']],
+  [({ device }) => device === 'required', ['device_required']],
+  [({ sameOrigin }) => sameOrigin, ['cross_site']],
+  [({ params }) => params !== null, ['not_found']],
+  [({ query, idempotent }) => query !== null || idempotent, ['invalid_request']],
+  [({ body }) => body !== null, ['invalid_request', 'body_too_large', 'unsupported_media_type']],
+  [(route) => route.rate !== null && !isEventStream(route), ['rate_limited', 'store_unavailable']],
+  [({ idempotent }) => idempotent, ['idempotency_key_reused']],
+];
+
+/** Every code that a route can answer, by status and then in the order of the registry. */
+export function errorsOf(route: Route): ErrorCode[] {
+  const codes = new Set([...IMPLIED.flatMap(([when, implied]) => (when(route) ? implied : [])), ...route.errors]);
+  const all = Object.keys(ERRORS) as ErrorCode[];
+  // Whoever asks for a page without a session is sent to the login.
+  const sendsAway = route.loginRedirect && route.method === 'GET';
+  return all
+    .filter((code) => codes.has(code) && !(sendsAway && ERRORS[code].status === 401))
+    .sort((a, b) => ERRORS[a].status - ERRORS[b].status);
+}

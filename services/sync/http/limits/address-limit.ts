@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import type { Logger } from 'pino';
+import { RedisStore } from 'rate-limit-redis';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { RATES, type RateGroup } from '../../../../shared/contract/rates.ts';
+import { contextOf } from '../../../server/http/request-context.ts';
+import { scaledLimit } from '../../../server/rate-limit-headers.ts';
+
+/** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
+export const IPV6_SUBNET_BITS = 56;
+
+type Reply = boolean | number | string;
+type SendCommand = (...args: string[]) => Promise<Reply | Reply[]>;
+
+const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
+
+/**
+ * The store keeps the answer of its first SCRIPT LOAD for ever, also when that failed because Redis was away at start,
+ * and then refuses everybody until a restart. Scripts are therefore remembered here, named without a round trip, and
+ * sent in full when Redis does not know them.
+ */
+function withScripts(send: SendCommand): SendCommand {
+  const scripts = new Map<string, string>();
+  return async (...args) => {
+    const [command, first = '', second = ''] = args;
+    if (command === 'SCRIPT' && first === 'LOAD') {
+      const sha = createHash('sha1').update(second).digest('hex');
+      scripts.set(sha, second);
+      return sha;
+    }
+    try {
+      return await send(...args);
+    } catch (error) {
+      const script = scripts.get(first);
+      if (command !== 'EVALSHA' || script === undefined || !isNoScript(error)) throw error;
+      return send('EVAL', script, ...args.slice(2));
+    }
+  };
+}
+
+/** Those that all replicas count together. */
+export type AddressGroup = {
+  [G in RateGroup]: (typeof RATES)[G] extends { by: 'address'; counted: 'store' } ? G : never;
+}[RateGroup];
+
+const groups = Object.keys(RATES) as RateGroup[];
+export const isAddressGroup = (group: RateGroup): group is AddressGroup =>
+  RATES[group].by === 'address' && RATES[group].counted === 'store';
+
+interface AddressLimitDeps {
+  sendCommand: SendCommand;
+  /** First part of the key of a group, from the key registry. */
+  prefixOf: (group: AddressGroup) => string;
+  clientAddress: (req: IncomingMessage) => string;
+  /** `APP_RATE_LIMIT_SCALE` */
+  scale: number;
+  logger: Logger;
+}
+
+const passAll: RequestHandler = (_req, _res, next) => next();
+
+/** Without the store nobody can be counted, and these groups guard sign-in: refuse (closed), never wave through. */
+function storeOf(deps: AddressLimitDeps, group: AddressGroup): RedisStore {
+  const send = withScripts(deps.sendCommand);
+  const sendCommand: SendCommand = async (...args) => {
+    try {
+      return await send(...args);
+    } catch (error) {
+      if (error instanceof BatonError) throw error;
+      throw new BatonError('store_unavailable', undefined, { cause: error });
+    }
+  };
+  return new RedisStore({ prefix: deps.prefixOf(group), sendCommand });
+}
+
+function makeLimit(deps: AddressLimitDeps, group: AddressGroup): RequestHandler {
+  const limit = scaledLimit(group, deps.scale);
+  if (limit === null) return passAll;
+  return rateLimit({
+    windowMs: RATES[group].windowSeconds * 1000,
+    limit,
+    identifier: group,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    passOnStoreError: false,
+    store: storeOf(deps, group),
+    keyGenerator: (req) => ipKeyGenerator(deps.clientAddress(req), IPV6_SUBNET_BITS),
+    handler(_req, res, next) {
+      contextOf(res).rateGroup = group;
+      next(new BatonError('rate_limited'));
+    },
+    // Its checks are about `req.ip` and Express' trust in proxies, neither of which is used here.
+    validate: false,
+    logger: {
+      error: (error, message) => deps.logger.error({ err: error }, message),
+      warn: (error, message) => deps.logger.warn({ err: error }, message),
+    },
+  });
+}
+
+/**
+ * One limiter for each group that counts client addresses, on all replicas together. Refuses with `rate_limited`,
+ * `Retry-After`, `RateLimit` and `RateLimit-Policy`, and with `store_unavailable` while the store is away.
+ */
+export const makeAddressLimits = (deps: AddressLimitDeps): Readonly<Record<AddressGroup, RequestHandler>> =>
+  Object.fromEntries(groups.filter(isAddressGroup).map((group) => [group, makeLimit(deps, group)])) as Record<
+    AddressGroup,
+    RequestHandler
+  >;

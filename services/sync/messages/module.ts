@@ -1,0 +1,30 @@
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { PushQueue } from '../push/push-queue.ts';
+import type { Confirm } from '../redis/confirmer.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Replica } from '../replicas/replica.ts';
+import { makeMessages } from './messages.ts';
+import { makeMessageHandlers } from './routes.ts';
+import { makeMessageStore } from './store.ts';
+
+interface MessagesModuleParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  /** Null: what the primary accepted is accepted. */
+  confirm: Confirm | null;
+  replica: Replica;
+  /** Messages a minute per device; null: unlimited. */
+  rateLimit: number | null;
+  pushQueue: PushQueue;
+  onAccepted: () => void;
+}
+
+/** The parts of this module, put together. */
+export function makeMessagesModule({ db, confirm, replica, rateLimit, ...parts }: MessagesModuleParts) {
+  const { scripts, keys } = db;
+  const messages = makeMessages({
+    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit, pushQueue: parts.pushQueue }),
+    isDeadChannel: replica.isDeadChannel,
+    onAccepted: parts.onAccepted,
+  });
+  return { unacknowledged: messages.unacknowledged, handlers: makeMessageHandlers(messages) };
+}

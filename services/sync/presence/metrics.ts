@@ -1,0 +1,6 @@
+import { counter } from '../../server/telemetry/metrics.ts';
+
+/** Presence of devices. */
+export const PRESENCE_METRICS = {
+  presence_transitions_total: counter('Devices announced online or offline', ['to']),
+};

@@ -1,0 +1,34 @@
+import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { LeaseView } from '../replicas/liveness.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { presenceView } from './presence-view.ts';
+import { makePresenceHandlers } from './routes.ts';
+import { makePresenceStore } from './store.ts';
+import { countTransitions } from './transitions.ts';
+
+interface PresenceParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  graceMs: number;
+  replica: LeaseView;
+  metrics: Pick<Metrics, 'presence_transitions_total'>;
+}
+
+/**
+ * Who of an account is online. The store holds what was last announced of it (`{u}:presence`), and beside it the routes:
+ * which streams are open, and when the others closed.
+ *
+ * - Grace: a device whose last stream closed stays online for `graceMs`, in which it may come back.
+ * - Reconcile: one script compares the two, changes what differs, raises the version and announces it. It runs with every
+ *   attach, and without one when a grace is over (`reconciler.ts`), for each account of a dead replica (`replicas/`), and
+ *   for an account of which this replica is notified without having a stream of it.
+ * - Broadcast: each replica that hears of a version reads the snapshot once and writes it to all its streams of the
+ *   account (`broadcast.ts`).
+ */
+export function makePresence({ db, graceMs, replica, metrics }: PresenceParts) {
+  const onTransitions = countTransitions(metrics);
+  const { read, reconcile } = makePresenceStore({ ...db, graceMs, replica, onTransitions });
+  const snapshot = async (account: string): Promise<Presence> => presenceView(await read(account));
+  return { read, snapshot, reconcile, handlers: makePresenceHandlers(snapshot) };
+}

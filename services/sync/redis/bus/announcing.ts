@@ -1,0 +1,58 @@
+import type { Announcing } from '../../../server/redis/scripts/scripts.ts';
+import { mayHaveRun } from '../../../server/redis/faults.ts';
+import type { Raw } from '../../../server/redis/scripts/script-values.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Announcer } from './announcer.ts';
+
+interface AnnouncingParts {
+  announcer: () => Pick<Announcer, 'announce' | 'repeat' | 'notifyAccount'>;
+  /** False in a cluster: a script may not publish to a channel of another slot. */
+  publishInScript: boolean;
+  /** How often a connection to the store was lost so far; it rises while commands are under way. */
+  losses: () => number;
+  metrics: Pick<Metrics, 'events_published_total'>;
+}
+
+/** What scripts announce goes to the announcer: what nobody heard, and what may have been lost with an answer. */
+export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: AnnouncingParts): Announcing {
+  /** What a script that announces returns behind its answer: what it announced, then what it leaves to us. */
+  function takeAnnouncements(reply: Raw[], key: string, wasCut: boolean): void {
+    const wasRepeated = reply.pop() === '1';
+    const unheard = reply.pop() as string[];
+    const announced = reply.pop() as string[];
+    for (let i = 0; i < announced.length; i += 2) {
+      const outcome = announced[i + 1] === '0' ? 'unheard' : 'heard';
+      metrics.events_published_total.inc({ event: announced[i] as string, outcome });
+    }
+    for (let i = 0; i < unheard.length; i += 3) {
+      const announcement = {
+        channel: unheard[i] as string,
+        label: unheard[i + 1] as string,
+        payload: unheard[i + 2] as string,
+      };
+      if (publishInScript) announcer().repeat(announcement);
+      else announcer().announce(announcement);
+    }
+    if (publishInScript) return;
+    if (wasRepeated) announcer().notifyAccount(key, 'repeated');
+    else if (wasCut) announcer().notifyAccount(key, 'cut');
+  }
+
+  return {
+    publishInScript,
+    begin(key) {
+      const lossesBefore = losses();
+      const wasCut = () => losses() !== lossesBefore;
+      return {
+        // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
+        // finds nothing to announce the second time.
+        replied: (reply) => takeAnnouncements(reply, key, wasCut()),
+        // Nobody knows whether the script took effect, so whoever should have heard of it is notified once that is
+        // possible. A script that publishes itself announced in the same step in which it took effect.
+        failed(error) {
+          if (!publishInScript && (wasCut() || mayHaveRun(error))) announcer().notifyAccount(key, 'unknown');
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { RedisAddress } from '../../../server/config/redis.ts';
+import {
+  close,
+  COMMAND_TIMEOUT_MS,
+  connectShardedSubscriber,
+  connectSubscriber,
+} from '../../../server/redis/connections.ts';
+
+/**
+ * Why announcements may have been missed. `resubscribed`: the subscription is there again. `moved`: it may have gone to
+ * another node, and whether it is there is not known yet.
+ */
+export type Loss = 'resubscribed' | 'moved';
+
+export interface SubscriberParts {
+  address: RedisAddress;
+  name: string;
+  channel: string;
+  onMessage: (payload: string) => void;
+  onLoss: (loss: Loss) => void;
+  onError: (error: Error) => void;
+  onWell?: () => void;
+}
+
+/**
+ * One connection and the one channel that it listens to for its whole life: the client library is at its weakest where
+ * channels are left or changed (the last SUNSUBSCRIBE can drop others), so another channel gets another connection.
+ */
+export interface Subscriber {
+  /** Resolves when the subscription is confirmed. */
+  listen(): Promise<void>;
+  close(): void;
+}
+
+/** In a cluster connecting and subscribing wait for several nodes in turn; nothing may wait for ever. */
+const LISTEN_WITHIN_MS = 2 * COMMAND_TIMEOUT_MS;
+
+function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no subscription after ${ms} ms`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Redis or Sentinel: SUBSCRIBE, kept over a reconnect. */
+function openPlain({ channel, onMessage, onLoss, ...parts }: SubscriberParts): Subscriber {
+  const server = connectSubscriber(parts);
+  let isListening = false;
+  server.on('message', (_channel: string, payload: string) => onMessage(payload));
+  server.on('ready', () => {
+    // The client resubscribes by itself; asking again tells when it has been done. A failure leaves silence, and
+    // silence rebuilds.
+    if (isListening) server.subscribe(channel).then(() => onLoss('resubscribed'), parts.onError);
+  });
+  return {
+    async listen() {
+      await within(LISTEN_WITHIN_MS, server.subscribe(channel));
+      isListening = true;
+    },
+    close: () => close(server),
+  };
+}
+
+/**
+ * Redis Cluster: SSUBSCRIBE on the node that owns the channel. The client follows a channel that moves, but whether it
+ * succeeded it tells nobody: a failed re-subscription is only a debug line, and a lost primary shows only as a node
+ * that went or came.
+ */
+function openSharded({ channel, onMessage, onLoss, ...parts }: SubscriberParts): Subscriber {
+  const cluster = connectShardedSubscriber(parts);
+  let isListening = false;
+  cluster.on('smessage', (_channel: string, payload: string) => onMessage(payload));
+  for (const event of ['+node', '-node', '-subscriber', 'subscribersReady']) {
+    cluster.on(event, () => {
+      if (isListening) onLoss('moved');
+    });
+  }
+  const listen = async () => {
+    await cluster.connect();
+    await cluster.ssubscribe(channel);
+    isListening = true;
+  };
+  return {
+    listen: () => within(LISTEN_WITHIN_MS, listen()),
+    close: () => close(cluster),
+  };
+}
+
+export const openSubscriber = (parts: SubscriberParts): Subscriber =>
+  parts.address.mode === 'cluster' ? openSharded(parts) : openPlain(parts);

@@ -1,0 +1,258 @@
+import type { ServerResponse } from 'node:http';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { BulkLink } from '../../redis/bulk/bulk-link.ts';
+import type { Notifier } from '../notifier.ts';
+import type { RelayRequest } from '../relay-request.ts';
+import type { RelayStore, Taken, Taking } from '../store.ts';
+import { Wakeup } from '../wakeup.ts';
+import type { Receiver } from './receiver.ts';
+import { ReceiverGone, type Source } from './source.ts';
+import { CHECK_AGAIN_MS, CHECK_RARELY_MS, Waiting } from './waiting.ts';
+
+const TICK_MS = 1_000;
+
+/** What the receiver has taken whole is kept for so long, for one that lost it on the way. */
+const AFTERWARDS_MS = 600_000;
+
+export interface DownloadParts {
+  request: RelayRequest;
+  res: ServerResponse;
+  size: number;
+  source: Source;
+  receiver: Receiver;
+  store: RelayStore;
+  notifier: Notifier;
+  windowBytes: number;
+}
+
+/**
+ * One request that reads a file while its sender sends it, and lets go in the store of what was taken. It outlives a
+ * store that lost the bytes: the sender is asked to go on from here.
+ *
+ *   waiting for the upload --begun--> reading --nothing there--> waiting for bytes --notified, or time to check--> reading
+ *     reading --gap, or perhaps replaced--> checking --> reading (behind a gap: in the next generation)
+ *     reading --receiver full--> paused --drain--> reading
+ *     reading --all written--> finishing --all has left--> done
+ *     reading, waiting for bytes --no first byte in time--> given up
+ *     any --stop (receiver closed, too slow or replaced, transfer over), or the store fails--> failed
+ */
+export class Download {
+  readonly #parts: DownloadParts;
+  readonly #wakeup = new Wakeup();
+  readonly #waiting: Waiting;
+  #link: BulkLink | null = null;
+  /** Up to where the store knows what was taken. */
+  #reported: number;
+  /** Another request may read now. */
+  #maybeReplaced = false;
+  /** Why it ends early. */
+  #failure: Error | null = null;
+  #isComplete = false;
+
+  constructor(parts: DownloadParts) {
+    this.#parts = parts;
+    this.#reported = parts.receiver.position;
+    this.#waiting = new Waiting(parts.store.idleMs);
+  }
+
+  /** The whole file was taken from its start, by this request and those before. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Since when nothing comes from its sender; null: it does not wait. */
+  get waitsSinceMs(): number | null {
+    return this.#waiting.sinceMs;
+  }
+
+  /** There may be more to read, or another request in its place. */
+  notify(): void {
+    this.#wakeup.notify();
+    if (this.#parts.receiver.isFull) void this.#endIfReplaced();
+  }
+
+  stop(error: Error = new ReceiverGone()): void {
+    const { receiver } = this.#parts;
+    this.#failure ??= error;
+    receiver.stop();
+    this.#wakeup.notify();
+    if (receiver.isFull) this.#link?.close();
+  }
+
+  /**
+   * Resolves when the last byte has left this process, or rejects: `ReceiverGone`, or what the store said.
+   * `firstWithinMs`: how long to wait for the first byte; resolves to false when there was none.
+   */
+  async run(firstWithinMs: number): Promise<boolean> {
+    const { res, receiver } = this.#parts;
+    const tick = setInterval(() => this.#tick(), TICK_MS);
+    const onClose = () => this.stop();
+    res.once('close', onClose).on('drain', receiver.onDrain);
+    if (res.destroyed) this.stop();
+    try {
+      const { awaitsSender, hasBytes } = await this.#untilBegun();
+      if (!awaitsSender) receiver.begin();
+      if (hasBytes) await this.#connect();
+      if (!(await this.#readAll(performance.now() + firstWithinMs))) return false;
+      await this.#finish();
+      return true;
+    } catch (error) {
+      // A link that was closed under a reader says so too.
+      throw this.#failure ?? error;
+    } finally {
+      clearInterval(tick);
+      receiver.count();
+      res.off('close', onClose).off('drain', receiver.onDrain);
+      this.#disconnect();
+    }
+  }
+
+  /** Before the first byte of the upload there is nothing to ask the relay's store for. */
+  async #untilBegun() {
+    const { source, receiver } = this.#parts;
+    for (;;) {
+      this.#checkGoesOn();
+      const start = await source.enter();
+      if (start) {
+        this.#waiting.end();
+        return start;
+      }
+      receiver.begin();
+      this.#waiting.begin();
+      await this.#wakeup.wait(this.#waiting.nextCheckMs(CHECK_RARELY_MS, false));
+    }
+  }
+
+  /** A connection for bytes, as soon as there is one. A request that has not begun is rather refused. */
+  async #connect(): Promise<void> {
+    const { store, request, receiver } = this.#parts;
+    try {
+      this.#link ??= await store.link(request.file);
+      receiver.attach(this.#link);
+    } catch (error) {
+      if (!receiver.hasBegun || !(error instanceof BatonError) || error.code !== 'relay_busy') throw error;
+      await this.#wakeup.wait(CHECK_AGAIN_MS);
+    }
+  }
+
+  #disconnect(): void {
+    this.#parts.receiver.attach(null);
+    if (this.#link) this.#parts.store.bulk.giveBack(this.#link);
+    this.#link = null;
+  }
+
+  #checkGoesOn(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Reads to the end; false when the first byte did not come in time. */
+  async #readAll(deadlineMs: number): Promise<boolean> {
+    const { receiver } = this.#parts;
+    while (!receiver.isAtEnd) {
+      this.#checkGoesOn();
+      if (!receiver.hasBegun && performance.now() > deadlineMs) return false;
+      receiver.count();
+      const chunks = this.#link === null ? 0 : await this.#read(this.#link);
+      this.#checkGoesOn();
+      if (receiver.hasGap || this.#maybeReplaced) await this.#check();
+      else if (chunks === 0) await this.#wait(deadlineMs);
+      if (chunks > 0) this.#waiting.end();
+    }
+    return true;
+  }
+
+  /** Reads on, and reports in the same write what was taken; the number of chunks that came. */
+  #read(link: BulkLink): Promise<number> {
+    const { store, request, source, receiver } = this.#parts;
+    receiver.releaseMemory();
+    const taking = receiver.flushed > this.#reported ? this.#taking() : null;
+    const { position, sink } = receiver;
+    const reading = { generation: source.generation, position, sink, taking, onTaken: this.#onTaken };
+    return store.range(link, request, reading);
+  }
+
+  #taking(liveMs?: number): Taking {
+    const { source, receiver, size, windowBytes } = this.#parts;
+    const position = receiver.flushed;
+    const keepFrom = size <= windowBytes ? 0 : Math.max(0, position - LIMITS.relayTailBytes);
+    this.#reported = position;
+    return { generation: source.generation, position, keepFrom, liveMs };
+  }
+
+  readonly #onTaken = ({ held, notify, got }: Taken): void => {
+    const { request, size, notifier } = this.#parts;
+    this.#isComplete = got === size;
+    if (!held) {
+      this.#maybeReplaced = true;
+      this.#wakeup.notify();
+    }
+    notifier.notify(notify, request.file);
+  };
+
+  /** Reports what was taken, where nothing is read that it could go with. */
+  async #report(liveMs?: number): Promise<void> {
+    const { store, request, receiver } = this.#parts;
+    receiver.count();
+    try {
+      this.#onTaken(await store.take(request, this.#taking(liveMs)));
+    } catch {
+      // The next report says as much; without a store the read fails too.
+    }
+  }
+
+  async #wait(deadlineMs: number): Promise<void> {
+    const { source, receiver } = this.#parts;
+    receiver.count();
+    // The sender may be waiting for what was taken meanwhile.
+    if (this.#link !== null || receiver.flushed > this.#reported) await this.#report();
+    const found = await source.find(receiver.position);
+    const waiting = this.#waiting;
+    if (found === 'moved') waiting.sinceMs = null;
+    if (found === 'bytes') await this.#connect();
+    if (found !== 'nothing') return;
+    waiting.begin();
+    const notifies = source.hasSenderBegun;
+    if (notifies && waiting.isTimeToNotify()) source.notifySender(receiver.position);
+    // What its receiver has not taken yet is reported as soon as it has.
+    const isSettled = this.#reported === receiver.position;
+    // One that has waited before needs no connection until there is something to read.
+    if (isSettled && waiting.isLong) this.#disconnect();
+    const mostMs = receiver.hasBegun ? CHECK_RARELY_MS : deadlineMs - performance.now();
+    await this.#wakeup.wait(waiting.nextCheckMs(isSettled ? mostMs : Math.min(mostMs, CHECK_AGAIN_MS), notifies));
+  }
+
+  /** Something is missing, or another request reads: the sender does not go back for a reader that was replaced. */
+  async #check(): Promise<void> {
+    const { source, receiver } = this.#parts;
+    const found = await source.find(receiver.position);
+    if (found === 'moved') this.#waiting.sinceMs = null;
+    else if (receiver.hasGap) await source.rewind(receiver.position);
+    receiver.forgetGap();
+    this.#maybeReplaced = false;
+  }
+
+  /** One whose receiver does not read would not notice. */
+  async #endIfReplaced(): Promise<void> {
+    const { source, receiver, res } = this.#parts;
+    try {
+      if (await source.isReplaced(receiver.position)) res.destroy();
+    } catch {
+      // Without a store its next read fails too.
+    }
+  }
+
+  async #finish(): Promise<void> {
+    const { receiver, size, windowBytes } = this.#parts;
+    if (!(await receiver.end())) throw new ReceiverGone();
+    await this.#report();
+    // Smaller files can be had again for as long as those that nobody has fetched.
+    if (this.#isComplete && size > windowBytes) await this.#report(AFTERWARDS_MS);
+  }
+
+  #tick(): void {
+    if (!this.#parts.receiver.isTooSlow()) return;
+    this.#parts.res.destroy();
+    this.stop();
+  }
+}

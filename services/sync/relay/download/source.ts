@@ -1,0 +1,148 @@
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { RelayedFile } from '../../transfers/transfers.ts';
+import type { Generations } from '../generations.ts';
+import type { ByteRange } from '../headers.ts';
+import type { Notifier } from '../notifier.ts';
+import type { RelayRequest } from '../relay-request.ts';
+import type { Extent, RelayStore } from '../store.ts';
+
+/** When there is so much together, a waiting reader is notified, also where its sender goes on. */
+const WORTH_BYTES = 1024 * 1024;
+
+/** The receiver went away, or another request reads its file now: there is nobody to tell why. */
+export class ReceiverGone extends Error {}
+
+/** Where a download begins. */
+interface Start {
+  /** Its sender has to come back first. */
+  awaitsSender: boolean;
+  /** There is something to read already. */
+  hasBytes: boolean;
+}
+
+/** What there is behind a position: bytes, nothing yet, or another generation to go on in. */
+type Found = 'bytes' | 'nothing' | 'moved';
+
+interface SourceParts {
+  request: RelayRequest;
+  /** As it was found when the request came. */
+  known: RelayedFile;
+  range: ByteRange;
+  /** True once the receiver has gone. */
+  isGone: () => boolean;
+  store: RelayStore;
+  generations: Generations;
+  notifier: Notifier;
+  windowBytes: number;
+}
+
+/** Where one download reads: the generation in force, which changes when bytes are lost or asked for again. */
+export class Source {
+  readonly #parts: SourceParts;
+  #known: RelayedFile;
+  #generation = 0;
+  #isNew = true;
+  #hasSenderBegun = false;
+
+  constructor(parts: SourceParts) {
+    this.#parts = parts;
+    this.#known = parts.known;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** A sender has been there, who can be notified. */
+  get hasSenderBegun(): boolean {
+    return this.#hasSenderBegun;
+  }
+
+  /** Null as long as the upload has not begun. Throws what keeps the request from reading. */
+  async enter(): Promise<Start | null> {
+    const { request, store, notifier } = this.#parts;
+    const replaced = await store.read(request, this.#isNew);
+    if (replaced === null) throw new ReceiverGone();
+    notifier.notify(replaced, request.file);
+    // In this order: a sender that begins after the record was read finds this request among those to notify.
+    if (!this.#isNew || this.#known.generation === null) await this.#readRecord();
+    this.#isNew = false;
+    return this.#known.generation === null ? null : this.#enterGeneration(this.#known);
+  }
+
+  /** Keeps the place of the request among those that read. */
+  async renew(): Promise<void> {
+    await this.#parts.store.read(this.#parts.request, false);
+  }
+
+  /** Asks the store; goes on in another generation where there is one. Throws `ReceiverGone` when replaced. */
+  async find(position: number): Promise<Found> {
+    const found = await this.#ask(position);
+    if (found.word === 'replaced') throw new ReceiverGone();
+    this.#hasSenderBegun = found.hasBegun;
+    if (found.word === 'go') return 'bytes';
+    if (found.word === 'wait') return 'nothing';
+    if (found.word === 'newer') this.#generation = found.generation;
+    else await this.rewind(position);
+    // The sender may have come first, and have begun elsewhere.
+    const { request, generations } = this.#parts;
+    if (await generations.isNowFarBehind(request, this.#generation, position)) await this.rewind(position);
+    return 'moved';
+  }
+
+  async isReplaced(position: number): Promise<boolean> {
+    return (await this.#ask(position)).word === 'replaced';
+  }
+
+  /** Asks the sender for everything from this position, in another generation. */
+  async rewind(position: number): Promise<void> {
+    await this.#readRecord();
+    const from = this.#generation;
+    const rewind = { from, offset: position, cause: 'lost' } as const;
+    this.#generation = await this.#parts.generations.rewind(this.#parts.request.file, rewind);
+  }
+
+  /** Notifies the sender of where to go on. One that is lost is followed by another. */
+  notifySender(position: number): void {
+    const { generations, request } = this.#parts;
+    generations.notifySender(request.file, this.#generation, position).catch(() => undefined);
+  }
+
+  async #readRecord(): Promise<RelayedFile> {
+    const { generations, request } = this.#parts;
+    this.#known = await generations.known(request, 'receiver');
+    return this.#known;
+  }
+
+  /** Begins to read; what is not kept any more is asked of the sender again. */
+  async #enterGeneration(first: RelayedFile): Promise<Start> {
+    const { request, range, generations, windowBytes, isGone } = this.#parts;
+    const { file } = request;
+    const { start } = range;
+    const keepFrom = first.size <= windowBytes ? 0 : Math.max(0, start - LIMITS.relayTailBytes);
+    const entry = { side: 'r', from: start, keepFrom } as const;
+    let extent: Extent = await generations.enter(request, first, entry);
+    let isRewound = false;
+    // Another reader may have made a generation for itself meanwhile, or the sender one where it had begun.
+    while (start < extent.kept || generations.isFarBehind(extent, start)) {
+      isRewound = true;
+      await generations.rewind(file, { from: extent.generation, offset: start, cause: 'asked' });
+      // It would take the file from the request that comes next.
+      if (isGone()) throw new ReceiverGone();
+      extent = await generations.enter(request, await this.#readRecord(), entry);
+    }
+    this.#generation = extent.generation;
+    const isEmpty = extent.generation > 0 && extent.end === extent.base;
+    // Where this request has just made the generation, its sender was notified.
+    if (isEmpty && !isRewound && extent.generation === first.generation) {
+      await generations.notifySender(file, extent.generation, extent.base);
+    }
+    return { awaitsSender: isRewound || isEmpty, hasBytes: extent.end > start };
+  }
+
+  #ask(position: number) {
+    const { store, request, range, windowBytes } = this.#parts;
+    const wanted = Math.min(position + Math.min(WORTH_BYTES, windowBytes >> 2), range.stop);
+    return store.waitRead(request, { generation: this.#generation, position, wanted });
+  }
+}

@@ -1,0 +1,81 @@
+/** Parts that are smaller are joined: each costs some hundred bytes of its own, and a client chooses how small they are. */
+const [SMALL_BYTES, JOINED_BYTES] = [8 * 1024, 64 * 1024];
+
+/** What goes to the store at once, in the parts that it came in. */
+interface NextChunk {
+  parts: readonly Buffer[];
+  bytes: number;
+}
+
+/** Bytes of a body that have come and wait to become a chunk. */
+export class ChunkBuffer {
+  readonly #chunkBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  /** Where small parts are joined, and how far it is filled; what is filled is the last of the parts. */
+  #joined: Buffer | null = null;
+  #joinedBytes = 0;
+
+  constructor(chunkBytes: number) {
+    this.#chunkBytes = chunkBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** There is a chunk of full size. */
+  get isWhole(): boolean {
+    return this.#bytes >= this.#chunkBytes;
+  }
+
+  add(part: Buffer): void {
+    this.#bytes += part.length;
+    const fits = this.#joined !== null && this.#joinedBytes + part.length <= this.#joined.length;
+    if (part.length < SMALL_BYTES || fits) return this.#join(part);
+    this.#joined = null;
+    // In one piece, unless the window is a tiny one.
+    for (let at = 0; at < part.length; at += this.#chunkBytes) {
+      this.#parts.push(part.subarray(at, at + this.#chunkBytes));
+    }
+  }
+
+  /** How much the next chunk has: all there is, where that is less than a whole one. */
+  get nextBytes(): number {
+    return this.#next().bytes;
+  }
+
+  take(): NextChunk {
+    const { count, bytes } = this.#next();
+    const parts = this.#parts.splice(0, count);
+    if (this.#parts.length === 0) this.#joined = null;
+    this.#bytes -= bytes;
+    return { parts, bytes };
+  }
+
+  clear(): void {
+    this.#joined = null;
+    this.#parts = [];
+    this.#bytes = 0;
+  }
+
+  #join(part: Buffer): void {
+    for (let at = 0; at < part.length; ) {
+      if (this.#joined === null || this.#joinedBytes === this.#joined.length) {
+        this.#joined = Buffer.allocUnsafeSlow(Math.min(JOINED_BYTES, this.#chunkBytes));
+        this.#joinedBytes = 0;
+        this.#parts.push(this.#joined);
+      }
+      const bytes = part.copy(this.#joined, this.#joinedBytes, at);
+      at += bytes;
+      this.#joinedBytes += bytes;
+      this.#parts[this.#parts.length - 1] = this.#joined.subarray(0, this.#joinedBytes);
+    }
+  }
+
+  #next(): { count: number; bytes: number } {
+    let [count, bytes] = [0, 0];
+    while (bytes < this.#chunkBytes && count < this.#parts.length) bytes += (this.#parts[count++] as Buffer).length;
+    return { count, bytes };
+  }
+}

@@ -1,0 +1,102 @@
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Notifier } from '../notifier.ts';
+import type { RelayRequest } from '../relay-request.ts';
+import type { RelayStore } from '../store.ts';
+import { Wakeup } from '../wakeup.ts';
+import { replaced } from './chunk-faults.ts';
+
+/** How late a sender finds room of which the notification was lost. */
+const CHECK_AGAIN_MS = 1_000;
+
+export interface SendWindowParts {
+  request: RelayRequest;
+  generation: number;
+  /** What the receiver has taken when the request begins. */
+  taken: number;
+  windowBytes: number;
+  stallMs: number;
+  store: RelayStore;
+  notifier: Notifier;
+}
+
+/**
+ * How far a sender may be ahead of its receiver. What it knows of the receiver's position only rises, so that it never
+ * sends more than the window holds.
+ */
+export class SendWindow {
+  readonly #parts: SendWindowParts;
+  readonly #wakeup = new Wakeup();
+  #taken: number;
+  #isWaiting = false;
+  #isOver = false;
+
+  constructor(parts: SendWindowParts) {
+    this.#parts = parts;
+    this.#taken = parts.taken;
+  }
+
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Whether there is room for bytes up to this offset. */
+  holds(end: number): boolean {
+    return end <= this.#taken + this.#parts.windowBytes;
+  }
+
+  /** The receiver has taken so much. */
+  moved(taken: number): void {
+    this.#taken = Math.max(this.#taken, taken);
+  }
+
+  /** There may be room, or another request in its place. */
+  notify(): void {
+    this.#wakeup.notify();
+  }
+
+  /** Nobody needs room any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#wakeup.notify();
+  }
+
+  /** Throws `upload_gone` when another request sends now. What the store cannot say the next chunk finds out. */
+  async checkHeld(): Promise<void> {
+    const taken = await this.#ask(0).catch(() => undefined);
+    if (taken === null) throw replaced();
+  }
+
+  /**
+   * Resolves when half of the window is free behind what was sent, or nobody needs it any more. Throws `upload_gone`,
+   * and `window_full` when the receiver has taken nothing in the stall time.
+   */
+  async waitForRoom(sent: number): Promise<void> {
+    const { windowBytes, stallMs } = this.#parts;
+    const wanted = sent - (windowBytes >> 1);
+    let sinceMs = performance.now();
+    this.#isWaiting = true;
+    try {
+      while (!this.#isOver) {
+        const taken = await this.#ask(wanted);
+        if (taken === null) throw replaced();
+        if (taken > this.#taken) sinceMs = performance.now();
+        this.#taken = taken;
+        if (taken >= wanted) return;
+        if (performance.now() - sinceMs > stallMs) {
+          throw new BatonError('window_full', undefined, { retryAfterSeconds: 5 });
+        }
+        await this.#wakeup.wait(CHECK_AGAIN_MS);
+      }
+    } finally {
+      this.#isWaiting = false;
+    }
+  }
+
+  /** What the receiver has taken; null when another request sends now. A reader that waits is notified. */
+  async #ask(wanted: number): Promise<number | null> {
+    const { store, request, generation, notifier } = this.#parts;
+    const { taken, notify } = await store.waitWrite(request, { generation, wanted });
+    notifier.notify(notify, request.file);
+    return taken;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Redis } from '../../server/redis/connections.ts';
+import { orFault } from '../../server/redis/faults.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import { accountAdd } from './scripts.ts';
+
+/** Accounts that are tried again with one beat. */
+const ADD_AT_ONCE = 200;
+
+interface AccountSetParts {
+  redis: Redis;
+  scripts: ScriptLoader;
+  keys: Keys;
+}
+
+/** Of which accounts each replica holds streams: what a reaper has to reconcile after its death. */
+export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
+  const addScript = scripts.define(accountAdd);
+  /** Accounts that could not be added, by the id of this replica at that time. */
+  const pending = new Map<string, Set<string>>();
+
+  /**
+   * Never rejects: the set lies in another slot than the account, and an account whose primary answers must not wait for
+   * that of the set. What failed is added with a later beat; until then a reaper would not find the account.
+   */
+  async function add(replicaId: string, account: string): Promise<void> {
+    try {
+      await addScript({ accounts: keys.accounts(replicaId) }, { account });
+    } catch {
+      const accounts = pending.get(replicaId) ?? new Set();
+      pending.set(replicaId, accounts.add(account));
+    }
+  }
+
+  return {
+    add,
+
+    /** Adds what could not be added, with each beat. Under the former ids of this replica nobody needs the sets. */
+    addPending(replicaId: string): void {
+      for (const id of pending.keys()) if (id !== replicaId) pending.delete(id);
+      const accounts = pending.get(replicaId) ?? new Set();
+      for (const account of [...accounts].slice(0, ADD_AT_ONCE)) {
+        accounts.delete(account);
+        void add(replicaId, account);
+      }
+    },
+
+    async drop(replicaId: string, account: string): Promise<void> {
+      pending.get(replicaId)?.delete(account);
+      await orFault(redis.srem(keys.accounts(replicaId), account));
+    },
+
+    /** At most so many, at random. */
+    async some(replicaId: string, count: number): Promise<string[]> {
+      return await orFault(redis.srandmember(keys.accounts(replicaId), count));
+    },
+
+    /** Deletes the whole set. */
+    async forget(replicaId: string): Promise<void> {
+      await orFault(redis.del(keys.accounts(replicaId)));
+    },
+  };
+}
+
+export type AccountSets = ReturnType<typeof makeAccountSets>;

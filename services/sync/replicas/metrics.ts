@@ -1,0 +1,9 @@
+import { counter, gauge } from '../../server/telemetry/metrics.ts';
+
+/** Replicas alive and dead. */
+export const REPLICA_METRICS = {
+  nodes_live: gauge('Replicas that this replica believes alive, itself included'),
+  nodes_reaped_total: counter('Dead replicas whose streams this replica announced offline, by why they fell to it', [
+    'cause',
+  ]),
+};

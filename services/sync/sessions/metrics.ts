@@ -1,0 +1,7 @@
+import { counter, gauge } from '../../server/telemetry/metrics.ts';
+
+/** Calls to the auth broker. */
+export const BROKER_METRICS = {
+  broker_requests_total: counter('Calls to the auth broker, by how they ended', ['operation', 'outcome']),
+  broker_breaker_open: gauge('1 while the auth broker is spared a kind of call that failed too often', ['operation']),
+};

@@ -1,0 +1,20 @@
+import type { Keys } from '../redis/keys.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Replica } from '../replicas/replica.ts';
+import { type IceSettings, makeIce } from './ice.ts';
+import { makeSignalHandlers } from './routes.ts';
+import { makeSignals } from './signals.ts';
+
+interface SignalsModuleParts {
+  db: { scripts: ScriptLoader; keys: Keys };
+  ice: IceSettings;
+  /** Signals a minute per device; null: unlimited. */
+  rateLimit: number | null;
+  replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
+}
+
+/** WebRTC between two devices of an account: their signals, and the ICE servers that they use. */
+export function makeSignalsModule({ db, ice, rateLimit, replica }: SignalsModuleParts) {
+  const sendSignal = makeSignals({ ...db, rateLimit, replica });
+  return { handlers: makeSignalHandlers({ sendSignal, iceFor: makeIce(ice) }) };
+}

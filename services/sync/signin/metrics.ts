@@ -1,0 +1,6 @@
+import { counter } from '../../server/telemetry/metrics.ts';
+
+/** Sign-in by QR code. */
+export const SIGNIN_METRICS = {
+  login_requests_total: counter('Login requests by QR, by what became of them', ['outcome']),
+};

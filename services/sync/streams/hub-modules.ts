@@ -1,0 +1,17 @@
+import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { PendingEvent } from './catch-up.ts';
+import type { Stream } from './stream.ts';
+
+/** What the hub asks of other modules. */
+export interface HubModules {
+  readPresence: (account: string) => Promise<Presence>;
+  /** What is pending for a stream beside the log, page by page. */
+  pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
+  /** Recreates a missing device row; false when there is none to be had. */
+  restoreRow: (caller: Caller) => Promise<boolean>;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
+  /** Makes sure the account is in the index of due things. */
+  scheduleDue: (account: string, inMs: number) => Promise<void>;
+}

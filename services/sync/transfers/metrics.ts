@@ -1,0 +1,6 @@
+import { counter } from '../../server/telemetry/metrics.ts';
+
+/** Transfers. */
+export const TRANSFER_METRICS = {
+  transfers_total: counter('Transitions of transfers, by the state they led to', ['state']),
+};

@@ -1,0 +1,38 @@
+import type { Redis } from '../../server/redis/connections.ts';
+import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { PushQueue } from '../push/push-queue.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Replica } from '../replicas/replica.ts';
+import { makeTransferHandlers } from './routes.ts';
+import { makeTransferStore } from './store.ts';
+import { makeTransfers } from './transfers.ts';
+
+type Rules = Parameters<typeof makeTransfers>[0];
+
+interface TransfersModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  replica: Replica;
+  /** Offers a minute per device; null: unlimited. */
+  rateLimit: number | null;
+  redeliveryMs: number;
+  pushQueue: PushQueue;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  onState: Rules['onState'];
+  dropRelayed: Rules['dropRelayed'];
+  relayOffsets: Rules['relayOffsets'];
+  onFailure: Rules['onFailure'];
+}
+
+/** The parts of this module, put together. */
+export function makeTransfersModule(parts: TransfersModuleParts) {
+  const { db, replica, rateLimit, redeliveryMs, scheduleDue, pushQueue } = parts;
+  const transfers = makeTransfers({
+    store: makeTransferStore({ ...db, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue }),
+    isDeadChannel: replica.isDeadChannel,
+    onState: parts.onState,
+    dropRelayed: parts.dropRelayed,
+    relayOffsets: parts.relayOffsets,
+    onFailure: parts.onFailure,
+  });
+  return { transfers, handlers: makeTransferHandlers(transfers) };
+}

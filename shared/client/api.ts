@@ -1,0 +1,284 @@
+import type { BatonClientError } from './baton-client-error.ts';
+import type { FileSource, OpenSink } from './files.ts';
+import type { Session, SessionStore } from './session.ts';
+import type {
+  ClipboardEntry,
+  Device,
+  DeviceSession,
+  Me,
+  Message,
+  MessageAccepted,
+  MessagesDelivered,
+  NativePushRequest,
+  Persist,
+  PresenceEntry,
+  PushConfig,
+  PushSubscribed,
+  PushSubscriptionEntry,
+  PushSubscriptionRequest,
+  Scope,
+  SignInRequestView,
+  Transfer,
+  TransferState,
+} from './wire.ts';
+
+/** What every call may be given. */
+export interface CallSettings {
+  /** Ends the call at once; it then rejects with `aborted`. */
+  signal?: AbortSignal;
+}
+
+/** By device name, by device id, or `'*'` for all other devices (messages only). */
+export type Target = string | { device_id: string };
+
+export interface BatonClientOptions {
+  /** Where the service is; `''` in a page that it serves. A function is asked before every attempt. */
+  baseUrl: string | (() => string);
+  /** Where the session is kept. Without it requests carry `headers` alone (development, or a page with only a cookie). */
+  session?: SessionStore;
+  /** Further headers for every request, asked before each attempt. */
+  headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
+  /** In place of the platform's. It must honour `signal`, also while the body is read. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** What a session without a device is called in presence. */
+  liveName?: string;
+  /** Makes digests; default in JavaScript. `sha256` of `@baton/client/node` is several times as fast. */
+  sha256?: () => Hash;
+  /** Resume behind this event, as `lastEventId` gave it. */
+  lastEventId?: string;
+}
+
+export interface Hash {
+  update(bytes: Uint8Array): unknown;
+  /** In lower-case hexadecimal. Called once. */
+  hex(): string;
+}
+
+/** Whether the event stream is up. `offline`: it is tried again by itself; `superseded`: not before `start`. */
+export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 'superseded' | 'signed-out';
+
+/** `revoked`: by another device, or by the service; `logout`: by this one; `expired`: its time was over. */
+export type SignedOutReason = 'revoked' | 'logout' | 'expired';
+
+export interface ClipboardChange {
+  source_device_id: string | null;
+  source_device_name: string;
+  updated_at: number;
+  expires_at: number;
+  bytes: number;
+}
+
+export interface ClientEvents {
+  /** The stream's state has changed. */
+  state: ConnectionState;
+  /** The whole account, at each change. */
+  presence: readonly PresenceEntry[];
+  /** The devices of the account, at each change. */
+  devices: readonly Device[];
+  /** Devices have taken messages of this one. */
+  delivered: MessagesDelivered;
+  /** The clipboard has changed; null: it was cleared. Its content is read by `clipboard.get`. */
+  clipboard: ClipboardChange | null;
+  /** Files are offered, or a transfer that this device has accepted waits to be gone on with. Once for each. */
+  incoming: IncomingTransfer;
+  /** A transfer of this device has changed. */
+  transfer: Transfer;
+  /** The session is over. Said once; everything has stopped, and the store is empty. */
+  'signed-out': SignedOutReason;
+  /** Something in the background failed, or a listener threw. The client goes on. */
+  problem: BatonClientError;
+  /** Every event of the stream as the contract has it, duplicates included. */
+  event: StreamedEvent;
+}
+
+export interface StreamedEvent {
+  readonly name: string;
+  readonly data: unknown;
+  readonly id: string | null;
+}
+
+export type Off = () => void;
+
+/** One device of one account. Made by `makeBatonClient`. */
+export interface BatonClient {
+  /** Opens the event stream, and keeps it open. Does nothing when it is open; after `superseded` it goes on. */
+  start(): void;
+  /**
+   * Ends the stream, the transfers that run here, and every timer. Nothing is cancelled: a transfer can be gone on with. The
+   * client can be started again.
+   */
+  close(): Promise<void>;
+  readonly state: ConnectionState;
+  /** To resume from in another process; null before the first event. */
+  readonly lastEventId: string | null;
+  /** Calls `listener` for each event of that name until the returned function is called. */
+  on<N extends keyof ClientEvents>(name: N, listener: (event: ClientEvents[N]) => void): Off;
+  /** Resolves when the stream is open; rejects with `signed_out` when there is no session for it. */
+  untilOnline(settings?: CallSettings): Promise<void>;
+
+  me(settings?: CallSettings): Promise<Me>;
+  /** The session as it is kept; null without one. */
+  session(): Promise<Session | null>;
+  /** Ends this device's session, here and at the service. */
+  signOut(settings?: CallSettings): Promise<void>;
+  /** Removes everything that the service keeps of the account; sessions stay. */
+  eraseAccountData(settings?: CallSettings): Promise<void>;
+
+  readonly devices: Devices;
+  readonly messages: Messages;
+  readonly clipboard: Clipboard;
+  readonly transfers: Transfers;
+  readonly signIns: SignIns;
+  readonly sessions: Sessions;
+  readonly push: Push;
+}
+
+export interface Devices {
+  /** As last heard; empty before the first answer. */
+  readonly known: readonly Device[];
+  /** As last heard, with live streams that have no device. */
+  readonly presence: readonly PresenceEntry[];
+  list(settings?: CallSettings): Promise<Device[]>;
+  listPresence(settings?: CallSettings): Promise<PresenceEntry[]>;
+  rename(deviceId: string, name: string, settings?: CallSettings): Promise<Device>;
+  /** Signs the device out and removes what waits for it. True: everywhere; false: the auth broker is told later. */
+  remove(deviceId: string, settings?: CallSettings): Promise<boolean>;
+}
+
+export interface Messages {
+  /** 1 to 4,096 bytes. The same call repeated by the library is one message. */
+  send(to: Target, content: string, settings?: CallSettings): Promise<MessageAccepted>;
+  /**
+   * Each message is handed to `take` once, those that waited too. It is acknowledged when what `take` returns has resolved;
+   * when that rejects, the message stays in the mailbox and is handed out again after the next connection. One receiver at a
+   * time: a second one takes the place of the first.
+   */
+  receive(take: (message: Message) => void | Promise<void>): Off;
+  /** What is not acknowledged, oldest first; acknowledges nothing. */
+  list(settings?: CallSettings): Promise<Message[]>;
+  /** For programs that take messages from `list`. */
+  acknowledge(messageIds: readonly string[], settings?: CallSettings): Promise<number>;
+}
+
+export interface Clipboard {
+  get(settings?: CallSettings): Promise<ClipboardEntry>;
+  /** Plain text, at most 65,536 bytes. */
+  set(content: string, settings?: CallSettings & { deviceName?: string }): Promise<ClipboardEntry>;
+  clear(settings?: CallSettings): Promise<void>;
+}
+
+export interface SignIns {
+  /** What asks to be let in. `link`: what the QR code says, or `{ request_id, approval_code }`. */
+  look(link: SignInLink, settings?: CallSettings): Promise<SignInRequestView>;
+  approve(link: SignInLink, grant: { scope: Scope; persist: Persist }, settings?: CallSettings): Promise<void>;
+  deny(link: SignInLink, settings?: CallSettings): Promise<void>;
+}
+
+export type SignInLink = string | { request_id: string; approval_code: string };
+
+export interface Sessions {
+  /** `stale`: the auth broker could not be asked. */
+  list(settings?: CallSettings): Promise<{ sessions: DeviceSession[]; stale: boolean }>;
+  /** Signs out everything but this session; the number of those. */
+  removeOthers(settings?: CallSettings): Promise<number>;
+}
+
+export interface Push {
+  config(settings?: CallSettings): Promise<PushConfig>;
+  subscribe(subscription: PushSubscriptionRequest, settings?: CallSettings): Promise<PushSubscribed>;
+  registerNative(registration: NativePushRequest, settings?: CallSettings): Promise<PushSubscribed>;
+  list(settings?: CallSettings): Promise<PushSubscriptionEntry[]>;
+  remove(subscriptionId: string, settings?: CallSettings): Promise<void>;
+  /** Sends a test notification to this device. */
+  test(settings?: CallSettings): Promise<void>;
+}
+
+export interface Transfers {
+  /**
+   * Offers 1 to 1,000 files and sends them. Resolves when the offer is made; `done` of what it gives says the rest. Sources
+   * without a digest are read once before that, where they can be read twice.
+   */
+  send(to: Exclude<Target, '*'>, files: readonly FileSource[], settings?: SendSettings): Promise<OutgoingTransfer>;
+  /** Goes on with a transfer that this device offered in another process: the same files, in the same order. */
+  resume(transferId: string, files: readonly FileSource[], settings?: SendSettings): Promise<OutgoingTransfer>;
+  /** A transfer to this device, to be accepted or gone on with. */
+  incoming(transferId: string, settings?: CallSettings): Promise<IncomingTransfer>;
+  get(transferId: string, settings?: CallSettings): Promise<Transfer>;
+  /** One page, newest first. */
+  list(
+    page?: { state?: TransferState; limit?: number; cursor?: string },
+    settings?: CallSettings,
+  ): Promise<{ transfers: Transfer[]; next_cursor: string | null }>;
+  /** Ends a transfer of this device that does not run here. */
+  cancel(transferId: string, reason?: string, settings?: CallSettings): Promise<Transfer>;
+}
+
+export interface SendSettings extends CallSettings {
+  /** Passed to the receiver untouched, at most 16 KB. */
+  sealed?: string;
+  /**
+   * How long to wait for a receiver that is not there; then the transfer has failed with `peer_offline`. Default 60,000. `null`:
+   * it is not waited for, and what fits is left in the relay for it.
+   */
+  offlineMs?: number | null;
+  /** False: nothing is read before the offer, and the receiver has no digest to compare. Default true. */
+  digest?: boolean;
+  /** Files under way at a time; default 4, at most 8. */
+  concurrency?: number;
+}
+
+/** At most ten times a second, and once at the end. */
+export interface Progress {
+  /** Stored by the receiver, or taken by the service for it. */
+  readonly bytes: number;
+  readonly totalBytes: number;
+  readonly files: number;
+  readonly totalFiles: number;
+  readonly bytesPerSecond: number;
+  /** Null: it cannot be told. */
+  readonly secondsLeft: number | null;
+  /** What the bytes go by at this moment; null before the first. */
+  readonly path: 'relay' | null;
+  readonly isPaused: boolean;
+}
+
+/** A transfer that runs here. */
+export interface RunningTransfer {
+  readonly id: string;
+  /** As last heard. */
+  readonly transfer: Transfer;
+  readonly progress: Progress;
+  /**
+   * Resolves with the transfer when the receiver has everything. Rejects with `rejected`, `cancelled`, `failed`,
+   * `peer_offline`, `digest_mismatch`, `source_failed`, `sink_failed`, `transfer_gone`, `signed_out`, or `aborted` (its
+   * signal, or `close`: then it can be gone on with).
+   */
+  readonly done: Promise<Transfer>;
+  onProgress(listener: (progress: Progress) => void): Off;
+  /** Moves no bytes until `resume`; the other side waits. */
+  pause(): void;
+  resume(): void;
+  /** Ends it for both sides. `reason`: up to 64 printable ASCII characters, which become its error code. */
+  cancel(reason?: string): Promise<void>;
+}
+
+export interface OutgoingTransfer extends RunningTransfer {
+  /** Whether the receiver was connected when it was offered. */
+  readonly receiverOnline: boolean;
+  /**
+   * Resolves when the service or the receiver has every byte: the sender may leave then, if no file is larger than the relay's
+   * window. Rejects as `done` does.
+   */
+  readonly uploaded: Promise<void>;
+}
+
+export interface IncomingTransfer {
+  readonly id: string;
+  /** With its files, however many. */
+  readonly transfer: Transfer;
+  /** True: this device has accepted it before. `accept` goes on with it. */
+  readonly isAccepted: boolean;
+  /** Takes the files. `settings.signal` stops it as `close` does: it can be gone on with. */
+  accept(open: OpenSink, settings?: CallSettings & { concurrency?: number }): RunningTransfer;
+  reject(settings?: CallSettings): Promise<void>;
+}

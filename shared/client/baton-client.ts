@@ -1,0 +1,191 @@
+import { BatonError } from '../contract/errors.ts';
+import { makeAccountCalls, makeDevices } from './account.ts';
+import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
+import { BatonClientError } from './baton-client-error.ts';
+import { type Caller, makeCaller } from './caller.ts';
+import { makeClipboardNews } from './clipboard-news.ts';
+import { systemClock, untilAborted } from './clock.ts';
+import { makeEmitter } from './emitter.ts';
+import { abortedBy, failureOf, signedOut } from './failure.ts';
+import { makeMessages } from './messages.ts';
+import { platformFetch } from './request.ts';
+import { makeSessionKeeper, type SessionKeeper } from './session-keeper.ts';
+import { makeStream } from './stream.ts';
+import type { StreamEvent } from './stream-event.ts';
+import type { StreamState } from './stream-state.ts';
+import { makeTransfers } from './transfers.ts';
+
+const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
+  stopped: 'stopped',
+  connecting: 'connecting',
+  open: 'online',
+  waiting: 'offline',
+  refused: 'offline',
+  superseded: 'superseded',
+};
+
+const closed = (): BatonClientError =>
+  new BatonClientError('aborted', 'The client was closed', { action: 'tell-user' });
+
+/** One device of one account: its stream, its calls and its files. Does nothing before `start` or a call. */
+export function makeBatonClient(options: BatonClientOptions): BatonClient {
+  const { baseUrl, headers, liveName, lastEventId, session: store, fetch = platformFetch } = options;
+  const clock = systemClock;
+  let state: ConnectionState = 'stopped';
+  let life = new AbortController();
+  /** Ends what is asked once the session is over; a client that was closed may go on asking. */
+  const session = new AbortController();
+  let deviceId: string | null = null;
+  let isFirst = true;
+  let stopKeeping = () => {};
+
+  const emitter = makeEmitter<ClientEvents>((error) => onProblem(error));
+  /** What a listener of problems throws has nobody left to be told. */
+  function onProblem(error: unknown): void {
+    const problem = failureOf(error);
+    if (session.signal.aborted || problem.code === 'aborted') return;
+    if (problem.action === 'sign-in' && keeper !== null) return;
+    emitter.emit('problem', problem);
+  }
+
+  const keeper: SessionKeeper | null =
+    store === undefined ? null : makeSessionKeeper({ store, baseUrl, headers, fetch, clock, onEnded, onProblem });
+  const caller: Caller = makeCaller({ baseUrl, headers, fetch, clock, keeper, signal: () => session.signal });
+  const devices = makeDevices(caller, emitter, onProblem);
+  const clipboard = makeClipboardNews(caller, emitter, onProblem);
+  const messages = makeMessages({ caller, isOnline: () => state === 'online', onProblem });
+  const transfers = makeTransfers({
+    ...{ options, caller, clock, emitter, start, onProblem },
+    life: () => life.signal,
+    presence: () => devices.api.presence,
+    deviceId: () => deviceId,
+  });
+
+  function report(next: ConnectionState): void {
+    if (state === next || state === 'signed-out') return;
+    state = next;
+    emitter.emit('state', next);
+  }
+
+  /** Everything ends at once, and it is said once. */
+  function onEnded(reason: SignedOutReason): void {
+    report('signed-out');
+    session.abort(signedOut());
+    life.abort(signedOut());
+    stopKeeping();
+    void stream.stop();
+    emitter.emit('signed-out', reason);
+  }
+
+  async function onRefused(error: unknown): Promise<void> {
+    if (await caller.mend(error, keeper?.token() ?? null)) stream.retryNow();
+    else onProblem(error);
+  }
+
+  function onReady({
+    resumed,
+    presence,
+    device,
+    clipboard: found,
+  }: Extract<StreamEvent, { name: 'ready' }>['data']): void {
+    deviceId = device?.device_id ?? null;
+    const anew = !resumed || isFirst;
+    isFirst = false;
+    devices.onPresence(presence.devices);
+    if (anew) devices.refetch();
+    if (anew) clipboard.onReady(found);
+    transfers.onReady(anew && deviceId !== null);
+  }
+
+  function onEvent(event: StreamEvent): void {
+    emitter.emit('event', { name: event.name, data: event.data, id: event.id });
+    // Messages have their own memory: one that was not taken, or not acknowledged, is worth looking at again.
+    if (event.name === 'message') return messages.onMessage(event.data);
+    if (event.duplicate) return;
+    if (event.name === 'ready') onReady(event.data);
+    else if (event.name === 'presence') devices.onPresence(event.data.devices);
+    else if (event.name.startsWith('device:')) devices.refetch();
+    else if (event.name === 'message:delivered') emitter.emit('delivered', event.data);
+    else if (event.name === 'clipboard') clipboard.onChange(event.data);
+    else if (event.name === 'clipboard:cleared') clipboard.onChange(null);
+    else if (event.name === 'transfer:incoming') transfers.onIncoming(event.data);
+    else if (event.name === 'transfer:updated') transfers.onUpdated(event.data);
+    else if (event.name === 'relay:rewind') transfers.onRewind(event.data);
+    else if (event.name === 'signal') transfers.onSignal(event.data);
+    else if (event.name === 'session:revoked') onRevoked(event.data.reason);
+  }
+
+  function onRevoked(reason: SignedOutReason): void {
+    if (keeper === null) onEnded(reason);
+    else void keeper.end(reason);
+  }
+
+  const stream = makeStream({
+    ...{ baseUrl, fetch, clock, dropDuplicates: false, onEvent },
+    headers: caller.headers,
+    ...(liveName !== undefined && { query: { name: liveName } }),
+    ...(lastEventId !== undefined && { lastEventId }),
+    onState(now) {
+      report(STATE[now.state]);
+      if (now.state === 'refused' && now.error instanceof BatonError) onRefused(now.error).catch(onProblem);
+    },
+  });
+
+  function start(): void {
+    if (state === 'signed-out') throw signedOut();
+    if (life.signal.aborted) life = new AbortController();
+    if (state === 'stopped') stopKeeping = keeper?.keepAlive() ?? stopKeeping;
+    stream.start();
+    // Nobody waits for a stream that has nobody to be.
+    keeper
+      ?.current()
+      .then((known) => (known === null ? keeper.end('logout') : undefined))
+      .catch(onProblem);
+  }
+
+  return {
+    ...makeAccountCalls(caller),
+    start,
+    async close() {
+      life.abort(closed());
+      stopKeeping();
+      await stream.stop();
+    },
+    get state() {
+      return state;
+    },
+    get lastEventId() {
+      return stream.lastEventId;
+    },
+    on: emitter.on,
+    async untilOnline({ signal } = {}) {
+      const online = new Promise<void>((resolve, reject) => {
+        const look = (now: ConnectionState) => {
+          if (now !== 'online' && now !== 'signed-out') return;
+          off();
+          if (now === 'online') resolve();
+          else reject(signedOut());
+        };
+        const off = emitter.on('state', look);
+        look(state);
+      });
+      if (signal === undefined) return online;
+      await untilAborted(online, signal).catch((error: unknown) => {
+        throw signal.aborted ? abortedBy(signal) : error;
+      });
+    },
+    session: async () => keeper?.current() ?? null,
+    async signOut(settings = {}) {
+      try {
+        await caller.call('logOut', settings);
+      } catch (error) {
+        // The stream may have said it before the answer came.
+        if (!session.signal.aborted) throw error;
+      }
+      await keeper?.end('logout');
+    },
+    devices: devices.api,
+    messages: messages.api,
+    transfers: transfers.api,
+  };
+}

@@ -1,0 +1,38 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import type { Hash } from './api.ts';
+import type { FileSource } from './files.ts';
+
+/** SHA-256 in JavaScript: WebCrypto takes only what is whole in memory. */
+export function scriptSha256(): Hash {
+  const hash = nobleSha256.create();
+  return {
+    update: (bytes) => hash.update(bytes),
+    hex: () => Array.from(hash.digest(), (byte) => byte.toString(16).padStart(2, '0')).join(''),
+  };
+}
+
+/** Feeds a stream to a hash; the number of its bytes. */
+export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<number> {
+  const reader = stream.getReader();
+  let bytes = 0;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      if (done) return bytes;
+      hash.update(value);
+      bytes += value.length;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** The digest of a source: what it says, or read; null where it can be read only once. */
+export async function digestOf(source: FileSource, make: () => Hash, signal: AbortSignal): Promise<string | null> {
+  if (source.sha256 !== undefined) return source.sha256;
+  if (!source.replayable) return null;
+  const hash = make();
+  await feed(hash, await source.open(0, signal), signal);
+  return hash.hex();
+}

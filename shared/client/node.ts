@@ -1,0 +1,4 @@
+/* What `@baton/client/node` has beside `@baton/client`. */
+export { fileSession } from './node-session.ts';
+export { fileSink, folderSink, writableSink } from './node-sinks.ts';
+export { fileSource, folderSources, readableSource, sha256 } from './node-sources.ts';

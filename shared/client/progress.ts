@@ -1,0 +1,105 @@
+import type { Off, Progress } from './api.ts';
+import type { Clock } from './clock.ts';
+
+/** Ten times a second. */
+const TELL_MS = 100;
+/** What the rate is measured over: long enough to be read, short enough to be true. */
+const RATE_MS = 3_000;
+
+/** Counts the bytes of a transfer and tells how it goes. */
+export interface Meter {
+  readonly now: Progress;
+  /** How far a file is now; less than before where it has to go back. */
+  file(index: number, bytes: number): void;
+  path(path: Progress['path']): void;
+  paused(isPaused: boolean): void;
+  onProgress(listener: (progress: Progress) => void): Off;
+  /** Tells the last state, and nothing after it. */
+  end(): void;
+}
+
+export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (error: unknown) => void): Meter {
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const at = sizes.map(() => 0);
+  const listeners = new Set<(progress: Progress) => void>();
+  const samples: { ms: number; bytes: number }[] = [];
+  let bytes = 0;
+  let files = sizes.filter((size) => size === 0).length;
+  let path: Progress['path'] = null;
+  let isPaused = false;
+  let cancel: (() => void) | null = null;
+  let isOver = false;
+
+  function sample(): void {
+    const ms = clock.now();
+    const last = samples.at(-1);
+    if (last !== undefined && ms - last.ms < TELL_MS) last.bytes = bytes;
+    else samples.push({ ms, bytes });
+    while (samples.length > 2 && (samples[1] as { ms: number }).ms < ms - RATE_MS) samples.shift();
+  }
+
+  function rate(): number {
+    const first = samples[0];
+    const ms = clock.now() - (first?.ms ?? 0);
+    return first === undefined || ms < TELL_MS ? 0 : (Math.max(0, bytes - first.bytes) * 1_000) / ms;
+  }
+
+  function now(): Progress {
+    const bytesPerSecond = isPaused ? 0 : rate();
+    const left = totalBytes - bytes;
+    const secondsLeft = left === 0 ? 0 : bytesPerSecond > 0 ? left / bytesPerSecond : null;
+    return { bytes, totalBytes, files, totalFiles: sizes.length, bytesPerSecond, secondsLeft, path, isPaused };
+  }
+
+  function tell(): void {
+    cancel = null;
+    const progress = now();
+    for (const listener of [...listeners]) {
+      try {
+        listener(progress);
+      } catch (error) {
+        onThrow(error);
+      }
+    }
+  }
+
+  function tellSoon(): void {
+    if (!isOver && listeners.size > 0) cancel ??= clock.after(TELL_MS, tell);
+  }
+
+  return {
+    get now() {
+      return now();
+    },
+    file(index, reached) {
+      const before = at[index] ?? 0;
+      const size = sizes[index] ?? 0;
+      if (samples.length === 0) sample();
+      at[index] = reached;
+      bytes += reached - before;
+      if (size > 0) files += Number(reached === size) - Number(before === size);
+      sample();
+      tellSoon();
+    },
+    path(next) {
+      path = next;
+      tellSoon();
+    },
+    paused(next) {
+      isPaused = next;
+      samples.length = 0;
+      tellSoon();
+    },
+    onProgress(listener) {
+      const own = (progress: Progress) => listener(progress);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    end() {
+      if (isOver) return;
+      isOver = true;
+      cancel?.();
+      tell();
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import type { BatonClientError } from './baton-client-error.ts';
+import type { Caller } from './caller.ts';
+import type { Clock } from './clock.ts';
+import { failureOf } from './failure.ts';
+import { makeFileQueue } from './file-queue.ts';
+import type { FileSource } from './files.ts';
+import { append, look, offsetIn } from './relay-calls.ts';
+import { makePieces, type Pieces } from './sources.ts';
+import { hasEnded, type Run } from './transfer-run.ts';
+import type { Transfer } from './wire.ts';
+
+/** Pieces grow while they take less than a second, and shrink when they take more than four. */
+const PIECE = {
+  firstBytes: 512 * 1024,
+  leastBytes: 64 * 1024,
+  mostBytes: 8 * 1024 * 1024,
+  fastMs: 1_000,
+  slowMs: 4_000,
+};
+
+/** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
+const ROOM_MS = { usual: 1_000, soon: 50 };
+
+const roomAfterMs = ({ retryAfterMs }: BatonClientError): number =>
+  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual ? retryAfterMs : ROOM_MS.soon;
+
+/** Where the upload of a file goes on. */
+interface Place {
+  url: string;
+  offset: number;
+  /** Of the piece that is under way. */
+  attempt: AbortController | null;
+}
+
+export interface RelaySender {
+  /** Resolves when the service has every byte, for the first time. */
+  readonly uploaded: Promise<void>;
+  /** The service tells where a file goes on. */
+  rewind(index: number, url: string, offset: number): void;
+  /** Begins, or goes on after the bytes went another way. */
+  begin(): void;
+  /** What is under way may have been lost with the network: it is asked how far it came. */
+  nudge(): void;
+}
+
+interface Parts {
+  run: Run;
+  caller: Caller;
+  clock: Clock;
+  sources: readonly FileSource[];
+  concurrency: number;
+  /** False while the bytes go another way. */
+  isInUse: () => boolean;
+}
+
+/**
+ * Sends files through the relay, each from where the service says: after a lost answer, a replica that was killed, or a
+ * receiver that has to have something again. It is over when the transfer is.
+ */
+export function makeRelaySender({ run, caller, clock, sources, concurrency, isInUse }: Parts): RelaySender {
+  const { signal, meter } = run;
+  const params = { transfer_id: run.id };
+  const places = new Map<number, Place>();
+  let pieceBytes = PIECE.firstBytes;
+  let tellUploaded = () => {};
+  const uploaded = new Promise<void>((resolve, reject) => {
+    tellUploaded = resolve;
+    // What is done was uploaded; what ended otherwise was not.
+    run.done.then(() => resolve(), reject);
+  });
+  uploaded.catch(() => {});
+
+  function placeOf(index: number): Place {
+    const place = places.get(index) ?? { url: `/api/relay/${run.id}/${index}/0`, offset: 0, attempt: null };
+    places.set(index, place);
+    return place;
+  }
+
+  function moveTo(index: number, url: string, offset: number): void {
+    const place = placeOf(index);
+    place.url = url;
+    place.offset = offset;
+    meter.file(index, offset);
+  }
+
+  function note({ uploads = [] }: Pick<Transfer, 'uploads'>): void {
+    for (const { index, upload_url, offset } of uploads) moveTo(index, upload_url, offset);
+  }
+
+  /** The relay is taken, where it is not, and the places of all files are found. */
+  async function locate(): Promise<void> {
+    const isOpen = ({ state, mode }: Transfer) => state === 'RELAY_ACTIVE' || (state === 'PENDING' && mode === 'relay');
+    if (!isOpen(run.transfer)) {
+      const { body } = await run.insist(() => caller.call('relayTransfer', { params, signal }));
+      run.update(body.transfer);
+    }
+    note(await run.insist(() => run.refresh()));
+  }
+
+  /** Where a file goes on after something went wrong with it. */
+  async function relocate(index: number): Promise<void> {
+    const place = placeOf(index);
+    const { url } = place;
+    try {
+      const offset = await look(caller, clock, url, signal);
+      if (place.url === url) moveTo(index, url, offset);
+    } catch (error) {
+      if (failureOf(error).code !== 'upload_gone') throw error;
+      const { uploads } = await run.refresh();
+      note({ uploads: (uploads ?? []).filter((upload) => upload.index === index) });
+    }
+  }
+
+  function adapt(bytes: number, ms: number): void {
+    if (ms > PIECE.slowMs) pieceBytes = Math.max(PIECE.leastBytes, pieceBytes >> 1);
+    else if (ms < PIECE.fastMs && bytes === pieceBytes) pieceBytes = Math.min(PIECE.mostBytes, 2 * pieceBytes);
+  }
+
+  async function sendPiece(index: number, pieces: Pieces, size: number): Promise<void> {
+    const place = placeOf(index);
+    const { url, offset } = place;
+    const bytes = await pieces.at(offset, pieceBytes);
+    if (place.url !== url || place.offset !== offset) return;
+    const attempt = new AbortController();
+    place.attempt = attempt;
+    const startedAt = clock.now();
+    try {
+      const completes = offset + bytes.length === size;
+      const piece = { path: url, offset, bytes, completes };
+      const either = AbortSignal.any([signal, run.pauseSignal(), attempt.signal]);
+      const reached = await append(caller, clock, piece, either);
+      // It was told to go on elsewhere while this was under way.
+      if (place.url === url) moveTo(index, url, reached);
+      adapt(bytes.length, clock.now() - startedAt);
+    } finally {
+      place.attempt = null;
+    }
+  }
+
+  /** What went wrong with a piece. Throws what cannot be mended. */
+  async function mend(index: number, url: string, error: BatonClientError, failures: number): Promise<void> {
+    const place = placeOf(index);
+    if (place.url !== url) return;
+    const offset = offsetIn(error);
+    if (offset !== null) moveTo(index, url, offset);
+    if (error.code === 'offset_mismatch' && offset !== null && failures === 0) return;
+    const isWorthIt = ['offset_mismatch', 'upload_gone', 'invalid_transition', 'aborted'].includes(error.code);
+    if (!isWorthIt && error.action !== 'retry') throw error;
+    if (error.code === 'invalid_transition') {
+      const now = await run.refresh();
+      if (!hasEnded(now)) await locate();
+    }
+    if (error.code === 'relay_busy') return run.backOff(failures, roomAfterMs(error));
+    if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
+    if (offset === null) await run.insist(() => relocate(index));
+  }
+
+  async function send(index: number): Promise<void> {
+    const source = sources[index] as FileSource;
+    const pieces = makePieces(source, signal);
+    let failures = 0;
+    try {
+      while (placeOf(index).offset < source.size) {
+        await run.unpaused();
+        await run.until(isInUse);
+        const { url } = placeOf(index);
+        try {
+          await sendPiece(index, pieces, source.size);
+          failures = 0;
+        } catch (error) {
+          signal.throwIfAborted();
+          if (run.pauseSignal().aborted) continue;
+          await mend(index, url, failureOf(error), failures);
+          failures += 1;
+        }
+      }
+    } finally {
+      pieces.close();
+    }
+  }
+
+  const queue = makeFileQueue({
+    sizes: sources.map(({ size }) => size),
+    concurrency,
+    move: send,
+    onDone: () => tellUploaded(),
+    onFailed: (error) => void run.fail(failureOf(error)),
+  });
+
+  let begun: Promise<void> | null = null;
+  return {
+    uploaded,
+    begin() {
+      begun ??= locate().then(queue.pump, (error: unknown) => run.fail(failureOf(error)));
+    },
+    rewind(index, url, offset) {
+      if (sources[index] === undefined) return;
+      const place = placeOf(index);
+      moveTo(index, url, offset);
+      place.attempt?.abort();
+      queue.reopen(index);
+    },
+    nudge() {
+      for (const { attempt } of places.values()) attempt?.abort();
+      run.nudge();
+    },
+  };
+}

@@ -1,0 +1,242 @@
+/**
+ * What the service says, by the names of the contract, for programs that have nothing but this package. A test compares
+ * each of these with the schema that it is written after.
+ */
+export type DeviceType = 'browser' | 'macos' | 'windows' | 'linux' | 'ios' | 'shortcut';
+export type Scope = 'full' | 'guest';
+/** `once` ends after an hour; `persist` a week after its last renewal. */
+export type Persist = 'once' | 'persist';
+
+export interface DeviceRef {
+  device_id: string;
+  name: string;
+  type: DeviceType;
+}
+
+export interface User {
+  user_id: string;
+  name: string;
+}
+
+export interface Device extends DeviceRef {
+  online: boolean;
+  /** True for the device that asks. */
+  current: boolean;
+  /** Unix milliseconds, as every `_at`. */
+  created_at: number;
+  last_seen_at: number | null;
+}
+
+export interface PresenceEntry {
+  /** Null for a stream of a session without a device. */
+  device_id: string | null;
+  name: string;
+  type: DeviceType | null;
+  online: boolean;
+  last_seen_at: number | null;
+}
+
+export interface Me {
+  user_id: string;
+  name: string;
+  scope: Scope;
+  roles: string[];
+  device: DeviceRef | null;
+  limits: { message_bytes: number; clipboard_bytes: number; clipboard_seconds: number; relay_window_bytes: number };
+  features: { qr: boolean; web_push: boolean; native_push: boolean };
+}
+
+export interface DeviceSession {
+  session_id: string | null;
+  device_id: string;
+  name: string;
+  type: DeviceType | null;
+  scope: Scope | null;
+  persist: Persist | null;
+  online: boolean;
+  current: boolean;
+  created_at: number | null;
+  last_active_at: number | null;
+  expires_at: number | null;
+}
+
+/** What is shown to whoever is to approve a sign-in. */
+export interface SignInRequestView {
+  request_id: string;
+  device_name: string;
+  device_type: DeviceType;
+  source: { address: string; user_agent: string };
+  age_seconds: number;
+  expires_at: number;
+  allowed_scopes: Scope[];
+  allowed_persist: Persist[];
+}
+
+export interface Message {
+  message_id: string;
+  from_device_id: string | null;
+  from_name: string;
+  content: string;
+  created_at: number;
+  redelivered: boolean;
+}
+
+export interface MessageTarget {
+  device_id: string | null;
+  name: string;
+  online: boolean;
+  pushed: boolean;
+  error?: 'mailbox_full';
+}
+
+export interface MessageAccepted {
+  message_id: string;
+  to: MessageTarget[];
+  created_at: number;
+}
+
+export interface MessagesDelivered {
+  message_ids: string[];
+  by_device_id: string;
+  by_name: string;
+  at: number;
+}
+
+/** Nothing set: `content` is `''` and the rest null. */
+export interface ClipboardEntry {
+  content: string;
+  content_type: 'text/plain' | null;
+  source_device_id: string | null;
+  source_device_name: string | null;
+  updated_at: number | null;
+  expires_at: number | null;
+}
+
+export type TransferState = 'PENDING' | 'ACCEPTED' | 'P2P_ACTIVE' | 'RELAY_ACTIVE' | 'DONE' | 'FAILED' | 'CANCELLED';
+
+export type TransferPhase =
+  | 'initializing'
+  | 'waiting_accept'
+  | 'waiting_peer'
+  | 'ice_gathering'
+  | 'ice_checking'
+  | 'ice_connected'
+  | 'dc_open'
+  | 'transferring'
+  | 'completing'
+  | 'fallback_pending'
+  | 'relay_uploading'
+  | 'relay_downloading'
+  | 'peer_offline';
+
+export interface TransferFile {
+  index: number;
+  /** A relative path: `/` between folders. The service has checked it; what the receiver's file system takes is another matter. */
+  name: string;
+  size: number;
+  type: string | null;
+  /** In lower-case hexadecimal; null where the sender gave none. */
+  sha256: string | null;
+}
+
+export interface Transfer {
+  transfer_id: string;
+  state: TransferState;
+  mode: 'p2p' | 'relay';
+  phase: TransferPhase;
+  sender: { device_id: string; name: string };
+  receiver: { device_id: string; name: string };
+  /** Left out of events and lists when there are more than 16. */
+  files?: TransferFile[];
+  file_count: number;
+  total_bytes: number;
+  sealed: string | null;
+  progress: { sent_bytes: number; received_bytes: number };
+  error: { code: string; detail: string | null } | null;
+  uploads?: { index: number; upload_url: string; offset: number }[];
+  downloads?: { index: number; download_url: string }[];
+  created_at: number;
+  updated_at: number;
+  expires_at: number;
+}
+
+export interface PushConfig {
+  vapid_public_key: string | null;
+  vapid_key_id: string | null;
+  native: ('fcm' | 'apns')[];
+}
+
+export interface PushSubscriptionRequest {
+  endpoint: string;
+  keys: { p256dh: string; auth: string };
+  preview?: 'none' | 'sender' | 'full';
+  vapid_key_id?: string;
+}
+
+export interface NativePushRequest {
+  platform: 'fcm' | 'apns';
+  token: string;
+  environment?: 'production' | 'sandbox';
+}
+
+export interface PushSubscribed {
+  subscription_id: string;
+  platform: 'web' | 'fcm' | 'apns';
+}
+
+export interface PushSubscriptionEntry extends PushSubscribed {
+  device_id: string;
+  state: 'active' | 'suspended';
+  created_at: number;
+  last_ok_at: number | null;
+}
+
+/** The codes of the contract's registry. */
+export type ServiceErrorCode =
+  | 'invalid_request'
+  | 'poll_secret_required'
+  | 'invalid_device_name'
+  | 'scope_not_allowed'
+  | 'empty_message'
+  | 'endpoint_not_allowed'
+  | 'upload_length_mismatch'
+  | 'unauthenticated'
+  | 'untrusted_edge'
+  | 'session_revoked'
+  | 'session_expired'
+  | 'reuse_detected'
+  | 'guest_forbidden'
+  | 'tier_exceeded'
+  | 'device_mismatch'
+  | 'device_required'
+  | 'cross_site'
+  | 'access_denied'
+  | 'account_refused'
+  | 'not_a_party'
+  | 'not_found'
+  | 'feature_disabled'
+  | 'method_not_allowed'
+  | 'name_taken'
+  | 'already_decided'
+  | 'invalid_transition'
+  | 'offset_mismatch'
+  | 'mailbox_full'
+  | 'device_limit'
+  | 'transfer_limit'
+  | 'login_expired'
+  | 'login_consumed'
+  | 'upload_gone'
+  | 'body_too_large'
+  | 'message_too_large'
+  | 'clipboard_too_large'
+  | 'unsupported_media_type'
+  | 'range_not_available'
+  | 'idempotency_key_reused'
+  | 'rate_limited'
+  | 'window_full'
+  | 'internal'
+  | 'broker_contract'
+  | 'broker_unavailable'
+  | 'store_unavailable'
+  | 'draining'
+  | 'relay_busy';

@@ -1,0 +1,118 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
+
+let cli: CliSite;
+let laptop: Terminal;
+let phone: Terminal;
+beforeAll(async () => {
+  cli = await startCliSite();
+  [laptop, phone] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
+});
+afterAll(() => cli.stop());
+
+const jsonLines = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test('a device that was let in says who it is, and its session is for its owner alone', async () => {
+  const [status] = jsonLines((await phone.ok(['status', '--json'])).stdout);
+  expect(status).toMatchObject({ device: { name: 'Phone' }, scope: 'full', url: cli.door.url });
+  expect(statSync(join(phone.config, 'session.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(phone.config).mode & 0o777).toBe(0o700);
+});
+
+test('a second login is refused unless it is forced', async () => {
+  const { stderr } = await phone.ok(['login'], { status: 1 });
+  expect(stderr).toContain('signed in as Phone');
+});
+
+test('what asks to be let in can be refused, and hears it', async () => {
+  const stranger = cli.terminal();
+  const asking = stranger.run(['login', cli.door.url, '--name', 'Stranger', '--json']);
+  const [, link] = await asking.says(/"link":"([^"]+)"/);
+  await laptop.ok(['approve', link as string, '--deny']);
+  expect(await asking.status).toBe(5);
+  expect(JSON.parse(asking.stderr())).toMatchObject({ error: { code: 'access_denied' } });
+});
+
+test('one that was let in for an hour can be removed, and has to sign in anew', async () => {
+  const visitor = cli.terminal();
+  const asking = visitor.run(['login', cli.door.url, '--name', 'Visitor']);
+  const [link] = await asking.says(/http:\/\/\S+\/link\?\S+/);
+  await laptop.ok(['approve', link, '--yes', '--once']);
+  expect(await asking.status).toBe(0);
+  await laptop.ok(['remove', 'Visitor']);
+  await visitor.ok(['status'], { status: 3 });
+});
+
+test('messages arrive, wait, are shown once, and cannot move the cursor', async () => {
+  const { stdout } = await laptop.ok(['message', 'phone', 'hello', 'there']);
+  expect(stdout).toBe('Phone: kept until it comes\n');
+  await laptop.ok(['message', 'Phone', '-'], { input: 'two\nlines' });
+  const kept = jsonLines((await phone.ok(['inbox', '--keep', '--json'])).stdout);
+  expect(kept.map(({ content }) => content)).toEqual(['hello there', 'two\nlines']);
+  expect((await phone.ok(['inbox'])).stdout).toContain('Laptop: hello there');
+  expect(await phone.ok(['inbox'])).toMatchObject({ stdout: '', stderr: 'No messages.\n' });
+  await laptop.ok(['message', 'Nobody', 'x'], { status: 4 });
+  await laptop.ok(['message', 'Phone', 'x'.repeat(5_000)], { status: 1 });
+});
+
+test('the inbox that follows shows what comes, and is connected for the others', async () => {
+  const following = phone.run(['inbox', '--follow', '--json']);
+  const watching = laptop.run(['watch', '--json']);
+  await watching.says(/"event":"ready"/);
+  await watching.says(/"name":"Phone"[^}]*"online":true/);
+  await laptop.ok(['message', '*', 'to all']);
+  await following.says(/"content":"to all"/);
+  await watching.says(/"event":"message:delivered"/);
+  for (const run of [following, watching]) run.child.kill('SIGINT');
+  expect(await following.status).toBe(130);
+  expect(await watching.status).toBe(130);
+  for (const line of jsonLines(watching.stdout())) expect(Object.keys(line)).toEqual(['event', 'data', 'id']);
+});
+
+test('the clipboard takes standard input and gives it byte for byte', async () => {
+  const text = 'first\n\tsecond \u{1F600}\n';
+  await laptop.ok(['copy'], { input: text });
+  expect((await phone.ok(['paste'])).stdout).toBe(text);
+  await laptop.ok(['copy'], { input: 'x'.repeat(70_000), status: 2 });
+  expect((await phone.ok(['paste'])).stdout).toBe(text);
+});
+
+test('devices are listed, renamed and watched', async () => {
+  const watching = laptop.run(['devices', '--watch', '--json']);
+  await watching.says(/"devices":\[/);
+  await phone.ok(['rename', 'Telephone']);
+  await watching.says(/"name":"Telephone"/);
+  await laptop.ok(['rename', 'Telephone', 'Phone']);
+  expect((await laptop.ok(['devices'])).stdout).toMatch(/^\* {2}Laptop[^]*\n {3}Phone /m);
+  watching.child.kill('SIGINT');
+  expect(await watching.status).toBe(130);
+});
+
+test('wrong use is status 2, a service that is not there 6, nobody signed in 3', async () => {
+  const nobody = cli.terminal();
+  for (const args of [['bogus'], ['send'], ['send', 'x'], ['receive'], ['rename'], ['completion', 'tcsh']]) {
+    await phone.ok(args, { status: 2 });
+  }
+  await nobody.ok(['devices'], { status: 3 });
+  const away = phone.run(['status'], { env: { BATON_URL: 'http://127.0.0.1:9' } });
+  expect(await away.status).toBe(6);
+  expect(away.stderr()).toBe('baton: The service cannot be reached.\n');
+});
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s names every command', async (shell) => {
+  const { stdout } = await phone.ok(['completion', shell]);
+  for (const name of ['login', 'send', 'receive', 'paste', 'approve']) expect(stdout).toContain(name);
+});
+
+test('signing out ends the session, here and there', async () => {
+  const [one, two] = (await cli.devices('One', 'Two')) as [Terminal, Terminal];
+  await two.ok(['logout']);
+  await two.ok(['status'], { status: 3 });
+  expect((await one.ok(['devices'])).stdout).toContain('One');
+  await two.ok(['logout'], { status: 3 });
+});

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../deploy/local/redis.mjs';
+import { startDeviceSession } from '../../shared/client/sign-in.ts';
+import { fileSession } from '../../shared/client/node-session.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../services/cli/dist/baton.js', import.meta.url));
+const WITHIN_MS = 60_000;
+
+/** One run of the program. */
+export interface Run {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves when either output has this in it, to what matched. */
+  says(pattern: RegExp): Promise<RegExpMatchArray>;
+  /** Its end: the status, or 128 and the signal's number. */
+  readonly status: Promise<number>;
+  /** The most memory that it had so far. */
+  peakMib(): number;
+}
+
+interface RunOptions {
+  input?: string | NodeJS.ReadableStream;
+  env?: Record<string, string>;
+  /** Takes standard output as bytes, which are not kept. */
+  onBytes?: (bytes: Buffer) => void;
+}
+
+/** A device: the program with a folder of its own for configuration, and a working folder. */
+export interface Terminal {
+  readonly folder: string;
+  readonly config: string;
+  run(args: readonly string[], options?: RunOptions): Run;
+  /** Runs it to its end; throws when the status is another one than `status`. */
+  ok(
+    args: readonly string[],
+    options?: { input?: string; status?: number },
+  ): Promise<{ stdout: string; stderr: string }>;
+}
+
+/** Replicas, a broker, and terminals. The door is one address for both replicas, which can be shut. */
+export interface CliSite {
+  readonly site: SignInSite;
+  readonly door: Door;
+  terminal(): Terminal;
+  /** Terminals that are devices of one account, by these names. */
+  devices(...names: string[]): Promise<Terminal[]>;
+  stop(): Promise<void>;
+}
+
+/** A balancer of the simplest kind: each connection goes to the replica that is on. */
+export interface Door {
+  readonly url: string;
+  lead(url: string): void;
+  /** Ends every connection, and takes no other until it is opened again. */
+  shut(): void;
+  open(): void;
+}
+
+async function openDoor(to: string): Promise<Door & { close: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  let [target, isOpen] = [new URL(to), true];
+  const server = createServer((client) => {
+    const upstream = isOpen ? connect(Number(target.port), target.hostname) : null;
+    for (const socket of [client, upstream]) {
+      if (socket === null) continue;
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream?.destroy();
+      });
+    }
+    if (upstream === null) client.destroy();
+    else client.pipe(upstream).pipe(client);
+  });
+  const port = await freePort();
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    lead(url) {
+      target = new URL(url);
+    },
+    shut() {
+      isOpen = false;
+      cut();
+    },
+    open() {
+      isOpen = true;
+    },
+    async close() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function start(args: readonly string[], cwd: string, { env = {}, input, onBytes }: RunOptions): Run {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    stdio: 'pipe',
+  });
+  const watchers = new Set<() => void>();
+  const texts = { stdout: '', stderr: '' };
+  if (onBytes !== undefined) child.stdout.on('data', onBytes);
+  for (const name of ['stdout', 'stderr'] as const) {
+    if (name === 'stdout' && onBytes !== undefined) continue;
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+      for (const look of watchers) look();
+    });
+  }
+  child.stdin.on('error', () => undefined);
+  if (typeof input === 'object') input.pipe(child.stdin);
+  else child.stdin.end(input ?? '');
+  const status = once(child, 'close').then(([code, signal]) => {
+    for (const look of watchers) look();
+    return code === null ? (signal === 'SIGKILL' ? 137 : 130) : (code as number);
+  });
+  let isOver = false;
+  void status.then(() => {
+    isOver = true;
+    for (const look of watchers) look();
+  });
+  return {
+    child,
+    status,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const all = () => `${texts.stdout}\n${texts.stderr}`;
+        const end = (settle: () => void) => {
+          clearTimeout(timer);
+          watchers.delete(look);
+          settle();
+        };
+        const look = () => {
+          const match = pattern.exec(all());
+          if (match) end(() => resolve(match));
+          else if (isOver) end(() => reject(new Error(`ended without ${pattern}:\n${all()}`)));
+        };
+        const timer = setTimeout(() => end(() => reject(new Error(`not ${pattern}:\n${all()}`))), WITHIN_MS);
+        watchers.add(look);
+        look();
+      }),
+    peakMib: () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+  };
+}
+
+export async function startCliSite(): Promise<CliSite> {
+  const site = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0' });
+  const door = await openDoor(site.one.url);
+  const top = mkdtempSync(join(tmpdir(), 'baton-cli-'));
+  const running = new Set<ChildProcess>();
+  let count = 0;
+
+  function terminal(): Terminal {
+    const folder = mkdtempSync(join(top, `${(count += 1)}-`));
+    const config = join(folder, '.config');
+    const run: Terminal['run'] = (args, options = {}) => {
+      const env = { BATON_CONFIG_DIR: config, BATON_URL: door.url, ...options.env };
+      const made = start(args, folder, { ...options, env });
+      running.add(made.child);
+      void made.status.then(() => running.delete(made.child));
+      return made;
+    };
+    return {
+      ...{ folder, config, run },
+      async ok(args, { input, status: wanted = 0 } = {}) {
+        const made = run(args, input === undefined ? {} : { input });
+        const status = await made.status;
+        const [stdout, stderr] = [made.stdout(), made.stderr()];
+        if (status !== wanted)
+          throw new Error(`baton ${args.join(' ')}: ${status}, not ${wanted}\n${stdout}\n${stderr}`);
+        return { stdout, stderr };
+      },
+    };
+  }
+
+  return {
+    ...{ site, door, terminal },
+    async devices(...names) {
+      const login = await site.logIn();
+      const made = names.map(() => terminal());
+      await startDeviceSession({
+        baseUrl: door.url,
+        headers: { Cookie: login.cookie, Origin: 'http://localhost:8080' },
+        ...{ deviceId: crypto.randomUUID(), deviceName: names[0] as string, deviceType: 'linux' },
+        session: fileSession(join((made[0] as Terminal).config, 'session.json')),
+      });
+      for (const [index, each] of made.entries()) {
+        if (index === 0) continue;
+        const asking = each.run(['login', door.url, '--name', names[index] as string]);
+        const [link] = await asking.says(/http:\/\/\S+\/link\?\S+/);
+        await (made[0] as Terminal).ok(['approve', link, '--yes']);
+        if ((await asking.status) !== 0) throw new Error(asking.stderr());
+      }
+      return made;
+    },
+    async stop() {
+      for (const child of running) child.kill('SIGKILL');
+      await door.close();
+      await site.stop();
+      rmSync(top, { recursive: true, force: true });
+    },
+  };
+}

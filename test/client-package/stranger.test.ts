@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundledBytes } from './bundled.ts';
+import { type Installed, installClient } from './installed.ts';
+
+const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+/** Of everything, with what it depends on, as a page loads it. */
+const MOST_BYTES = 20 * 1024;
+
+let installed: Installed;
+beforeAll(async () => {
+  installed = await installClient();
+}, 150_000);
+afterAll(() => installed.remove());
+
+test('what is packed is the build, its types, the examples and the words about them, and names nothing else', () => {
+  const package_ = join(installed.folder, 'node_modules/@baton/client');
+  const types = installed.files.filter((path) => path.endsWith('.d.ts'));
+  const named = types.flatMap((path) => {
+    const text = readFileSync(join(package_, path), 'utf8');
+    return [...text.matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)].map(([, name]) => name as string);
+  });
+  const versionIn = (path: string) => (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+  const others = readdirSync(join(installed.folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+
+  expect(installed.files).toEqual(
+    expect.arrayContaining(['README.md', 'package.json', 'dist/index.js', 'dist/node.js']),
+  );
+  expect(installed.files.filter((path) => !/^(README\.md|package\.json|dist\/|examples\/)/.test(path))).toEqual([]);
+  expect(named.filter((name) => !/^\.\/[\w-]+\.js$|^node:stream$/.test(name))).toEqual([]);
+  expect(versionIn(join(package_, 'package.json'))).toBe(versionIn(join(MODULES, '../package.json')));
+  expect(others.sort()).toEqual(['@baton', '@noble', 'eventsource-parser']);
+});
+
+test('plain JavaScript finds what the README names', async () => {
+  const names = (entry: string) => `Object.keys(await import('${entry}')).sort().join(' ')`;
+  const text = `console.log(${names('@baton/client')}); console.log(${names('@baton/client/node')})`;
+  const [main, node] = (await installed.run(process.execPath, ['--input-type=module', '-e', text])).trim().split('\n');
+  const readme = readFileSync(join(installed.folder, 'node_modules/@baton/client/README.md'), 'utf8');
+
+  expect(`${main} ${node}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
+  expect(main).toContain('makeBatonClient');
+  expect(node).toContain('fileSession');
+});
+
+test.each([
+  ['strict-node.ts', { module: 'nodenext', moduleResolution: 'nodenext', types: ['node'], lib: ['es2023', 'dom'] }],
+  ['strict-browser.ts', { module: 'esnext', moduleResolution: 'bundler', types: [], lib: ['es2023', 'dom'] }],
+])('strict TypeScript takes %s', async (file, options) => {
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, target: 'es2023', exactOptionalPropertyTypes: true, skipLibCheck: false },
+    ...{ noUncheckedIndexedAccess: true, typeRoots: [join(MODULES, '@types')], ...options },
+  };
+  installed.write(`tsconfig.${file}.json`, JSON.stringify({ compilerOptions, files: [file] }));
+  await expect(installed.run(join(MODULES, '.bin/tsc'), ['-p', `tsconfig.${file}.json`])).resolves.toBe('');
+});
+
+test('everything is under 20 KB compressed, and what is not used is left out', async () => {
+  const all = await bundledBytes(
+    installed,
+    'all',
+    "import * as all from '@baton/client'; globalThis.all = { ...all };",
+  );
+  const signIn = await bundledBytes(
+    installed,
+    'sign-in',
+    "import { requestSignIn } from '@baton/client'; globalThis.used = requestSignIn;",
+  );
+  const link = await bundledBytes(
+    installed,
+    'link',
+    "import { readSignInLink } from '@baton/client'; globalThis.used = readSignInLink;",
+  );
+  process.stdout.write(`compressed: everything ${all} B, sign-in ${signIn} B, a link ${link} B\n`);
+  expect(all).toBeLessThan(MOST_BYTES);
+  expect(signIn).toBeLessThan(all / 3);
+  expect(link).toBeLessThan(1_024);
+});

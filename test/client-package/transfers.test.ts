@@ -1,0 +1,224 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../shared/client/api.ts';
+import { makeBatonClient } from '../../shared/client/baton-client.ts';
+import { fileSource, folderSink, folderSources, sha256 } from '../../shared/client/node.ts';
+import { blobSource, streamSource } from '../../shared/client/sources.ts';
+import { makeFolder, MIB, writeFile } from '../relay/relayed.ts';
+import type { TestDevice } from '../support/device.ts';
+import { type Site, startSite } from '../support/site.ts';
+
+let site: Site;
+const folder = makeFolder();
+const open = new Set<BatonClient>();
+beforeAll(async () => {
+  site = await startSite();
+});
+afterEach(async () => {
+  await Promise.all([...open].map((client) => client.close()));
+  open.clear();
+});
+afterAll(async () => {
+  await site.stop();
+  folder.remove();
+});
+
+/** A client of this device, with its stream open. */
+async function joined({ headers }: TestDevice, replica: { url: string }): Promise<BatonClient> {
+  const client = makeBatonClient({ baseUrl: replica.url, headers, sha256 });
+  open.add(client);
+  client.start();
+  await client.untilOnline();
+  return client;
+}
+
+async function pair(): Promise<{ laptop: BatonClient; phone: BatonClient; devices: readonly TestDevice[] }> {
+  const devices = await site.enrol('Laptop', 'Phone');
+  const [laptop, phone] = await Promise.all([joined(devices[0], site.one), joined(devices[1], site.two)]);
+  return { laptop, phone, devices };
+}
+
+const offered = (client: BatonClient): Promise<IncomingTransfer> =>
+  new Promise((resolve) => {
+    const off = client.on('incoming', (offer) => {
+      off();
+      resolve(offer);
+    });
+  });
+
+const progressed = (running: RunningTransfer, bytes: number): Promise<void> =>
+  new Promise((resolve) => {
+    running.onProgress((progress) => {
+      if (progress.bytes >= bytes) resolve();
+    });
+  });
+
+const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+let folders = 0;
+const newFolder = (): string => {
+  const path = join(folder.path, `into-${folders++}`);
+  mkdirSync(path);
+  return path;
+};
+
+test('a receiver that stopped in the middle goes on in another process where its file ends', async () => {
+  const { laptop, phone, devices } = await pair();
+  const file = writeFile(folder.path, 'film.mkv', 60 * MIB);
+  const into = newFolder();
+  const offer = offered(phone);
+  const sending = await laptop.transfers.send('Phone', [await fileSource(file.path)]);
+  const first = (await offer).accept(folderSink(into));
+  await progressed(first, 10 * MIB);
+  await phone.close();
+  await expect(first.done).rejects.toMatchObject({ code: 'aborted' });
+  expect(sending.transfer.state).toBe('RELAY_ACTIVE');
+
+  const again = await joined(devices[1] as TestDevice, site.one);
+  const resumed = await offered(again);
+  expect([resumed.isAccepted, resumed.id]).toEqual([true, sending.id]);
+  const second = resumed.accept(folderSink(into));
+  const told: number[] = [];
+  second.onProgress(({ bytes }) => told.push(bytes));
+  expect((await second.done).state).toBe('DONE');
+  expect((await sending.done).state).toBe('DONE');
+  expect(told[0]).toBeGreaterThanOrEqual(10 * MIB);
+  expect(readdirSync(into)).toEqual(['film.mkv']);
+  expect(digestOf(join(into, 'film.mkv'))).toBe(file.sha);
+});
+
+test('a sender that stopped in the middle goes on in another process', async () => {
+  const { laptop, phone, devices } = await pair();
+  const file = writeFile(folder.path, 'tape.bin', 60 * MIB);
+  const into = newFolder();
+  const offer = offered(phone);
+  const sending = await laptop.transfers.send('Phone', [await fileSource(file.path)]);
+  const receiving = (await offer).accept(folderSink(into));
+  await progressed(receiving, 10 * MIB);
+  await laptop.close();
+  await expect(sending.done).rejects.toMatchObject({ code: 'aborted' });
+
+  const again = await joined(devices[0] as TestDevice, site.two);
+  const resumed = await again.transfers.resume(sending.id, [await fileSource(file.path)]);
+  expect((await resumed.done).state).toBe('DONE');
+  await receiving.done;
+  expect(digestOf(join(into, 'tape.bin'))).toBe(file.sha);
+  await expect(again.transfers.resume(sending.id, [])).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+test('a folder of forty files arrives with its folders, empty files too, and nothing is written over', async () => {
+  const { laptop, phone } = await pair();
+  const from = join(folder.path, 'photos');
+  mkdirSync(join(from, 'summer'), { recursive: true });
+  for (let i = 0; i < 39; i += 1) writeFileSync(join(from, 'summer', `${i}.jpg`), randomBytes(i * 1_000));
+  writeFileSync(join(from, 'list.txt'), 'new');
+  const into = newFolder();
+  mkdirSync(join(into, 'photos'));
+  writeFileSync(join(into, 'photos/list.txt'), 'old');
+  const stored: string[] = [];
+  phone.on('incoming', (offer) => {
+    offer.accept(folderSink(into, (_, path) => stored.push(path))).done.catch(() => {});
+  });
+  const sending = await laptop.transfers.send('Phone', await folderSources(from));
+  await sending.done;
+
+  expect(sending.progress).toMatchObject({ files: 40, totalFiles: 40, secondsLeft: 0 });
+  expect(stored).toHaveLength(40);
+  expect(readFileSync(join(into, 'photos/list.txt'), 'utf8')).toBe('old');
+  expect(readFileSync(join(into, 'photos/list (2).txt'), 'utf8')).toBe('new');
+  for (let i = 0; i < 39; i += 1) {
+    expect(digestOf(join(into, `photos/summer/${i}.jpg`))).toBe(digestOf(join(from, `summer/${i}.jpg`)));
+  }
+});
+
+test('bytes that are not what was announced are refused on both sides, and not kept', async () => {
+  const { laptop, phone } = await pair();
+  const into = newFolder();
+  const offer = offered(phone);
+  const lie = { ...blobSource(new Blob(['hello']), 'a.txt'), sha256: '0'.repeat(64) };
+  const sending = await laptop.transfers.send('Phone', [lie]);
+  const receiving = (await offer).accept(folderSink(into));
+
+  await expect(receiving.done).rejects.toMatchObject({ code: 'digest_mismatch', action: 'tell-user' });
+  await expect(sending.done).rejects.toMatchObject({ code: 'digest_mismatch' });
+  expect(readdirSync(into)).toEqual([]);
+});
+
+test('each way in which a transfer is not wanted is told by its name', async () => {
+  const { laptop, phone } = await pair();
+  const source = blobSource(new Blob(['hello']), 'a.txt');
+  const first = offered(phone);
+  const rejected = await laptop.transfers.send('Phone', [source]);
+  await (await first).reject();
+  await expect(rejected.done).rejects.toMatchObject({ code: 'rejected' });
+  await expect(rejected.uploaded).rejects.toMatchObject({ code: 'rejected' });
+
+  const second = offered(phone);
+  const cancelled = await laptop.transfers.send('Phone', [source]);
+  const { id } = await second;
+  await cancelled.cancel('changed my mind');
+  await expect(cancelled.done).rejects.toMatchObject({ code: 'cancelled' });
+  expect((await phone.transfers.get(id)).error?.code).toBe('changed my mind');
+
+  await phone.close();
+  const away = await laptop.transfers.send('Phone', [source], { offlineMs: 300 });
+  await expect(away.done).rejects.toMatchObject({ code: 'peer_offline' });
+  expect(await laptop.transfers.get(away.id)).toMatchObject({ state: 'FAILED', phase: 'peer_offline' });
+});
+
+test('what fits is left for a receiver that is away, and its sender goes', async () => {
+  const { laptop, phone, devices } = await pair();
+  await phone.close();
+  const bytes = randomBytes(3 * MIB);
+  const stream = new Blob([bytes]).stream();
+  const sending = await laptop.transfers.send('Phone', [streamSource(stream, { name: 'a.bin', size: bytes.length })], {
+    offlineMs: null,
+  });
+  await sending.uploaded;
+  await laptop.close();
+
+  const again = await joined(devices[1] as TestDevice, site.one);
+  const into = newFolder();
+  expect((await (await offered(again)).accept(folderSink(into)).done).state).toBe('DONE');
+  expect(readFileSync(join(into, 'a.bin')).equals(bytes)).toBe(true);
+});
+
+test('a receiver that pauses gets no bytes until it goes on', async () => {
+  const { laptop, phone } = await pair();
+  const file = writeFile(folder.path, 'long.bin', 40 * MIB);
+  const into = newFolder();
+  const offer = offered(phone);
+  const sending = await laptop.transfers.send('Phone', [await fileSource(file.path)]);
+  const receiving = (await offer).accept(folderSink(into));
+  await progressed(receiving, 4 * MIB);
+  receiving.pause();
+  // What was under way has come when the sender has filled the window behind it.
+  await progressed(sending, 8 * MIB);
+  const paused = receiving.progress;
+  await laptop.messages.send('Phone', 'still there?');
+  expect(paused).toMatchObject({ isPaused: true, bytesPerSecond: 0, secondsLeft: null });
+  expect(receiving.progress.bytes).toBeLessThan(40 * MIB);
+
+  receiving.resume();
+  expect((await receiving.done).state).toBe('DONE');
+  expect(digestOf(join(into, 'long.bin'))).toBe(file.sha);
+});
+
+test('a source that ends too soon, and a sink that is full, end the transfer for both', async () => {
+  const { laptop, phone } = await pair();
+  const first = offered(phone);
+  const short = { ...blobSource(new Blob(['hello']), 'a.txt'), size: 10 };
+  const sending = await laptop.transfers.send('Phone', [short], { digest: false });
+  const receiving = (await first).accept(folderSink(newFolder()));
+  await expect(sending.done).rejects.toMatchObject({ code: 'source_failed' });
+  await expect(receiving.done).rejects.toMatchObject({ code: 'failed' });
+
+  const second = offered(phone);
+  const good = await laptop.transfers.send('Phone', [blobSource(new Blob(['hello']), 'a.txt')]);
+  const full = (await second).accept(() => ({
+    write: () => Promise.reject(new Error('no space left')),
+    close() {},
+  }));
+  await expect(full.done).rejects.toMatchObject({ code: 'sink_failed' });
+  await expect(good.done).rejects.toMatchObject({ code: 'failed' });
+});

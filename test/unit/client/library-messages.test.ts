@@ -1,0 +1,134 @@
+import { makeBatonClient } from '../../../shared/client/baton-client.ts';
+import type { Message } from '../../../shared/client/wire.ts';
+import { makeInbox } from '../../support/stream-recorder.ts';
+import { type Asked, fakeService } from './fake-service.ts';
+
+const ready = {
+  ...{ resumed: true, device: null, presence: { version: 1, devices: [] }, clipboard: null },
+  ...{ pending: { messages: 0, transfers: 0 }, heartbeat_ms: 15_000, server_id: 's' },
+};
+
+const copied = {
+  ...{ content: 'grün', content_type: 'text/plain', source_device_id: 'phone-0001', source_device_name: 'Phone' },
+  ...{ updated_at: 7, expires_at: 9 },
+};
+
+/** A client on a stream that the test writes. */
+function scene() {
+  let write: (name: string, data: unknown) => void = () => {};
+  const acknowledged = makeInbox<string[]>((ids) => ids.join());
+  let acknowledges = true;
+  const answer = ({ path, body }: Asked) => {
+    if (path === '/api/message/ack') {
+      if (!acknowledges) return { status: 503, body: { code: 'draining' } };
+      acknowledged.push((body as { message_ids: string[] }).message_ids);
+      return { body: { acked: 1 } };
+    }
+    if (path === '/api/clipboard') return { body: copied };
+    if (path !== '/api/hub/events') return { body: { devices: [], messages: [] } };
+    const text = new TextEncoder();
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        write = (name, data) => controller.enqueue(text.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
+      },
+    });
+    return new Response(stream, { headers: { 'Content-Type': 'text/event-stream' } });
+  };
+  const { fetch } = fakeService(answer);
+  const client = makeBatonClient({ baseUrl: 'http://service', fetch });
+  return {
+    ...{ client, acknowledged },
+    loseAcknowledgements: (loses: boolean) => {
+      acknowledges = !loses;
+    },
+    async open() {
+      client.start();
+      const problems = client.untilOnline();
+      // The stream is asked for in a later turn.
+      while (client.state !== 'online') {
+        await new Promise((resolve) => setImmediate(resolve));
+        write('ready', ready);
+      }
+      await problems;
+    },
+    ready: (clipboard: object | null) => write('ready', { ...ready, resumed: false, clipboard }),
+    send: (id: string, redelivered = false) =>
+      write('message', {
+        ...{ message_id: id, from_device_id: null, from_name: 'Phone', content: id, created_at: 1, redelivered },
+      } satisfies Message),
+  };
+}
+
+test('a message is acknowledged when the application has taken it, and not before', async () => {
+  const { client, acknowledged, open, send } = scene();
+  const given = makeInbox<Message>(({ content }) => content);
+  let finish = () => {};
+  client.messages.receive((message) => {
+    given.push(message);
+    return new Promise((resolve) => {
+      finish = resolve;
+    });
+  });
+  await open();
+  send('m1');
+  await given.next();
+  expect(acknowledged.all).toEqual([]);
+  finish();
+  expect(await acknowledged.next()).toEqual(['m1']);
+  await client.close();
+});
+
+test('one that comes again is shown once; its acknowledgement is said again', async () => {
+  const { client, acknowledged, loseAcknowledgements, open, send } = scene();
+  const shown: string[] = [];
+  const problems = makeInbox<string>(String);
+  client.on('problem', ({ code }) => problems.push(code));
+  client.messages.receive(({ content }) => void shown.push(content));
+  await open();
+  loseAcknowledgements(true);
+  send('m1');
+  expect(await problems.next()).toBe('draining');
+  loseAcknowledgements(false);
+  send('m1', true);
+  expect(await acknowledged.next()).toEqual(['m1']);
+  expect(shown).toEqual(['m1']);
+  await client.close();
+});
+
+test('one that could not be taken stays in the mailbox, and is handed out when it comes again', async () => {
+  const { client, acknowledged, open, send } = scene();
+  const problems = makeInbox<string>(String);
+  client.on('problem', ({ message }) => problems.push(message));
+  let isReady = false;
+  client.messages.receive(() => (isReady ? undefined : Promise.reject(new Error('the disk is full'))));
+  await open();
+  send('m1');
+  expect(await problems.next()).toBe('the disk is full');
+  expect(acknowledged.all).toEqual([]);
+  isReady = true;
+  send('m1', true);
+  expect(await acknowledged.next()).toEqual(['m1']);
+  await client.close();
+});
+
+test('what became of the clipboard while the stream could not go on is told, once', async () => {
+  const { client, open, ready: becomeReady } = scene();
+  const told = makeInbox<unknown>(String);
+  client.on('clipboard', (change) => told.push(change));
+  await open();
+  becomeReady({ updated_at: 7, expires_at: 9 });
+  const { source_device_id, source_device_name, updated_at, expires_at } = copied;
+  expect(await told.next()).toEqual({ source_device_id, source_device_name, updated_at, expires_at, bytes: 5 });
+  becomeReady({ updated_at: 7, expires_at: 9 });
+  becomeReady(null);
+  expect(await told.next()).toBeNull();
+  expect(told.all).toHaveLength(2);
+  await client.close();
+});
+
+test('a stream whose bytes do not hear of the abort ends all the same', async () => {
+  const { client, open } = scene();
+  await open();
+  await client.close();
+  expect(client.state).toBe('stopped');
+});

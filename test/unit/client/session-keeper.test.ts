@@ -1,0 +1,114 @@
+import type { BatonClientOptions } from '../../../shared/client/api.ts';
+import { makeBatonClient } from '../../../shared/client/baton-client.ts';
+import { memorySession, type Session } from '../../../shared/client/session.ts';
+import { type Asked, fakeService } from './fake-service.ts';
+
+const OLD = 'v1.session.old';
+const NEW = 'v1.session.new';
+
+const sessionFor = (seconds: number, fields: Partial<Session> = {}): Session => ({
+  ...{ credential: OLD, access_token: 'old', access_token_expires_at: Date.now() + seconds * 1_000 },
+  ...{ scope: 'full', persist: 'persist', session_expires_at: Date.now() + 3_600_000 },
+  ...{ device: { device_id: 'laptop-0001', name: 'Laptop', type: 'linux' }, user: { user_id: 'ada', name: 'Ada' } },
+  ...fields,
+});
+
+const renewed = {
+  body: {
+    ...{ access_token: 'new', token_type: 'Bearer', expires_in: 300, scope: 'full', persist: 'persist' },
+    ...{ session_expires_at: Date.now() + 7_200_000, device: sessionFor(0).device, user: sessionFor(0).user },
+  },
+  headers: { 'Set-Cookie': `baton=${NEW}; HttpOnly; Path=/` },
+};
+
+const me = { body: { user_id: 'ada' } };
+const refusal = (status: number, code: string) => ({ status, body: { status, code, detail: code, request_id: 'r1' } });
+const isRefresh = ({ path }: Asked) => path === '/api/auth/refresh';
+const tokenOf = ({ headers }: Asked) => headers.get('authorization');
+
+const client = (options: Pick<BatonClientOptions, 'fetch' | 'session'>) =>
+  makeBatonClient({ baseUrl: 'http://service', ...options });
+
+test('twenty calls with a token near its end renew it once, and all carry the new one', async () => {
+  const service = fakeService((asked) => (isRefresh(asked) ? renewed : me));
+  const session = memorySession(sessionFor(30));
+  const baton = client({ fetch: service.fetch, session });
+  await Promise.all(Array.from({ length: 20 }, () => baton.me()));
+
+  const refreshes = service.asked.filter(isRefresh);
+  expect(refreshes.map(({ body }) => body)).toEqual([{ credential: OLD }]);
+  expect(new Set(service.asked.filter((asked) => !isRefresh(asked)).map(tokenOf))).toEqual(new Set(['Bearer new']));
+  expect(await session.load()).toMatchObject({ credential: NEW, access_token: 'new' });
+});
+
+test('a token that the service does not take any more is renewed, and the call made again', async () => {
+  const service = fakeService((asked) => {
+    if (isRefresh(asked)) return renewed;
+    return tokenOf(asked) === 'Bearer new' ? me : refusal(401, 'unauthenticated');
+  });
+  const baton = client({ fetch: service.fetch, session: memorySession(sessionFor(300)) });
+  const answers = await Promise.all([baton.me(), baton.me(), baton.me()]);
+
+  expect(answers).toHaveLength(3);
+  expect(service.asked.filter(isRefresh)).toHaveLength(1);
+});
+
+test('what another process has renewed is taken from the store', async () => {
+  const service = fakeService(() => me);
+  const session = memorySession(sessionFor(30));
+  const baton = client({ fetch: service.fetch, session });
+  await baton.session();
+  await session.save(sessionFor(300, { credential: NEW, access_token: 'theirs' }));
+  await baton.me();
+
+  expect(service.asked.map(tokenOf)).toEqual(['Bearer theirs']);
+});
+
+test('a token in force is used to its end while it cannot be renewed', async () => {
+  const service = fakeService((asked) => (isRefresh(asked) ? refusal(503, 'broker_unavailable') : me));
+  const session = memorySession(sessionFor(30));
+  await client({ fetch: service.fetch, session }).me();
+  expect(service.asked.map(({ path }) => path)).toEqual(['/api/auth/refresh', '/api/me']);
+  expect(await session.load()).toMatchObject({ credential: OLD });
+});
+
+test.each([
+  ['session_revoked', 'revoked'],
+  ['session_expired', 'expired'],
+  ['reuse_detected', 'revoked'],
+])('%s ends everything, empties the store, and is said once', async (code, reason) => {
+  const service = fakeService((asked) => (isRefresh(asked) ? refusal(401, code) : me));
+  const session = memorySession(sessionFor(-1));
+  const baton = client({ fetch: service.fetch, session });
+  const said: string[] = [];
+  baton.on('signed-out', (why) => said.push(why));
+  const outcomes = await Promise.allSettled([baton.me(), baton.devices.list(), baton.messages.send('Phone', 'x')]);
+
+  expect(outcomes.map((one) => one.status === 'rejected' && [one.reason.code, one.reason.action])).toEqual(
+    Array.from({ length: 3 }, () => ['signed_out', 'sign-in']),
+  );
+  expect([said, await session.load(), baton.state]).toEqual([[reason], null, 'signed-out']);
+  expect(service.asked.filter((asked) => !isRefresh(asked))).toEqual([]);
+  await expect(baton.me()).rejects.toMatchObject({ code: 'signed_out' });
+});
+
+test('an error says its code, what to do, and the id of the request', async () => {
+  const answers = [
+    refusal(409, 'name_taken'),
+    refusal(404, 'teapot'),
+    new Response('<html>', { status: 404, headers: { 'Content-Type': 'text/html' } }),
+    { ...refusal(429, 'rate_limited'), headers: { 'Retry-After': '9' } },
+  ];
+  const service = fakeService(() => answers.shift() ?? Promise.reject(new TypeError('fetch failed')));
+  const baton = client({ fetch: service.fetch });
+  const failure = () => baton.devices.rename('phone-0001', 'Laptop').catch((error: unknown) => error);
+
+  const common = { name: 'BatonClientError', requestId: 'r1', retryAfterMs: null };
+  expect(await failure()).toMatchObject({ ...common, code: 'name_taken', action: 'tell-user', status: 409 });
+  expect(await failure()).toMatchObject({ ...common, code: 'teapot', action: 'tell-user', status: 404 });
+  expect(await failure()).toMatchObject({ code: 'unexpected_answer', action: 'tell-user', requestId: null });
+  expect(await failure()).toMatchObject({ code: 'rate_limited', action: 'retry', retryAfterMs: 9_000 });
+  expect(await failure()).toMatchObject({ code: 'network', action: 'retry', status: null });
+  const signal = AbortSignal.abort();
+  await expect(baton.me({ signal })).rejects.toMatchObject({ code: 'aborted' });
+});

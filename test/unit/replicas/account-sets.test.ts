@@ -1,0 +1,44 @@
+import { makeAccountSets } from '../../../services/sync/replicas/account-sets.ts';
+import type { Redis } from '../../../services/server/redis/connections.ts';
+import { makeKeys } from '../../../services/sync/redis/keys.ts';
+import type { ScriptLoader } from '../../../services/server/redis/scripts/scripts.ts';
+
+/** Sets whose store can be away; `added` is what it took. */
+function setUp() {
+  const keys = makeKeys('test');
+  const store = { isAway: true, added: [] as [string, string][] };
+  const add = ({ accounts }: { accounts: string }, { account }: { account: string }) => {
+    if (store.isAway) return Promise.reject(new Error('away'));
+    store.added.push([accounts, account]);
+    return Promise.resolve();
+  };
+  const sets = makeAccountSets({
+    redis: { srem: () => Promise.resolve(1) } as unknown as Redis,
+    scripts: { define: () => add } as unknown as ScriptLoader,
+    keys,
+  });
+  return { keys, sets, store };
+}
+
+test('an account that the store did not take is added with a beat, once, unless it was dropped meanwhile', async () => {
+  const { keys, sets, store } = setUp();
+  await sets.add('me', 'ann');
+  await sets.add('me', 'bob');
+  await sets.drop('me', 'bob');
+  store.isAway = false;
+  sets.addPending('me');
+  sets.addPending('me');
+
+  expect(store.added).toEqual([[keys.accounts('me'), 'ann']]);
+});
+
+test('what could not be added under a former id of the replica is left out', async () => {
+  const { keys, sets, store } = setUp();
+  await sets.add('before', 'ann');
+  await sets.add('me', 'bob');
+  store.isAway = false;
+  sets.addPending('me');
+  sets.addPending('before');
+
+  expect(store.added).toEqual([[keys.accounts('me'), 'bob']]);
+});
