@@ -24,7 +24,7 @@ interface CatchUpParts {
   metrics: Metrics;
   /** What the stream's device has not taken yet and does not get from the log, page by page. */
   pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
-  /** The position is no longer in the log: greet the stream anew. */
+  /** The position is no longer in the log: send the stream another `ready`. */
   onLost: (stream: Stream) => Promise<void>;
   onLive: (stream: Stream) => void;
   onFailure: (stream: Stream, error: unknown) => void;

@@ -6,7 +6,7 @@ import type { Stream } from './stream.ts';
 /** What the hub asks of other modules. */
 export interface HubModules {
   readPresence: (account: string) => Promise<Presence>;
-  /** What a stream is owed beside the log, page by page. */
+  /** What is pending for a stream beside the log, page by page. */
   pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
   /** Recreates a missing device row; false when there is none to be had. */
   restoreRow: (caller: Caller) => Promise<boolean>;

@@ -38,7 +38,7 @@ export function sendReady(stream: Stream, { attached, opened, lostReason, heartb
     server_id: serverId,
   };
   if (lostReason !== null) stream.advance(attached.top);
-  // Most streams are owed nothing, and are live after the one trip of their attach.
+  // For most streams nothing is pending: they are live after the one trip of their attach.
   const hasPending = opened.pendingMessages + opened.pendingTransfers > 0;
   stream.pending = hasPending ? { from: stream.position, written: new Set() } : null;
   stream.presenceVersion = attached.presenceVersion;

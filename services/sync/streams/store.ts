@@ -130,7 +130,7 @@ export function makeHubStore({ scripts, keys, graceMs, replica, publish, metrics
     async attach(stream: Stream, channel: string, opening: boolean, held: readonly string[]): Promise<Attached> {
       const { account: u, device } = stream;
       stream.generation += 1;
-      // What the stream has may change before the answer is here; a client that is greeted needs all of it.
+      // What the stream has may change before the answer is here; a client that is sent `ready` needs all of it.
       const known = opening ? 0 : stream.presenceVersion;
       const generation = stream.generation;
       const run = (ghosts: string) =>

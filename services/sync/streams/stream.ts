@@ -47,7 +47,7 @@ export class Stream {
   lacksRow = false;
   /** Set by an announcement that was dropped because the stream was not live: what was read may be too old. */
   missedEvent = false;
-  /** While set, the stream is owed what lies beside the log at this position, but for what was written already. */
+  /** While set, what lies beside the log at this position is pending, but for what was written already. */
   pending: { readonly from: string; readonly written: Set<string> } | null = null;
   catchingUp = false;
   /** `ready` was written; before that nothing else may be. */

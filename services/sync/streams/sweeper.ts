@@ -69,7 +69,7 @@ export class Sweeper {
   readonly #looks = new Map<string, number>();
   readonly #rounds = new Set<Round>();
   #round: Iterator<Stream>;
-  #owed = 0;
+  #due = 0;
   #tickedMs = 0;
   #inFlight = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -147,8 +147,8 @@ export class Sweeper {
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
     // Streams that close all at once are detached at once, beyond what a tick may.
     let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
-    this.#owed = Math.min(budget, this.#owed + (streams.size * sinceMs) / sweepMs);
-    for (; this.#owed >= 1; this.#owed -= 1, budget -= 1) {
+    this.#due = Math.min(budget, this.#due + (streams.size * sinceMs) / sweepMs);
+    for (; this.#due >= 1; this.#due -= 1, budget -= 1) {
       const stream = this.#nextInRound();
       if (stream) this.#attach('sweep', stream);
     }
