@@ -235,7 +235,8 @@ export const LINT: (Planted & { rule: string })[] = [
 ];
 
 /** Violations that the gates of `npm run check` must name by file. */
-export const CHECK: (Planted & { gate: string })[] = [
+/** `names`: what the gate names where that is not the file. */
+export const CHECK: (Planted & { gate: string; names?: string })[] = [
   {
     gate: 'types',
     what: 'a wrong type',
@@ -287,6 +288,7 @@ export const CHECK: (Planted & { gate: string })[] = [
   {
     gate: 'monitoring',
     what: 'a metric that nobody looks at',
+    names: 'baton_planted_total',
     file: METRICS,
     text: textOf(METRICS).replace(
       '  draining: gauge(',

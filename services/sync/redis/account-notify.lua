@@ -1,6 +1,6 @@
--- Rings every replica of an account to compare what its streams have seen with the log's end and the presence version:
+-- Notifies every replica of an account to compare what its streams have seen with the log's end and the presence version:
 -- for when nobody learned what a script did, or whether its announcement was heard.
--- Keys and arguments: accountRing in account-ring.ts.
+-- Keys and arguments: accountNotify in account-notify.ts.
 -- uses: clock routes
 -- RETURNS OK
 local account = account_of(keys.routes)

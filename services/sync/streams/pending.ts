@@ -12,7 +12,7 @@ const idOf = (json: string): string => /_id":"([^"]+)"/.exec(json)?.[1] ?? '';
 const eventsOf = (name: PendingEvent['name'], jsons: string[]): PendingEvent[] =>
   jsons.map((data) => ({ name, id: idOf(data), data }));
 
-/** What a stream is owed beside the log: its device's unacknowledged messages, then the transfers it did not accept. */
+/** What is pending for a stream beside the log: its device's unacknowledged messages, then the transfers it did not accept. */
 export const makePending = ({ messages, transfers }: PendingParts) =>
   async function* pending({ account, caller: { deviceId } }: Stream, position: string): AsyncGenerator<PendingEvent[]> {
     for await (const page of messages.unacknowledged(account, deviceId, position)) yield eventsOf('message', page);
