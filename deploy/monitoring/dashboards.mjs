@@ -175,7 +175,12 @@ export const DASHBOARDS = {
     title: 'Baton: runtime',
     panels: [
       { title: 'Event loop busy', unit: 'percentunit', queries: each('baton_event_loop_utilization_ratio') },
-      { title: 'Event loop late', unit: 's', queries: { 'p99 {{instance}}': 'nodejs_eventloop_lag_p99_seconds' } },
+      {
+        title: 'Event loop late',
+        unit: 's',
+        // What is measured is the time between two samples, which are to be 0.1 s apart (process-metrics.ts).
+        queries: { 'p99 {{instance}}': 'clamp_min(nodejs_eventloop_lag_p99_seconds - 0.1, 0)' },
+      },
       { title: 'Processors', unit: 'short', queries: rate('process_cpu_seconds_total', 'instance') },
       {
         title: 'Memory',

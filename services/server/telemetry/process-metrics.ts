@@ -6,6 +6,12 @@ import { gauge, type MetricsOf } from './metrics.ts';
 /** Seconds. A collection of the young generation takes some milliseconds. */
 const GC_BUCKETS = [0.01, 0.1, 1];
 
+/**
+ * How often the delay of the event loop is sampled. The library's 10 ms wake an idle process 100 times a second, 0.8 % of a
+ * processor. What is measured is the time between two samples: the delay is what goes beyond this.
+ */
+const DELAY_SAMPLED_EVERY_MS = 100;
+
 /** Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay. */
 const NOT_OF_USE = [
   ...['size_total', 'size_used', 'size_available'].map((what) => `nodejs_heap_space_${what}_bytes`),
@@ -40,6 +46,10 @@ export function collectProcess(
   Object.assign(ratio, { collect: () => ratio.set(utilization()) });
   build.set({ version, node: process.version }, 1);
   limit.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
-  collectDefaultMetrics({ register: registry, gcDurationBuckets: GC_BUCKETS });
+  collectDefaultMetrics({
+    register: registry,
+    gcDurationBuckets: GC_BUCKETS,
+    eventLoopMonitoringPrecision: DELAY_SAMPLED_EVERY_MS,
+  });
   for (const name of NOT_OF_USE) registry.removeSingleMetric(name);
 }

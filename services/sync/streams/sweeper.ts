@@ -1,10 +1,15 @@
 import { AttachRounds, roundAndRound } from './attach-rounds.ts';
 import type { Stream } from './stream.ts';
+import { Ticker } from './ticker.ts';
 import { againAt, TimedQueue } from './timed-queue.ts';
 
 /** Calls per tick; together with the tick a replica makes at most 2,000 repairs a second. */
 const TICK_MS = 25;
 const PER_TICK = 50;
+
+/** Where nothing waits and a sweep takes no more streams than this a tick: an idle replica need not wake 40 times a second. */
+const QUIET_TICK_MS = 250;
+const SWEPT_PER_QUIET_TICK = 10;
 
 /** Calls without an answer yet: a slow store slows the sweep down. */
 const MAX_IN_FLIGHT = 200;
@@ -36,35 +41,32 @@ interface SweeperParts {
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
-  readonly #attaches = new TimedQueue<Stream>();
+  readonly #ticker = new Ticker(() => this.#tick(), TICK_MS, QUIET_TICK_MS);
+  readonly #attaches = new TimedQueue<Stream>(this.#ticker.wake);
   readonly #causes = new Map<Stream, string>();
   /** Streams that are to be attached when their time comes, if they are still there. */
-  readonly #later = new TimedQueue<Stream>();
-  readonly #detaches = new TimedQueue<Stream>();
-  readonly #reconciliations = new TimedQueue<string>();
+  readonly #later = new TimedQueue<Stream>(this.#ticker.wake);
+  readonly #detaches = new TimedQueue<Stream>(this.#ticker.wake);
+  readonly #reconciliations = new TimedQueue<string>(this.#ticker.wake);
   readonly #rounds = new AttachRounds();
   readonly #sweep: Iterator<Stream | undefined>;
   /** Streams of the sweep that are due by now. */
   #due = 0;
   #tickedMs = 0;
   #inFlight = 0;
-  #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
     this.#sweep = roundAndRound(parts.streams);
   }
 
-  /** Starts the timer. */
   start(): void {
     this.#tickedMs = performance.now();
-    this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
+    this.#ticker.start();
   }
 
-  /** Ends the timer. */
   stop(): void {
-    if (this.#timer) clearInterval(this.#timer);
-    this.#timer = null;
+    this.#ticker.stop();
   }
 
   /** `cause`: for the counters, should the stream turn out to be behind. */
@@ -112,15 +114,15 @@ export class Sweeper {
 
   /**
    * Each queue is served, however long the others are: a primary of a cluster that refuses everything must not keep the
-   * streams of the others from being swept, which would be taken for dead then.
+   * streams of the others from being swept, which would be taken for dead then. Returns whether the next tick may be late.
    */
-  #tick(): void {
+  #tick(): boolean {
     const { streams, sweepMs, liveReplicas, isUp } = this.#parts;
     // By the time, not by ticks, which come late where there is much to do: a row that is not renewed counts as gone.
     const now = performance.now();
     const sinceMs = now - this.#tickedMs;
     this.#tickedMs = now;
-    if (!isUp()) return;
+    if (!isUp()) return false;
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
     // Streams that close all at once are detached at once, beyond what a tick may.
     let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
@@ -133,6 +135,8 @@ export class Sweeper {
     budget -= this.#reconciliations.serve(budget / 3, (account) => this.#reconcile(account));
     this.#later.serve(budget, (stream) => streams.has(stream.id) && this.attachSoon(stream, 'stray'));
     this.#attaches.serve(budget, (stream) => this.#attach('attach', stream));
+    if ((streams.size * QUIET_TICK_MS) / sweepMs > SWEPT_PER_QUIET_TICK) return false;
+    return this.#attaches.size + this.#later.size + this.#detaches.size + this.#reconciliations.size === 0;
   }
 
   /** Returns the cause. */

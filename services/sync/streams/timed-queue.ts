@@ -12,6 +12,11 @@ export const againAt = (failures: number): number =>
 /** Work of which each item is done once, and not before its time (of `performance.now()`). */
 export class TimedQueue<T> {
   readonly #items = new Map<T, number>();
+  readonly #onAdded: () => void;
+
+  constructor(onAdded: () => void) {
+    this.#onAdded = onAdded;
+  }
 
   get size(): number {
     return this.#items.size;
@@ -24,11 +29,12 @@ export class TimedQueue<T> {
   /** In place of the time that it had. */
   add(item: T, atMs: number): void {
     this.#items.set(item, atMs);
+    this.#onAdded();
   }
 
   /** The earlier one of this time and the one that it has. */
   addEarlier(item: T, atMs: number): void {
-    this.#items.set(item, Math.min(this.#items.get(item) ?? Infinity, atMs));
+    this.add(item, Math.min(this.#items.get(item) ?? Infinity, atMs));
   }
 
   delete(item: T): void {

@@ -24,7 +24,8 @@ export function watchReplica({ adminUrl }: ReplicaProcess): () => Promise<Replic
     before = now;
     return {
       busy: valueOf(text, 'baton_event_loop_utilization_ratio'),
-      stoodStillMs: valueOf(text, 'nodejs_eventloop_lag_max_seconds') * 1_000,
+      // The time between two samples, which are to be 100 ms apart.
+      stoodStillMs: valueOf(text, 'nodejs_eventloop_lag_max_seconds') * 1_000 - 100,
       routes,
     };
   };
