@@ -35,6 +35,8 @@ for (const [name, entry] of Object.entries(SERVICES)) {
   // Loaded after the heap was seen to, and not beside it.
   writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './heap.mjs';\nawait import('./${entry}');\n`);
 }
+// For `node --import`: loaded by itself, and only when it is asked for.
+put('dist/services/tracing/main.js', 'dist/tracing.js');
 for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
 cpSync(join(ROOT, 'dist/reference'), join(folder, 'app/dist/reference'), { recursive: true });
 put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');

@@ -16,7 +16,7 @@ import { filesUnder, ROOT } from './tree.mjs';
  * more is removed. A type error changes nothing in dist/.
  */
 const DIST = join(ROOT, 'dist');
-const BUNDLES = ['services/sync/main.js', 'services/broker/main.js'];
+const BUNDLES = ['sync', 'broker', 'tracing'].map((service) => `services/${service}/main.js`);
 const PROJECT = 'deploy/local/tsconfig.build.json';
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
 /** Beside the sources, what the outputs depend on. */
@@ -81,7 +81,7 @@ async function bundle(name) {
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  const { output } = await made.write({ file, format: 'esm', sourcemap: true });
+  const { output } = await made.write({ file, format: 'esm', sourcemap: true, codeSplitting: false });
   await made.close();
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }

@@ -58,9 +58,10 @@ export async function testImage({ test, image, runtimeBase }) {
   });
   await test('without configuration it says everything that is missing, and ends with 78', () => {
     const say = `const { spawnSync } = require('node:child_process');
-      const done = (file) => { const { status, stderr } = spawnSync('node', [file], { encoding: 'utf8' }); return { status, stderr }; };
-      console.log(JSON.stringify([done('dist/replica.js'), done('dist/broker.js')]))`;
-    const [replica, broker] = inImage(image, say);
+      const done = (...args) => { const { status, stderr } = spawnSync('node', args, { encoding: 'utf8' }); return { status, stderr }; };
+      console.log(JSON.stringify([done('dist/replica.js'), done('dist/broker.js'), done('--import=/app/dist/tracing.js', 'dist/replica.js')]))`;
+    const [replica, broker, traced] = inImage(image, say);
+    assert.deepEqual(traced, replica);
     assert.equal(replica.status, 78);
     assert.match(replica.stderr, /APP_IDENTITY is required/);
     assert.match(replica.stderr, /APP_REDIS_URL is required/);

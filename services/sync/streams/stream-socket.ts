@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { traceOpening } from '../../server/telemetry/trace-points.ts';
 
 /** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
@@ -59,6 +60,7 @@ export class StreamSocket {
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no',
     });
+    traceOpening(this.#res);
   }
 
   /**
