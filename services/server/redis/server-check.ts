@@ -39,7 +39,7 @@ const isBelow = (limit: number, least: number): boolean => limit !== 0 && limit 
  */
 export class ServerCheck {
   readonly #parts: ServerCheckParts;
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
   #warnings: readonly string[] = [];
   #evicts = false;
 
@@ -65,8 +65,8 @@ export class ServerCheck {
     this.#evicts = found.some(({ evicts }) => evicts);
     this.#warnings = [...new Set(found.flatMap(({ says }) => says))];
     for (const warning of this.#warnings) {
-      if (this.#told.has(warning)) continue;
-      this.#told.add(warning);
+      if (this.#logged.has(warning)) continue;
+      this.#logged.add(warning);
       logger.warn({ store }, warning);
     }
   }

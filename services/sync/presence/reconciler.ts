@@ -72,7 +72,7 @@ export function makeReconciler({ reconcileAccount, accounts, streams, replica, s
       if (running.has(account) || isHere(account)) return;
       running.add(account);
       reconcile(account)
-        .catch((error: unknown) => onFailure('stray', error))
+        .catch((error: unknown) => onFailure('orphaned row', error))
         .finally(() => running.delete(account));
     },
   };

@@ -61,11 +61,11 @@ interface SigninParts {
 export function makeSignin(parts: SigninParts) {
   const { store, polls, consume, grants, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
 
-  const notify = (waiter: string, word: 'look' | 'end'): void => {
+  const notify = (waiter: string, word: 'read' | 'end'): void => {
     const [to, pollId] = waiter.split('\n');
     if (!to || !pollId) return;
     if (to === channel()) return polls.wake(pollId, word);
-    publish(to, payloadOf('login', pollId, word)).catch((error: unknown) => onFailure('ring poll', error));
+    publish(to, payloadOf('login', pollId, word)).catch((error: unknown) => onFailure('notify poll', error));
   };
 
   async function decide(
@@ -83,7 +83,7 @@ export function makeSignin(parts: SigninParts) {
       countsTries: scope === 'full',
     });
     onOutcome(state);
-    notify(waiter, 'look');
+    notify(waiter, 'read');
   }
 
   return {

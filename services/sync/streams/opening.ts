@@ -93,7 +93,7 @@ export class Opening {
     if (stream.restart()) await this.#attach(stream, false);
   }
 
-  /** The store did not attach it: it closed the stream, or has no room for it, or a later attach came first. */
+  /** The store did not attach it: it closed the stream, or holds as many as it may, or a later attach came first. */
   refuse(stream: Stream, outcome: Attached['outcome']): void {
     if (outcome === 'gone') return stream.end('superseded', SUPERSEDED_RETRY_MS);
     if (outcome === 'busy' || !stream.readySent) return stream.end('busy', spreadRetryMs(5_000, 15_000));
@@ -145,7 +145,7 @@ export class Opening {
     if (stream.isOver) return;
     const isAway = isStoreAway(error);
     const isMendable = error instanceof BatonError && error.status < 500;
-    if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('greet stream', error);
+    if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('open stream', error);
     if (stream.readySent && isAway) return this.#tryLater(stream);
     // Somebody took its name meanwhile: a new request is told so.
     if (stream.readySent) return stream.end('rotate', spreadRetryMs(500, 3_000));

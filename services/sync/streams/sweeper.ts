@@ -173,7 +173,7 @@ export class Sweeper {
 
   #reconcile(account: string): void {
     this.#run(
-      'look',
+      'reconcile',
       async () => {
         const inMs = await this.#parts.reconcile(account);
         if (inMs > 0) this.reconcileLater(account, inMs);
