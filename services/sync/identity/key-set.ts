@@ -62,6 +62,10 @@ export interface KeySet extends JWTVerifyGetKey {
   stop(): void;
 }
 
+const unavailable = (): never => {
+  throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+};
+
 /** The set in force, and what replicas know of it from each other. */
 function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url'>>) {
   let find: JWTVerifyGetKey | null = null;
@@ -174,9 +178,7 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
     if (held.find() === null) await refresh(FIRST_KEYS_PAUSE_MS);
     // The try that has just failed may have been before the store was there.
     if (held.find() === null) await held.takeKept();
-    const keys = held.find();
-    if (keys !== null) return keys;
-    throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+    return held.find() ?? unavailable();
   };
 
   const findKey: JWTVerifyGetKey = async (header, token) => {
