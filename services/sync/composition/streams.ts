@@ -1,6 +1,6 @@
 import { Reaper } from '../replicas/reaper.ts';
 import { Hub } from '../streams/hub.ts';
-import { makePending } from '../streams/pending.ts';
+import { makePending } from '../streams/delivery/pending.ts';
 import { makeStreamStore } from '../streams/store.ts';
 import type { Accounts } from './accounts.ts';
 import type { Modules } from './modules.ts';

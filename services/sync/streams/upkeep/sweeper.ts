@@ -1,5 +1,5 @@
 import { AttachRounds, roundAndRound } from './attach-rounds.ts';
-import type { Stream } from './stream.ts';
+import type { Stream } from '../stream/stream.ts';
 import { againAt, TimedQueue } from './timed-queue.ts';
 
 /** Calls per tick; together with the tick a replica makes at most 2,000 repairs a second. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { ReconnectReason } from '../../../shared/contract/stream.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { ReconnectReason } from '../../../../shared/contract/stream.ts';
+import type { Caller } from '../../identity/caller.ts';
 import { Attaches } from './attaches.ts';
 import { frame, reconnectFrame } from './frames.ts';
 import { LogPosition, type PendingFrom } from './log-position.ts';

@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Caller } from '../identity/caller.ts';
-import { isStoreAway } from '../../server/redis/faults.ts';
-import type { AccountSets } from '../replicas/account-sets.ts';
-import type { Replica } from '../replicas/replica.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { Closing } from './closing.ts';
-import { isPosition } from './frames.ts';
-import { spreadRetryMs } from './heartbeat.ts';
-import type { LocalStreams } from './local-streams.ts';
-import { makePermits } from './permits.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { isStoreAway } from '../../../server/redis/faults.ts';
+import type { AccountSets } from '../../replicas/account-sets.ts';
+import type { Replica } from '../../replicas/replica.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { CatchUp } from '../delivery/catch-up.ts';
+import type { Closing } from '../upkeep/closing.ts';
+import { isPosition } from '../stream/frames.ts';
+import { spreadRetryMs } from '../upkeep/heartbeat.ts';
+import type { LocalStreams } from '../local-streams.ts';
+import { makePermits } from '../delivery/permits.ts';
 import { countOpened, sendReady } from './ready.ts';
 import type { RowKeeper } from './row-keeper.ts';
-import type { Attached, StreamStore } from './store.ts';
-import { Stream } from './stream.ts';
-import type { Sweeper } from './sweeper.ts';
+import type { Attached, StreamStore } from '../store.ts';
+import { Stream } from '../stream/stream.ts';
+import type { Sweeper } from '../upkeep/sweeper.ts';
 
 /** A superseded client must not come back by itself; should it, then late. */
 export const SUPERSEDED_RETRY_MS = 60_000;

@@ -1,5 +1,5 @@
-import { frame } from './frames.ts';
-import type { Stream } from './stream.ts';
+import { frame } from '../stream/frames.ts';
+import type { Stream } from '../stream/stream.ts';
 
 interface HeartbeatParts {
   streams: ReadonlyMap<string, Stream>;
