@@ -34,7 +34,7 @@ const isBelow = (limit: number, least: number): boolean => limit !== 0 && limit 
 
 /**
  * Whether the servers are set as deploy/redis says. All that a replica's user may do is read INFO; the limits of output
- * buffers are in CONFIG, which tells passwords too, and are asked for only by the default user: a refusal would be noted
+ * buffers are in CONFIG, which shows passwords too, and are asked for only by the default user: a refusal would be noted
  * on the server as an attempt to break in.
  */
 export class ServerCheck {

@@ -125,7 +125,7 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
  * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
  * the last good keys in force, for a day: ours, or those that another replica has fetched since, which are in the store.
- * Whoever can reach the place of the keys believes nobody but it.
+ * A replica that reaches the URL believes what is there alone.
  * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there are no keys.
  */

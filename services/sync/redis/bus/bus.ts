@@ -181,7 +181,7 @@ export class Bus {
 
   #lose(loss: Loss): void {
     if (loss === 'moved') return this.#prove(loss);
-    // The store has confirmed it over this connection: as good as a word.
+    // The store has confirmed it over this connection, which shows like a message that it is alive.
     this.#heardAt = this.#parts.now();
     this.#listener?.gap(loss);
   }

@@ -122,7 +122,7 @@ export class Opening {
     const attach = () =>
       this.#withPermit(async () => {
         if (stream.isOver) return null;
-        // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
+        // With every attach, as the store may have lost it: a reaper finds by it the accounts of a replica that died.
         void accounts.add(replica.id, stream.account);
         return store.attach(stream, true, streams.idsOf(stream.account));
       });

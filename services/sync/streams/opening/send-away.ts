@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { reconnectFrame } from '../stream/frames.ts';
 import { spreadRetryMs } from '../upkeep/heartbeat.ts';
 
-/** As for the other limits of streams: it comes back when some of its allowance is back, and no sooner. */
+/** As with the other limits of streams, the client comes back when its rate allows another one. */
 const BUSY_MS = [5_000, 15_000] as const;
 const STORE_MS = [1_000, 5_000] as const;
 

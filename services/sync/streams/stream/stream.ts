@@ -183,7 +183,7 @@ export class Stream {
     this.#socket.write(frame('restored', '{"reason":"store"}'));
   }
 
-  /** For so long nothing was written, or nothing that told the client how far it has come meanwhile. */
+  /** For so long nothing was written, or its position has moved and no frame has carried it to the client. */
   isQuiet(nowMs: number, forMs: number): boolean {
     return nowMs - this.#socket.lastWriteMs >= forMs || this.position.isUnsent(nowMs, forMs);
   }

@@ -105,7 +105,7 @@ export class Sweeper {
     this.#reconciliations.addEarlier(account, performance.now() + inMs);
   }
 
-  /** No end of a stream waits to be told to the store any more. */
+  /** The store knows of the end of every stream that has closed. */
   get settled(): boolean {
     return this.#detaches.size === 0 && this.#inFlight === 0;
   }
