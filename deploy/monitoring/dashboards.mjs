@@ -152,10 +152,10 @@ export const DASHBOARDS = {
       { title: 'Announcements', unit: 'cps', queries: rate('baton_events_published_total', 'event', 'outcome') },
       { title: 'Announced again', unit: 'cps', queries: rate('baton_announcements_repeated_total', 'outcome') },
       {
-        title: 'Accounts rung to compare, or left to the sweep',
+        title: 'Accounts notified to compare, or left to the sweep',
         unit: 'cps',
         queries: {
-          'rung: {{cause}}': 'sum by (cause) (rate(baton_accounts_rung_total[$rate]))',
+          'notified: {{cause}}': 'sum by (cause) (rate(baton_accounts_rung_total[$rate]))',
           'left: {{cause}}': 'sum by (cause) (rate(baton_accounts_unrung_total[$rate]))',
         },
       },

@@ -1,4 +1,4 @@
-/** For the last requests, the store's last words and a last scrape, once streams and transfers are over. */
+/** For the last requests, the store's last answers and a last scrape, once streams and transfers are over. */
 const END_SECONDS = 15;
 /** What still runs after the drain, a listing or a poll that was just answered, is cut after so long. */
 const LAST_REQUESTS_SECONDS = 5;
@@ -28,7 +28,7 @@ interface DrainPlan {
 /**
  * One budget for a stop: notice, then the longer of the two drains, then the end. Where the budget was given and is
  * shorter than what the parts were given, the notice and the end keep a third of it each at most, and the drains get the
- * rest: so a pod with a grace period of 30 s says goodbye to every stream too.
+ * rest: so a pod with a grace period of 30 s tells every stream to reconnect, too.
  */
 export function drainPlan(settings: DrainSettings): DrainPlan {
   const { noticeSeconds, streamsSeconds, transfersSeconds } = settings;

@@ -19,9 +19,9 @@ function cut(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES) return name;
   const dot = name.lastIndexOf('.');
   const ending = dot > 0 && name.length - dot <= 16 ? name.slice(dot) : '';
-  const room = Buffer.from(name.slice(0, name.length - ending.length)).subarray(0, NAME_BYTES - ending.length * 3);
+  const kept = Buffer.from(name.slice(0, name.length - ending.length)).subarray(0, NAME_BYTES - ending.length * 3);
   // A letter that was cut in two is left out.
-  return room.toString('utf8').replace(/\ufffd+$/, '') + ending;
+  return kept.toString('utf8').replace(/\ufffd+$/, '') + ending;
 }
 
 /** A part of a path that any common file system takes. */

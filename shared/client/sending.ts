@@ -19,10 +19,10 @@ const PIECE = {
 };
 
 /** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
-const ROOM_MS = { usual: 1_000, soon: 50 };
+const ASK_AGAIN_MS = { usual: 1_000, soon: 50 };
 
-const roomAfterMs = ({ retryAfterMs }: BatonClientError): number =>
-  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual ? retryAfterMs : ROOM_MS.soon;
+const askAgainAfterMs = ({ retryAfterMs }: BatonClientError): number =>
+  retryAfterMs !== null && retryAfterMs > ASK_AGAIN_MS.usual ? retryAfterMs : ASK_AGAIN_MS.soon;
 
 /** Where the upload of a file goes on. */
 interface Place {
@@ -150,7 +150,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const now = await run.refresh();
       if (!hasEnded(now)) await locate();
     }
-    if (error.code === 'relay_busy') return run.backOff(failures, roomAfterMs(error));
+    if (error.code === 'relay_busy') return run.backOff(failures, askAgainAfterMs(error));
     if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
     if (offset === null) await run.insist(() => relocate(index));
   }

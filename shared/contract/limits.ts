@@ -132,7 +132,7 @@ export const ACCOUNT_BYTES = {
   mail: LIMITS.mailboxBytes + KEPT_MESSAGES * 512,
   /** A place of each message in the mailbox of one device. */
   inbox: KEPT_MESSAGES * 272,
-  /** Three places of each transfer: it is pending, and listed for both parties. */
+  /** Three index entries of each transfer: it is pending, and listed for both parties. */
   offers: 3 * LIMITS.transferRecords * 272,
   log: 2 * LIMITS.logBytes,
   /** As JSON in memory, for which the store takes a little more. */

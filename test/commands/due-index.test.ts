@@ -100,7 +100,7 @@ describe('an account with something far off', () => {
     expect(await lookedAtInMs()).toBeGreaterThan(HOUR_MS);
   });
 
-  test('is looked at again soon after a note whose fact may not be there yet, and when the longest request is over', async () => {
+  test('is looked at again soon when it was scheduled and its job may not be there yet, and when the longest request is over', async () => {
     const { note, noteAged, sweep, lookedAtInMs } = await makeIndex();
     await note(0);
     await sweep();

@@ -31,6 +31,8 @@ const ruleFile = (alert: string, expr: string): string =>
   ].join('\n');
 /** The first word that the glossary has retired. */
 const RETIRED = 'room';
+/** One that has no ordinary meaning beside it. */
+const UNSAID = 'owed';
 
 /** Violations that the linter must name by rule. */
 export const LINT: (Planted & { rule: string })[] = [
@@ -348,6 +350,18 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     what: 'an export named by a retired word',
     file: 'services/sync/planted/tells.ts',
     text: `export const open${RETIRED[0]?.toUpperCase()}${RETIRED.slice(1)}s = 1;\n`,
+  },
+  {
+    gate: 'retired words',
+    what: 'a private name with a retired word',
+    file: 'services/sync/planted/waits.ts',
+    text: `export class Waits {\n  #${RETIRED}Ms = 1;\n  get ms(): number {\n    return this.#${RETIRED}Ms;\n  }\n}\n`,
+  },
+  {
+    gate: 'retired words',
+    what: 'a comment that says a retired word',
+    file: 'services/sync/planted/says.ts',
+    text: `/** It is ${UNSAID} what it lacks. */\nexport const b = 1;\n`,
   },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];

@@ -261,7 +261,7 @@ test('the broker tells of a user that may not read its keys', async () => {
   expect(broker.log()).not.toMatch(/hidden-(pass|user)/);
 });
 
-test('a connection that is closed while it greets a server with TLS does not take the process with it', async () => {
+test('a connection that is closed during the TLS handshake does not take the process with it', async () => {
   const address = addressOf(`rediss://127.0.0.1:${tlsPort}`);
   const closeAfter = async (turns: number) => {
     const connection = connectCommands({ address, name: 'test', onError: () => undefined });

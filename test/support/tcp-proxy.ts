@@ -32,13 +32,13 @@ export async function startTcpProxy(
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let trap: { marker: string; sprung: () => void } | null = null;
-  const links = new Set<{ sent: string; isSilent: boolean; isMute: boolean; cut: () => void }>();
+  const links = new Set<{ sent: string; isSilent: boolean; dropsAnswers: boolean; cut: () => void }>();
   let held: { marker: string; asked: (() => void) | null; answers: (() => void)[] } | null = null;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let armed: (() => void) | null = null;
-    const link = { sent: '', isSilent: false, isMute: false, cut: () => void client.destroy() };
+    const link = { sent: '', isSilent: false, dropsAnswers: false, cut: () => void client.destroy() };
     links.add(link);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -64,7 +64,7 @@ export async function startTcpProxy(
       if (!link.isSilent) upstream.write(bytes);
     });
     upstream.on('data', (said) => {
-      if (link.isSilent || link.isMute) return;
+      if (link.isSilent || link.dropsAnswers) return;
       const bytes = rewrite(said);
       if (held?.asked === null) return void held.answers.push(() => client.write(bytes));
       if (!armed) return client.write(bytes);
@@ -87,7 +87,7 @@ export async function startTcpProxy(
       for (const link of links) link.isSilent ||= link.sent.includes(marker.toLowerCase());
     },
     swallowAnswers() {
-      for (const link of links) link.isMute = true;
+      for (const link of links) link.dropsAnswers = true;
     },
     cut(marker) {
       for (const link of links) if (link.sent.includes(marker.toLowerCase())) link.cut();

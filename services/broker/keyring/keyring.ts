@@ -18,7 +18,7 @@ interface KeyringParts {
   /** How long a key is published before it signs and after it signed: longer than anybody keeps a key set. */
   overlapMs: number;
   logger: Logger;
-  /** After each look of its own accord: whether the store was there for it, and if not, why. */
+  /** After each check by its own timer: whether the store answered, and if not, why. */
   onChecked?: (ok: boolean, error?: unknown) => void;
 }
 

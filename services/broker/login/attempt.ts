@@ -8,7 +8,7 @@ import { cookieForm, cookiesNamed, setCookie } from '../sessions/cookie.ts';
 const ATTEMPT_SECONDS = 600;
 
 /** So many logins of one browser can be on their way at once: several tabs that were restored together. */
-const PLACES = ['0', '1', '2', '3'] as const;
+const SLOTS = ['0', '1', '2', '3'] as const;
 
 /** What only the browser that began a login can bring back. */
 export interface Attempt {
@@ -30,7 +30,7 @@ const isSame = (one: string, other: string): boolean => {
  * of it, so that strangers cannot fill it, and nobody can be made to finish a login that another browser began.
  */
 export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicUrl: string }) {
-  const forms = PLACES.map((place) => cookieForm(publicUrl, `baton-login-${place}`));
+  const forms = SLOTS.map((slot) => cookieForm(publicUrl, `baton-login-${slot}`));
 
   async function open(cookie: string): Promise<Attempt | null> {
     try {
@@ -52,7 +52,7 @@ export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicU
   }
 
   return {
-    /** The `Set-Cookie` that remembers it, in a free place, else in any. */
+    /** The `Set-Cookie` that remembers it, under a free name, else under any. */
     async remember(req: IncomingMessage, attempt: Attempt): Promise<string> {
       const key = keyring.signing;
       const text = await new EncryptJWT({ ...attempt })

@@ -41,8 +41,15 @@ export interface LoggedIn {
 
 const expired = (): BatonError => new BatonError('session_expired');
 
-/** The sessions of the broker (CONTRACT.md, "The auth broker"). Every method throws `store_unavailable` without the store. */
-export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjects }: SessionsParts) {
+/** Throws `session_expired` for what cannot be a credential, as for one that never was. */
+function parsed(credential: string) {
+  const shown = parseCredential(credential);
+  if (shown === null) throw expired();
+  return shown;
+}
+
+/** Throws `account_refused` for users whom the operator has named. */
+function makeAdmission(refusedSubjects: readonly string[]) {
   const refused = new Set(refusedSubjects);
   const refuse = (subject: string): void => {
     if (refused.has(subject)) throw new BatonError('account_refused');
@@ -51,7 +58,11 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
     refuse(session.subject);
     return session;
   };
+  return { refuse, admitted };
+}
 
+/** Words the answer with which a session is given. */
+const makeIssuing = ({ tokens, cookieName }: Pick<SessionsParts, 'tokens' | 'cookieName'>) =>
   async function issue(session: SessionRecord, secret: string): Promise<IssuedSession> {
     const { token, expiresInSeconds } = await tokens.accessToken(session);
     const leftSeconds = Math.max(1, Math.ceil((session.endsAtMs - session.nowMs) / 1000));
@@ -74,14 +85,18 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       expires_in: expiresInSeconds,
       user: { user_id: session.subject, name: session.user.name },
     };
-  }
+  };
 
-  /** The secret of a mint that happened before, from the key of that time. */
-  async function derivedAgain(keyId: string, minting: Parameters<typeof mintedSecret>[1]): Promise<string> {
-    const key = await keyring.find(keyId);
-    if (!key?.own) throw new BatonError('already_decided', 'The key from which this session came is gone');
-    return mintedSecret(key.own.derivation, minting);
-  }
+/** The secret of a mint that happened before, from the key of that time. */
+function secretOf(key: Awaited<ReturnType<Keyring['find']>>, minting: Parameters<typeof mintedSecret>[1]): string {
+  if (!key?.own) throw new BatonError('already_decided', 'The key from which this session came is gone');
+  return mintedSecret(key.own.derivation, minting);
+}
+
+/** The sessions of the broker (CONTRACT.md, "The auth broker"). Every method throws `store_unavailable` without the store. */
+export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjects }: SessionsParts) {
+  const { refuse, admitted } = makeAdmission(refusedSubjects);
+  const issue = makeIssuing({ tokens, cookieName });
 
   return {
     /** Throws `tier_exceeded`, `account_refused`, `already_decided`, `idempotency_key_reused`. */
@@ -92,14 +107,13 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       const minting = { app, subject: request.subject, meta: request.meta, idempotencyKey };
       const secret = mintedSecret(key, minting);
       const minted = await store.mint({ app, request, idempotencyKey, digest: digestOf(secret), keyId: key.id });
-      const given = minted.keyId === key.id ? secret : await derivedAgain(minted.keyId, minting);
+      const given = minted.keyId === key.id ? secret : secretOf(await keyring.find(minted.keyId), minting);
       return { created: minted.created, session: await issue(minted.record, given) };
     },
 
     /** Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     async rotate(app: string, credential: string): Promise<IssuedSession> {
-      const shown = parseCredential(credential);
-      if (shown === null) throw expired();
+      const shown = parsed(credential);
       const next = nextSecrets(keyring.signing.own.derivation, shown, FOLLOWED_ROTATIONS);
       const fallback = randomSecret();
       const { record, place } = await store.rotate(app, {
@@ -123,8 +137,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
 
     /** Whose credential this is, as long as this app minted it. Throws as `rotate`. */
     async ofCredential(app: string, credential: string): Promise<SessionRecord> {
-      const shown = parseCredential(credential);
-      if (shown === null) throw expired();
+      const shown = parsed(credential);
       return admitted(await store.use(app, { sessionId: shown.sessionId, digest: digestOf(shown.secret) }));
     },
 

@@ -39,8 +39,8 @@ function asBatonError(error: unknown): BatonError {
 }
 
 /**
- * The text of an unforeseen failure is for the log, where its cause stands. What nobody found is told by the row: the
- * same whatever was wrong with its name.
+ * The text of an unforeseen failure is for the log, where its cause stands. `not_found` has the text of the route's row,
+ * which is the same whatever was wrong with the name.
  */
 function detailOf({ code, message }: BatonError, route: Route | undefined): string {
   const { title } = ERRORS[code];

@@ -19,7 +19,7 @@ export const contextOf = (res: Response): RequestContext => res.locals as Reques
 
 export const isEventStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';
 
-/** A stream has no length to ask for, and what is told once must reach somebody. */
+/** HEAD is refused for a stream, which has no length, and for an answer that can be had only once. */
 export const refusesHead = (route: Route): boolean => route.getOnly || isEventStream(route);
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,64}$/;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-interface Look {
+interface Sample {
   readonly written: number;
   readonly pending: number;
   readonly sinceMs: number;
@@ -12,25 +12,25 @@ interface Look {
  * as taken when it is taken whole.
  */
 export function makeStuckCutter(sockets: ReadonlySet<Socket>, patienceMs: number) {
-  const looks = new WeakMap<Socket, Look>();
+  const samples = new WeakMap<Socket, Sample>();
 
-  const look = (): void => {
+  const check = (): void => {
     const nowMs = performance.now();
     for (const socket of sockets) {
       const pending = socket.writableLength;
       if (pending === 0) {
-        looks.delete(socket);
+        samples.delete(socket);
         continue;
       }
-      const last = looks.get(socket);
+      const last = samples.get(socket);
       const written = socket.bytesWritten;
       if (last === undefined || last.written !== written || last.pending !== pending) {
-        looks.set(socket, { written, pending, sinceMs: nowMs });
+        samples.set(socket, { written, pending, sinceMs: nowMs });
       } else if (nowMs - last.sinceMs >= patienceMs) socket.destroy();
     }
   };
 
-  let timer: NodeJS.Timeout | null = setInterval(look, patienceMs / 4);
+  let timer: NodeJS.Timeout | null = setInterval(check, patienceMs / 4);
   return {
     stop(): void {
       if (timer !== null) clearInterval(timer);

@@ -88,7 +88,7 @@ export class Reachability {
     const { store, logger } = this.#parts;
     if (this.#loggedAt.size === 0) return;
     this.#loggedAt.clear();
-    // As loud as a warning: whoever sees that it began shall see that it is over.
+    // At `warn`, so that whoever saw the error in the log also sees its end.
     logger.warn({ store, at: this.#at }, 'store can be used again');
   }
 

@@ -34,12 +34,12 @@ const isBelow = (limit: number, least: number): boolean => limit !== 0 && limit 
 
 /**
  * Whether the servers are set as deploy/redis says. All that a replica's user may do is read INFO; the limits of output
- * buffers are in CONFIG, which tells passwords too, and are asked for only by the default user: a refusal would be noted
+ * buffers are in CONFIG, which shows passwords too, and are asked for only by the default user: a refusal would be noted
  * on the server as an attempt to break in.
  */
 export class ServerCheck {
   readonly #parts: ServerCheckParts;
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
   #warnings: readonly string[] = [];
   #evicts = false;
 
@@ -65,8 +65,8 @@ export class ServerCheck {
     this.#evicts = found.some(({ evicts }) => evicts);
     this.#warnings = [...new Set(found.flatMap(({ says }) => says))];
     for (const warning of this.#warnings) {
-      if (this.#told.has(warning)) continue;
-      this.#told.add(warning);
+      if (this.#logged.has(warning)) continue;
+      this.#logged.add(warning);
       logger.warn({ store }, warning);
     }
   }

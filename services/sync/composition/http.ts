@@ -8,7 +8,7 @@ import { makeKnownRows } from '../identity/known-rows.ts';
 import { makeIdentityHandlers } from '../identity/routes.ts';
 import { makeSameOrigin } from '../identity/same-origin.ts';
 import { makeStreamHandlers } from '../streams/routes.ts';
-import { sendAway } from '../streams/send-away.ts';
+import { sendAway } from '../streams/opening/send-away.ts';
 import type { Accounts } from './accounts.ts';
 import { makeHealth } from './health.ts';
 import type { Modules } from './modules.ts';

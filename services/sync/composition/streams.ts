@@ -1,6 +1,6 @@
 import { Reaper } from '../replicas/reaper.ts';
 import { Hub } from '../streams/hub.ts';
-import { makePending } from '../streams/pending.ts';
+import { makePending } from '../streams/delivery/pending.ts';
 import { makeStreamStore } from '../streams/store.ts';
 import type { Accounts } from './accounts.ts';
 import type { Modules } from './modules.ts';
@@ -26,8 +26,9 @@ export function makeStreams(
       pending: makePending({ messages, transfers }),
       restoreRow: identity.restoreRow,
       isRevoked,
-      // The index lies in another slot, and a stream must not wait for it: the next sweep notes it again.
-      scheduleDue: (account, inMs) => due.remind(account, inMs).catch((error: unknown) => onFailure('note due', error)),
+      // The index lies in another slot, and a stream must not wait for it: the next sweep schedules it again.
+      scheduleDue: (account, inMs) =>
+        due.remind(account, inMs).catch((error: unknown) => onFailure('schedule due', error)),
     },
     metrics,
     timing: { sweepMs: sweepSeconds * 1000, rotateMs: rotateSeconds * 1000, graceMs, heartbeatMs },

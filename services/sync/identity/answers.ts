@@ -45,6 +45,21 @@ function keep<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, most: 
   }
 }
 
+/** What is kept under this key and not over at `nowMs`. */
+function find<T>(kept: Map<string, Kept<T>>, key: string, nowMs: number): T | null {
+  const entry = kept.get(key);
+  if (entry === undefined) return null;
+  if (nowMs < entry.untilMs) return entry.value;
+  kept.delete(key);
+  return null;
+}
+
+/** Callers of the account's device, or without a device those of the session. */
+const isOf =
+  (account: string, deviceId: string | null, sessionId: string | null) =>
+  (caller: Caller): boolean =>
+    caller.account === account && caller.deviceId === deviceId && (deviceId !== null || caller.sessionId === sessionId);
+
 /**
  * What the broker said of credentials, for ten seconds: good ones and refused ones apart, so that a flood of invented
  * ones does not push out those of real users. A question that is on its way is asked once. Credentials themselves are
@@ -70,14 +85,6 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
     return keys;
   };
 
-  const find = <T>(kept: Map<string, Kept<T>>, key: string): T | null => {
-    const entry = kept.get(key);
-    if (entry === undefined) return null;
-    if (now() < entry.untilMs) return entry.value;
-    kept.delete(key);
-    return null;
-  };
-
   const settle = async (key: string, ask: Ask): Promise<Caller> => {
     const askedIn = generation;
     try {
@@ -100,9 +107,9 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
     /** The caller whom `ask` vouches for, or the answer of less than ten seconds ago. Throws what it threw. */
     async get(shown: string, ask: Ask): Promise<Caller> {
       const key = createHash('sha256').update(shown).digest('base64');
-      const known = find(good, key);
+      const known = find(good, key, now());
       if (known !== null) return known;
-      const refusal = find(refused, key);
+      const refusal = find(refused, key, now());
       if (refusal !== null) throw new BatonError(refusal.code, refusal.message);
       const running = asked.get(key);
       if (running !== undefined) return running;
@@ -120,16 +127,11 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
 
     /**
      * The device's sessions were ended for good, or the one without a device that is named: whatever showed them, even
-     * long ago, is refused without asking, for as long as there is room to remember it.
+     * long ago, is refused without asking, for as long as it can be remembered.
      */
     refuse(account: string, deviceId: string | null, sessionId: string | null): void {
       if (sessionId !== null) ended.add(sessionId);
-      const keys = takeOut(
-        (caller) =>
-          caller.account === account &&
-          caller.deviceId === deviceId &&
-          (deviceId !== null || caller.sessionId === sessionId),
-      );
+      const keys = takeOut(isOf(account, deviceId, sessionId));
       const value = new BatonError('session_revoked');
       for (const key of keys) keep(refused, key, { value, untilMs: Number.POSITIVE_INFINITY }, most);
     },

@@ -60,39 +60,42 @@ const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
   return new BatonError('unauthenticated', `The access token ${what}`);
 };
 
+/** The claims of a token that the broker signed for this app: whatever anybody can make up never reaches the broker. */
+async function claimsOf(
+  token: string,
+  { keySet, app }: Pick<BrokerIdentityParts, 'keySet' | 'app'>,
+): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, keySet, {
+      algorithms: ALGORITHMS,
+      // RFC 9068, section 2.1.
+      typ: 'at+jwt',
+      audience: app,
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken(error);
+    throw error;
+  }
+}
+
 /**
  * Identity mode `broker` (CONTRACT.md, "Identity"), for installations without an edge: an access token, whose signature is
  * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too,
  * and one client address cannot have it asked about any number of invented cookies.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
-  const { verify, keySet, app, cookieName, clientAddress, strangers, isRevoked } = parts;
+  const { verify, cookieName, clientAddress, strangers, isRevoked } = parts;
   const answers = makeAnswers();
-
-  /** Whatever anybody can make up never reaches the broker. */
-  const checkToken = async (token: string): Promise<JWTPayload> => {
-    try {
-      const { payload } = await jwtVerify(token, keySet, {
-        algorithms: ALGORITHMS,
-        // RFC 9068, section 2.1.
-        typ: 'at+jwt',
-        audience: app,
-        requiredClaims: ['exp', 'sub'],
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      });
-      return payload;
-    } catch (error) {
-      if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalidToken(error);
-      throw error;
-    }
-  };
 
   /** The broker's signature, or an answer of its own, says that there is, or was, such a session: only others are limited. */
   const verifyFor = (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<VerifiedIdentity> =>
     wasGood || 'access_token' in shown ? verify(shown) : strangers.ask(clientAddress(req), () => verify(shown));
 
   const vouch = async (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<Vouched> => {
-    const claims = 'access_token' in shown ? await checkToken(shown.access_token) : {};
+    const claims = 'access_token' in shown ? await claimsOf(shown.access_token, parts) : {};
     const { sub, meta } = claims;
     // Whose token it is its signature says: what was signed out here is refused also while the broker is away.
     if (sub !== undefined && typeof meta === 'string' && isRevoked(accountOf(sub), meta)) {
@@ -114,7 +117,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
    * the first is enough: signing out must not wait for a broker that is away. Throws `otherwise` for all else.
    */
   const leaving = async (token: string, req: AskedOf, otherwise: unknown): Promise<Caller> => {
-    const { sub, meta, scope } = await checkToken(token);
+    const { sub, meta, scope } = await claimsOf(token, parts);
     if (text(meta) === '' || !endsOnly(text(meta), req)) throw otherwise;
     return callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
   };

@@ -62,6 +62,10 @@ export interface KeySet extends JWTVerifyGetKey {
   stop(): void;
 }
 
+const unavailable = (): never => {
+  throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+};
+
 /** The set in force, and what replicas know of it from each other. */
 function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url'>>) {
   let find: JWTVerifyGetKey | null = null;
@@ -121,7 +125,7 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
  * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
  * the last good keys in force, for a day: ours, or those that another replica has fetched since, which are in the store.
- * Whoever can reach the place of the keys believes nobody but it.
+ * A replica that reaches the URL believes what is there alone.
  * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there are no keys.
  */
@@ -174,9 +178,7 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
     if (held.find() === null) await refresh(FIRST_KEYS_PAUSE_MS);
     // The try that has just failed may have been before the store was there.
     if (held.find() === null) await held.takeKept();
-    const keys = held.find();
-    if (keys !== null) return keys;
-    throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
+    return held.find() ?? unavailable();
   };
 
   const findKey: JWTVerifyGetKey = async (header, token) => {

@@ -39,6 +39,18 @@ interface MessageStoreParts {
   pushQueue: PushQueue;
 }
 
+/** The JSON is kept, in which a control character is six times as long. */
+const storedBytesOf = (content: string, json: string): number =>
+  Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
+
+/** As `message-accept` answers it. */
+const targetOf = ([device, name, error, pushed]: readonly [string, string, string, boolean]) => ({
+  deviceId: device || null,
+  name,
+  refused: error !== '',
+  pushed,
+});
+
 /** The mailboxes of an account. */
 export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
   const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
@@ -57,8 +69,6 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = JSON.stringify(content);
-      // The JSON is kept, in which a control character is six times as long.
-      const storedBytes = Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
       const accepted = await acceptScript(
         keys.inAccount(u, {
           operation: operationKey,
@@ -71,7 +81,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           wanted: target,
           messageId,
           content: json,
-          bytes: storedBytes,
+          bytes: storedBytesOf(content, json),
           fingerprint: operation.fingerprint,
           rememberSeconds: rememberSeconds(operation),
           dead: replica.deadChannels(),
@@ -82,18 +92,8 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
       // The message and its operation were written in one step: a replica that has the one has the other.
       if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
-      return {
-        messageId: accepted.messageId,
-        createdAtMs: accepted.createdAtMs,
-        isConfirmed,
-        targets: (accepted.targets ?? []).map(([device, name, error, pushed]) => ({
-          deviceId: device || null,
-          name,
-          refused: error !== '',
-          pushed,
-        })),
-        routes: accepted.routes,
-      };
+      const { messageId: id, createdAtMs, targets, routes } = accepted;
+      return { messageId: id, createdAtMs, isConfirmed, targets: (targets ?? []).map(targetOf), routes };
     },
 
     /** Resolves to how many of them this device still held. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Presence } from '../../../shared/contract/presence.ts';
-import { frame } from '../streams/frames.ts';
+import { frame } from '../streams/stream/frames.ts';
 import type { AccountStreams, LocalStreams } from '../streams/local-streams.ts';
-import type { Stream } from '../streams/stream.ts';
+import type { Stream } from '../streams/stream/stream.ts';
 
 interface PresenceBroadcastParts {
   streams: LocalStreams;

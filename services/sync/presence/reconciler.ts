@@ -1,7 +1,7 @@
 import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { LocalStreams } from '../streams/local-streams.ts';
-import type { Sweeper } from '../streams/sweeper.ts';
+import type { Sweeper } from '../streams/upkeep/sweeper.ts';
 import type { Reconcile } from './transitions.ts';
 
 /** A store that fails over loses nothing older than this: what it had not replicated, or not yet written to disk. */
@@ -72,7 +72,7 @@ export function makeReconciler({ reconcileAccount, accounts, streams, replica, s
       if (running.has(account) || isHere(account)) return;
       running.add(account);
       reconcile(account)
-        .catch((error: unknown) => onFailure('stray', error))
+        .catch((error: unknown) => onFailure('orphaned row', error))
         .finally(() => running.delete(account));
     },
   };

@@ -14,7 +14,7 @@ import { makePushSender } from './senders/senders.ts';
 import { makeSharedTexts } from './shared-texts.ts';
 import { makePushStore } from './store.ts';
 import { makeSubscriptions } from './subscriptions.ts';
-import { makeVapidKeyStore } from './vapid-key-store.ts';
+import { makeVapidKeyStore, type VapidKeyStore } from './vapid-key-store.ts';
 
 interface PushModuleParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
@@ -27,6 +27,35 @@ interface PushModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
+/** What sends pushes and words them, with the keys that this installation signs with. */
+function makeOutbox(
+  keys: Awaited<ReturnType<VapidKeyStore>>,
+  {
+    settings,
+    texts,
+    transferSeconds,
+  }: { settings: Config['push']; texts: ReturnType<typeof makeSharedTexts>; transferSeconds: number },
+) {
+  const { fcm, apns, vapidSubject, endpointRules } = settings;
+  const secrets = [keys?.[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
+  return {
+    sender: makePushSender({
+      vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
+      fcm,
+      apns,
+      endpointRules,
+      texts,
+    }),
+    notices: makeNotices({
+      // All replicas know it, and no push service does.
+      topicSecret: createHash('sha256')
+        .update(`baton push topics\n${secrets.join('\n')}`)
+        .digest('base64url'),
+      transferSeconds,
+    }),
+  };
+}
+
 /** Makes and wires the parts of this module. */
 export function makePushModule({
   db,
@@ -36,9 +65,9 @@ export function makePushModule({
   scheduleDue,
   metrics,
   onFailure,
-  ...parts
+  transferSeconds,
 }: PushModuleParts) {
-  const { enabled, fcm, apns, vapidSubject, endpointRules: rules } = settings;
+  const { enabled, vapidSubject, endpointRules: rules } = settings;
   const texts = makeSharedTexts(db);
   const rates = { push: limitOf('push'), pushTest: limitOf('push_test') };
   const vapid = makeVapidKeyStore({ settings, keep: texts.keep });
@@ -54,42 +83,16 @@ export function makePushModule({
   });
   const store = makePushStore({ ...db, rates, deadChannels, queue });
 
-  function makeOutbox(keys: Awaited<ReturnType<typeof vapid>>) {
-    const secrets = [keys?.[0]?.privateKey, fcm?.serviceAccount.private_key, apns?.privateKeyPem];
-    return {
-      sender: makePushSender({
-        vapid: keys === null || vapidSubject === null ? null : { keys, subject: vapidSubject },
-        fcm,
-        apns,
-        endpointRules: rules,
-        texts,
-      }),
-      notices: makeNotices({
-        // All replicas know it, and no push service does.
-        topicSecret: createHash('sha256')
-          .update(`baton push topics\n${secrets.join('\n')}`)
-          .digest('base64url'),
-        transferSeconds: parts.transferSeconds,
-      }),
-    };
-  }
-
   let made: ReturnType<typeof makeOutbox> | null = null;
   // Keys that a first start made lie in the store, which may be away when the replica starts.
   const outbox = async () => {
     const keys = await vapid();
-    made ??= makeOutbox(keys);
+    made ??= makeOutbox(keys, { settings, texts, transferSeconds });
     return made;
   };
 
-  const deliverer = new Deliverer({
-    store,
-    outbox,
-    concurrency: settings.concurrency,
-    scheduleDue,
-    metrics,
-    onFailure,
-  });
+  const { concurrency } = settings;
+  const deliverer = new Deliverer({ store, outbox, concurrency, scheduleDue, metrics, onFailure });
   const subscriptions = makeSubscriptions({ store, vapid, native, rules, onFailure });
 
   return {

@@ -52,7 +52,7 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
    * the next stream of the account attaches and schedules it.
    */
   const schedule = (account: string): Promise<void> =>
-    scheduleDue(account, CHECK_AFTER_MS).catch((error: unknown) => onFailure('note push', error));
+    scheduleDue(account, CHECK_AFTER_MS).catch((error: unknown) => onFailure('schedule push', error));
 
   function push<R extends { jobs: string[] | null }>(account: string, reply: R): Omit<R, 'jobs'> {
     for (const job of reply.jobs ?? []) pushNow(account, job);

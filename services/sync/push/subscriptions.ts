@@ -27,13 +27,16 @@ const refuse = (path: string, message: string): never => {
   throw new BatonError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
 };
 
-/** Where the devices of an account want their pushes: one subscription for each platform of a device. */
-export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
-  /**
-   * Claims the target first, with a fence that only rises. From then on no other account's pushes go there, even if this
-   * replica dies before it has written the rest. Whoever had it before loses it.
-   */
-  async function write({ account, deviceId }: Caller, target: PushTarget, preview: Preview): Promise<Subscribed> {
+/**
+ * Claims the target first, with a fence that only rises. From then on no other account's pushes go there, even if this
+ * replica dies before it has written the rest. Whoever had it before loses it.
+ */
+function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'onFailure'>) {
+  return async function write(
+    { account, deviceId }: Caller,
+    target: PushTarget,
+    preview: Preview,
+  ): Promise<Subscribed> {
     const device = deviceId as string;
     const { claim, before } = await store.claim(hashOf(target), account, device);
     const { id, replaced } = await store.register(account, device, { id: uuidv4(), claim, preview, target });
@@ -49,7 +52,12 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       await store.drop(account, device, { ...claim, platform: target.kind });
     }
     return { subscription_id: id, platform: target.kind };
-  }
+  };
+}
+
+/** Where the devices of an account want their pushes: one subscription for each platform of a device. */
+export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
+  const write = makeWriting({ store, onFailure });
 
   /** The key that the subscription was made with: as the client says, else as it was before, else the present one. */
   async function keyIdOf(wanted: string | undefined, known: PushTarget | null, endpoint: string): Promise<string> {

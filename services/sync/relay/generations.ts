@@ -130,7 +130,7 @@ export class Generations {
     const change = { from, to: next, offset };
     const { now, isNew } = await this.#recorded(file, next, transfers.rewindGeneration(file.account, file, change));
     if (isNew) metrics.relay_rewinds_total.inc({ cause });
-    // Without a place, until its sender comes back. Where this fails, keys stay until they expire.
+    // Without a reservation, until its sender comes back. Where this fails, keys stay until they expire.
     quota.keep(file, next).catch(() => undefined);
     return Math.max(now, next);
   }
@@ -140,7 +140,7 @@ export class Generations {
     await this.#parts.transfers.notifySender(file.account, file, generation, offset);
   }
 
-  /** The receiver has all of a file: that is remembered whatever the store of the bytes forgets, and its place is free. */
+  /** The receiver has all of a file: that is remembered whatever the store of the bytes forgets, and its reservation is free. */
   async delivered(file: FileRef, generation: number, size: number): Promise<void> {
     const { transfers, quota } = this.#parts;
     await Promise.all([

@@ -11,8 +11,8 @@ interface QuotaParts {
 }
 
 /**
- * How many files of an account hold bytes in the relay (`LIMITS.relayFiles`, each with a place), and how many are kept after
- * that (`LIMITS.relayKeptFiles`, the newest). The lists are in the slot of the account; a place expires unless its request
+ * How many files of an account hold bytes in the relay (`LIMITS.relayFiles`, each with a reservation), and how many are kept after
+ * that (`LIMITS.relayKeptFiles`, the newest). The lists are in the slot of the account; a reservation expires unless its request
  * renews it.
  */
 export class Quota {
@@ -22,7 +22,7 @@ export class Quota {
     this.#parts = parts;
   }
 
-  /** A place among the files that hold bytes, and memory in the store. False: it had one already. Throws `relay_busy`. */
+  /** A reservation among the files that hold bytes, and memory in the store. False: it had one already. Throws `relay_busy`. */
   async reserve(file: FileRef): Promise<boolean> {
     const { store, memoryPercent } = this.#parts;
     const isNew = await store.reserve(file);
@@ -33,17 +33,17 @@ export class Quota {
     return isNew;
   }
 
-  /** Gives places back whose bytes are gone or about to go. */
+  /** Gives reservations back whose bytes are gone or about to go. */
   async release(account: string, files: readonly FileRef[]): Promise<void> {
     await this.#parts.store.release(account, files);
   }
 
-  /** The bytes of a generation are kept without a place, until newer ones evict them: its sender has to come back first. */
+  /** The bytes of a generation are kept without a reservation, until newer ones evict them: its sender has to come back first. */
   async keep(file: FileRef, generation: number): Promise<void> {
     await this.#keep(file, generation, false);
   }
 
-  /** The same of a file that had a place and needs it no more: its receiver has all of it. */
+  /** The same of a file that had a reservation and needs it no more: its receiver has all of it. */
   async releaseDelivered(file: FileRef, generation: number): Promise<void> {
     await this.#keep(file, generation, true);
   }

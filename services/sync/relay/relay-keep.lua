@@ -1,4 +1,4 @@
--- Keeps a file without a place among those that hold bytes: its receiver has it, or its sender has to come back. Only the
+-- Keeps a file without a reservation among those that hold bytes: its receiver has it, or its sender has to come back. Only the
 -- newest of an account are kept; the caller evicts the others.
 -- Keys and arguments: relayKeep in scripts.ts.
 -- RETURNS OK, then those to evict

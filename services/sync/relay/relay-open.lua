@@ -19,7 +19,7 @@ if side == 'r' then
   if tonumber(from) > tonumber(taken) and tonumber(from) >= tonumber(kept) then
     taken = from
     redis.call('HSET', keys.state, 'taken', taken)
-    -- The sender has more room from here on: what nobody needs goes first.
+    -- The sender has more space from here on: what nobody needs goes first.
     redis.call('XTRIM', keys.bytes, 'MINID', string.format('%.0f', keep_from + 1))
   end
 end

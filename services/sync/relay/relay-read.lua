@@ -1,4 +1,4 @@
--- Takes or renews the place of a request among the files that the account reads. The newest request of a file counts.
+-- Takes or renews the reservation of a request among the files that the account reads. The newest request of a file counts.
 -- Keys and arguments: relayRead in scripts.ts.
 -- uses: clock
 -- RETURNS OK, '1' | '0': another one reads now, channel of the request replaced or ''

@@ -1,4 +1,4 @@
--- Gives the places of files back, and keeps the files no longer.
+-- Gives the reservations of files back, and keeps the files no longer.
 -- Keys and arguments: relayRelease in scripts.ts.
 -- RETURNS OK
 redis.call('ZREM', keys.files, unpack(files))

@@ -1,4 +1,4 @@
--- Takes or renews the place of a file among those of the account that hold bytes.
+-- Takes or renews the reservation of a file among those of the account that hold bytes.
 -- Keys and arguments: relayReserve in scripts.ts.
 -- uses: clock
 -- RETURNS OK, '1' | '0': it had one already

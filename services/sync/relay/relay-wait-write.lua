@@ -1,4 +1,4 @@
--- Finds out what room there is for a sender that had none, or that may have been replaced. Where there is too little, it
+-- Finds out what space there is for a sender that had none, or that may have been replaced. Where there is too little, it
 -- is notified when there is enough.
 -- Keys and arguments: relayWaitWrite in scripts.ts.
 -- uses: relay/relay

@@ -172,7 +172,7 @@ export const relayKeep = defineScript({
   args: {
     file: text,
     generation: digits,
-    /** It gives its place back | '0': with a place it is not kept. */
+    /** It gives its reservation back | '0': with a reservation it is not kept. */
     gives: flag,
   },
   settings: ['IDLE_MS'],
@@ -192,7 +192,7 @@ export const relayRead = defineScript({
   },
   constants: {
     /**
-     * The place of a reader outlives renewals that come late, and its replica not for long: three times the longest time
+     * The reservation of a reader outlives renewals that come late, and its replica not for long: three times the longest time
      * between two renewals, and something.
      */
     READ_PLACE_MS: 210_000,

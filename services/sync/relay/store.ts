@@ -94,7 +94,7 @@ export interface Taking {
 export interface Taken {
   /** False: another request reads now. */
   readonly held: boolean;
-  /** The channel of a sender that waits for room, or ''. */
+  /** The channel of a sender that waits for space, or ''. */
   readonly notify: string;
   /** Up to where everything was taken, by this reader and those before. */
   readonly got: number;
@@ -249,7 +249,7 @@ function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
       return waitRead(keysOf(file, generation), { token, channel, generation, position, wanted });
     },
 
-    /** The same of room for a sender. `taken`: null when another request sends now. */
+    /** The same of space for a sender. `taken`: null when another request sends now. */
     waitWrite({ file, holder }: Claim, { generation, wanted }: Wait) {
       const { token, channel } = holder;
       return waitWrite(keysOf(file, generation), { token, channel, generation, wanted });
@@ -285,7 +285,7 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
   const listsOf = (account: string) => ({ files: keys.relayFiles(account), kept: keys.relayKept(account) });
 
   return {
-    /** A place for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
+    /** A reservation for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
     async reserve(file: FileRef): Promise<boolean> {
       const { isNew } = await reserve(listsOf(file.account), { file: nameOf(file) });
       return isNew;
@@ -296,7 +296,7 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
     },
 
     /**
-     * What a file has here is kept without a place, and with `gives` its own is free. Only the newest of an account are
+     * What a file has here is kept without a reservation, and with `gives` its own is free. Only the newest of an account are
      * kept: resolves to the others, which are to be evicted.
      */
     async keep(file: FileRef, generation: number, gives: boolean): Promise<{ file: FileId; generation: number }[]> {
@@ -308,7 +308,7 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
     },
 
     /**
-     * A place among the files that the account reads. Null: another request reads this one now; else the channel of the
+     * A reservation among the files that the account reads. Null: another request reads this one now; else the channel of the
      * one replaced, or ''. Throws `relay_busy`.
      */
     async read({ file, holder }: RelayRequest, begins: boolean): Promise<string | null> {

@@ -17,14 +17,14 @@ interface WatchParts {
   end: (why: BatonError) => void;
   /** Bytes so far. */
   moved: () => number;
-  /** Renews the place of the request; null where it has none. */
+  /** Renews the reservation of the request; null where it has none. */
   renewPlace: (() => Promise<unknown>) | null;
   everyMs: number;
 }
 
 /**
  * As long as a request runs: ends it with its transfer, also where nobody notified it, keeps the transfer from expiring
- * while bytes pass, and renews its place. Returns what stops that.
+ * while bytes pass, and renews its reservation. Returns what stops that.
  */
 export function watch({ request, role, generations, transfers, end, moved, renewPlace, everyMs }: WatchParts) {
   let kept = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };

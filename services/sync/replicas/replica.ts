@@ -12,7 +12,7 @@ const START_AGAIN_MS = 500;
 /** More ids than a replica takes while a row of a stream is valid. */
 const FORMER_IDS = 16;
 
-type NewIdCause = 'lease lost' | 'mute channel';
+type NewIdCause = 'lease lost' | 'unreachable channel';
 
 interface ReplicaParts {
   leases: LeaseStore;
@@ -170,7 +170,7 @@ export class Replica {
     this.#isLeavingChannel = true;
     // Not while a beat may be taking another id.
     Promise.resolve(this.#beating)
-      .then(() => this.#takeNewId('mute channel'))
+      .then(() => this.#takeNewId('unreachable channel'))
       // The next nonce that is not taken tries again; where only the lease could not be taken, the next renewal says so.
       .catch(() => undefined)
       .finally(() => {

@@ -83,11 +83,8 @@ interface BrokerClientParts {
   onEnded: (session: EndedSession) => void;
 }
 
-/**
- * The auth broker (CONTRACT.md, of that name). Every answer is checked, against the schema and against what was asked.
- * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
- */
-export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerClientParts) {
+/** Asks the broker with a breaker for each operation, counts what came of it, and reports sessions that it has ended. */
+function makeAsking({ url, token, app, metrics, onEnded }: BrokerClientParts) {
   const broker = makeBrokerCall({ url, token, app });
   const failing = new Set<Operation>();
   const breakers = Object.fromEntries(
@@ -121,6 +118,16 @@ export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerCl
       throw error;
     }
   }
+
+  return { ask, failing: (): string[] => [...failing], close: broker.close };
+}
+
+/**
+ * The auth broker (CONTRACT.md, of that name). Every answer is checked, against the schema and against what was asked.
+ * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
+ */
+export function makeBrokerClient(parts: BrokerClientParts) {
+  const { ask, failing, close } = makeAsking(parts);
 
   return {
     /**
@@ -191,9 +198,9 @@ export function makeBrokerClient({ url, token, app, metrics, onEnded }: BrokerCl
     },
 
     /** Operations that the broker has not answered lately. */
-    failing: (): string[] => [...failing],
+    failing,
 
-    close: broker.close,
+    close,
   };
 }
 

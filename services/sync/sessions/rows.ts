@@ -3,18 +3,16 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
 import { parseDeviceName } from '../../../shared/contract/fields.ts';
 import { type DeviceRow, formatRow, type NewDevice } from '../devices/row.ts';
-import type { Caller } from '../identity/caller.ts';
 import type { BrokerClient } from './broker-client.ts';
 import type { RemoveDevice } from './removal.ts';
+import { makeRowRestoring } from './row-restoring.ts';
 import type { Revocations } from './revocations.ts';
 
 /** A row without a session id that a listing lacks is removed only when it is older than this. */
 const YOUNG_MS = 60_000;
-/** For so long the broker is not asked again about a device that has no session there. */
-const ASK_AGAIN_MS = 10_000;
-const MOST_REFUSED = 10_000;
 /** For so long the end of the same session is not announced again, should somebody still show its credential. */
 const TELL_AGAIN_MS = 10_000;
+const MOST_REPORTED = 10_000;
 
 /** What sessions need of devices. */
 export interface DeviceRows {
@@ -33,6 +31,17 @@ interface RowsParts {
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
+/** Tells whether the end of this session was announced a moment ago; if not, it counts as announced now. */
+function makeReported() {
+  const untilMs = new Map<string, number>();
+  return (id: string): boolean => {
+    if ((untilMs.get(id) ?? 0) > performance.now()) return true;
+    if (untilMs.size >= MOST_REPORTED) untilMs.clear();
+    untilMs.set(id, performance.now() + TELL_AGAIN_MS);
+    return false;
+  };
+}
+
 /** Makes a device name of a label that another service wrote. */
 const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
 
@@ -41,10 +50,7 @@ const nameOf = (label: string, deviceId: string): string => parseDeviceName(labe
  * removed when the broker has no such session any more.
  */
 export function makeSessionRows({ devices, revocations, removal, broker, nowMs, scheduleDue }: RowsParts) {
-  const refused = new Map<string, number>();
-  const reported = new Map<string, number>();
-  /** Requests for rows of one account share one listing, when many devices come back after a loss. */
-  const restoring = new Map<string, Promise<Set<string>>>();
+  const isReported = makeReported();
 
   /** Writes the row of a device with its session. Throws `device_limit`, `session_revoked`. */
   async function write(
@@ -63,39 +69,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     throw new BatonError('session_revoked');
   }
 
-  /** False where the device may have no row: it was signed out, or there are too many. */
-  async function putBack(account: string, session: BrokerSession, type?: DeviceType): Promise<boolean> {
-    if (await revocations.isTombstoned(account, session.meta)) {
-      await removal.remind(account, session.meta, session.session_id);
-      return false;
-    }
-    try {
-      await write(account, session, type ? 'kept' : 'lost', type);
-      return true;
-    } catch (error) {
-      if (error instanceof BatonError && error.status < 500) return false;
-      throw error;
-    }
-  }
-
-  /**
-   * Puts back every row that the listing shows as missing, oldest first, so that of two devices of one name each gets the
-   * name that it had. `types`: the known types of devices. Resolves to those put back.
-   */
-  async function putBackMissing(
-    account: string,
-    listed: BrokerSession[],
-    rows: DeviceRow[],
-    types: ReadonlyMap<string, DeviceType> = new Map(),
-  ): Promise<Set<string>> {
-    const known = new Set(rows.map(({ deviceId }) => deviceId));
-    const missing = listed.filter(({ meta }) => meta !== '' && !known.has(meta));
-    const back = new Set<string>();
-    for (const session of missing.toSorted((a, b) => a.created_at - b.created_at)) {
-      if (await putBack(account, session, types.get(session.meta))) back.add(session.meta);
-    }
-    return back;
-  }
+  const restoring = makeRowRestoring({ devices, revocations, removal, broker, write });
 
   /** The session of this row is gone. A row that has another session by now stays. */
   async function drop(account: string, row: DeviceRow): Promise<void> {
@@ -113,46 +87,20 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     rows: DeviceRow[],
     types?: ReadonlyMap<string, DeviceType>,
   ): Promise<boolean> {
-    const anyIsBack = (await putBackMissing(account, listed, rows, types)).size > 0;
+    const anyIsBack = (await restoring.putBackMissing(account, listed, rows, types)).size > 0;
     const alive = new Set(listed.map(({ meta }) => meta));
     const youngMs = (await nowMs()) - YOUNG_MS;
     // A row is written after its session and read before the listing, so the listing has the session of each row read.
     const isJudged = (row: DeviceRow) => row.sessionId !== null || row.createdAtMs < youngMs;
-    const over = rows.filter((row) => !alive.has(row.deviceId) && isJudged(row));
-    for (const row of over) await drop(account, row);
+    for (const row of rows) if (!alive.has(row.deviceId) && isJudged(row)) await drop(account, row);
     return anyIsBack;
-  }
-
-  /** Resolves to the devices that have a row now. */
-  async function restoreAll(account: string, listing: Promise<BrokerSession[]>): Promise<Set<string>> {
-    const [rows, listed] = await Promise.all([devices.rows(account), listing]);
-    const there = await putBackMissing(account, listed, rows);
-    for (const { deviceId } of rows) there.add(deviceId);
-    return there;
   }
 
   return {
     write,
     reconcile,
 
-    /**
-     * Puts back the caller's row with all others of the account that were lost. Resolves to whether the caller has one.
-     * Throws `broker_unavailable`, `broker_contract`.
-     */
-    async restore({ account, userId, deviceId }: Caller): Promise<boolean> {
-      if (broker === null || deviceId === null) return false;
-      const key = `${account} ${deviceId}`;
-      if ((refused.get(key) ?? 0) > performance.now()) return false;
-      let underWay = restoring.get(account);
-      if (underWay === undefined) {
-        underWay = restoreAll(account, broker.list(userId)).finally(() => restoring.delete(account));
-        restoring.set(account, underWay);
-      }
-      if ((await underWay).has(deviceId)) return true;
-      if (refused.size >= MOST_REFUSED) refused.clear();
-      refused.set(key, performance.now() + ASK_AGAIN_MS);
-      return false;
-    },
+    restore: restoring.restore,
 
     /**
      * The auth broker ended this session, because an old secret was used again or another service asked for it. Its streams
@@ -161,9 +109,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
       const account = encodeURIComponent(subject);
       if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
-      if ((reported.get(id) ?? 0) > performance.now()) return;
-      if (reported.size >= MOST_REFUSED) reported.clear();
-      reported.set(id, performance.now() + TELL_AGAIN_MS);
+      if (isReported(id)) return;
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
       // It was not signed out: it may sign in again under the same id, and finds its mailbox.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');

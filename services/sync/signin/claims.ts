@@ -37,7 +37,7 @@ export function makeClaims({ schedule, settle, hasStream, remove, onFailure }: C
       used.add(key);
       settle(account, jobOf(deviceId)).catch((error: unknown) => {
         used.delete(key);
-        onFailure('note claim', error);
+        onFailure('settle claim', error);
       });
     },
 

@@ -11,7 +11,7 @@ const LEAVING_MS = 1_000;
 /** Polls that wait on one replica, each reading the store every two seconds; and those of one client address among them. */
 const [MOST, MOST_OF_ADDRESS] = [2_000, 100];
 
-type Wake = 'look' | 'end';
+type Wake = 'read' | 'end';
 
 interface PollsParts {
   /** For tests. */
@@ -52,12 +52,12 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
     enter: counts.enter,
 
     /**
-     * Resolves to `look` when the request is to be read again: after `leftMs`, or as soon as it may have changed. Resolves to
+     * Resolves to `read` when the request is to be read again: after `leftMs`, or as soon as it may have changed. Resolves to
      * `end` when the poll is to be answered now: the client is gone, a newer poll waits, or the replica stops.
      */
     wait(pollId: string, leftMs: number, signal: AbortSignal): Promise<Wake> {
       if (signal.aborted) return Promise.resolve('end');
-      const [ms, after] = draining ? ([LEAVING_MS, 'end'] as const) : ([CHECK_AGAIN_MS, 'look'] as const);
+      const [ms, after] = draining ? ([LEAVING_MS, 'end'] as const) : ([CHECK_AGAIN_MS, 'read'] as const);
       return new Promise((resolve) => {
         const settle = (wake: Wake) => {
           clearTimeout(timer);
@@ -74,7 +74,7 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
 
     /** Takes a wakeup from the bus. */
     wake(pollId: string, word: string): void {
-      waiting.get(pollId)?.(word === 'end' ? 'end' : 'look');
+      waiting.get(pollId)?.(word === 'end' ? 'end' : 'read');
     },
 
     /** Answers all polls as they are: their clients ask again, elsewhere. One that comes here again is held a moment. */

@@ -59,6 +59,33 @@ async function orExplain(res: Response, work: () => Promise<null>): Promise<null
   }
 }
 
+/** The page that a camera leads to, for a device of the account that has no app. */
+const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'openLink' | 'decideLink'> => ({
+  openLink: ({ caller, query, res }) =>
+    orExplain(res, async () => {
+      if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
+      const [requestId, code] = [query.r ?? '', query.c ?? ''];
+      const view = await signin.read(caller, requestId, code);
+      return show(res, 200, askPage({ view, code, userName: caller.name }));
+    }),
+
+  decideLink: ({ caller, body, operation, res }) =>
+    orExplain(res, async () => {
+      const { request_id, approval_code, decision, scope = 'guest', persist = 'once' } = body;
+      if (decision === 'deny') {
+        await signin.deny(caller, request_id, approval_code, operation);
+        return show(res, 200, outcomePage('Denied', 'The other device stays out.'));
+      }
+      if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
+      await signin.approve(caller, { request_id, approval_code, scope, persist }, operation);
+      return show(
+        res,
+        200,
+        outcomePage('Approved', 'The other device is being signed in. You find it among your devices.'),
+      );
+    }),
+});
+
 /** The routes of signing in by a code. */
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
   const { signin, cookie, clientAddress } = parts;
@@ -103,28 +130,6 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
       return { status: 200, body: { status: 'denied' } };
     },
 
-    openLink: ({ caller, query, res }) =>
-      orExplain(res, async () => {
-        if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
-        const [requestId, code] = [query.r ?? '', query.c ?? ''];
-        const view = await signin.read(caller, requestId, code);
-        return show(res, 200, askPage({ view, code, userName: caller.name }));
-      }),
-
-    decideLink: ({ caller, body, operation, res }) =>
-      orExplain(res, async () => {
-        const { request_id, approval_code, decision, scope = 'guest', persist = 'once' } = body;
-        if (decision === 'deny') {
-          await signin.deny(caller, request_id, approval_code, operation);
-          return show(res, 200, outcomePage('Denied', 'The other device stays out.'));
-        }
-        if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
-        await signin.approve(caller, { request_id, approval_code, scope, persist }, operation);
-        return show(
-          res,
-          200,
-          outcomePage('Approved', 'The other device is being signed in. You find it among your devices.'),
-        );
-      }),
+    ...linkHandlers(signin),
   };
 }

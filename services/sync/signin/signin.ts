@@ -1,27 +1,19 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
 import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/signin.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
-import { checkScope, type Issued, NATIVE, newDeviceId } from '../sessions/sessions.ts';
+import { checkScope, NATIVE, newDeviceId } from '../sessions/sessions.ts';
 import { payloadOf } from '../redis/bus/payloads.ts';
 import type { Consume } from './consume.ts';
 import type { Approver, Grants } from './grants.ts';
+import { makePolling } from './polling.ts';
 import type { Polls } from './polls.ts';
+import { digest, known } from './request-secrets.ts';
 import type { LoginStore } from './store.ts';
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
-/** Secrets have 128 and 256 random bits, so a slow hash would gain nothing. Only digests are compared. */
-const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex');
-
-const REQUEST_ID = /^[\w-]{22}$/;
-
-/** Throws `not_found` for what cannot be the id of a request, as for an unknown one. */
-function known(requestId: string): string {
-  if (REQUEST_ID.test(requestId)) return requestId;
-  throw new BatonError('not_found');
-}
 
 const approverOf = ({ userId, account, deviceId, sessionId = '' }: Caller): Approver => ({
   user: userId,
@@ -30,17 +22,22 @@ const approverOf = ({ userId, account, deviceId, sessionId = '' }: Caller): Appr
   sessionId,
 });
 
-export interface PollOptions {
-  requestId: string;
-  pollSecret: string;
-  waitMs: number;
-  /** Address of the client. */
-  address: string;
-  signal: AbortSignal;
+/** What a device that may approve it sees of a request. */
+function viewOf(
+  requestId: string,
+  { nowMs, login }: Awaited<ReturnType<LoginStore['read']>>,
+): Omit<LoginRequestView, 'allowed_persist'> {
+  const type = login['type'] as DeviceType;
+  return {
+    request_id: requestId,
+    device_name: login['name'] ?? '',
+    device_type: type,
+    source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
+    age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
+    expires_at: Number(login['expires']),
+    allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
+  };
 }
-
-/** `isBusy`: the poll did not wait, because too many do. */
-export type PollOutcome = { pending: { expiresAtMs: number }; isBusy?: boolean } | { issued: Issued };
 
 interface SigninParts {
   store: LoginStore;
@@ -57,16 +54,21 @@ interface SigninParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Signs in a new device by a code: the new device shows it, and a device that is signed in reads it. */
-export function makeSignin(parts: SigninParts) {
-  const { store, polls, consume, grants, publicUrl, requestSeconds, channel, publish, onOutcome, onFailure } = parts;
-
-  const notify = (waiter: string, word: 'look' | 'end'): void => {
+/** Notifies the poll that waits, here or on another replica: to read its request again, or to end. */
+function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
+  return (waiter: string, word: 'read' | 'end'): void => {
     const [to, pollId] = waiter.split('\n');
     if (!to || !pollId) return;
     if (to === channel()) return polls.wake(pollId, word);
-    publish(to, payloadOf('login', pollId, word)).catch((error: unknown) => onFailure('ring poll', error));
+    publish(to, payloadOf('login', pollId, word)).catch((error: unknown) => onFailure('notify poll', error));
   };
+}
+
+/** Signs in a new device by a code: the new device shows it, and a device that is signed in reads it. */
+export function makeSignin(parts: SigninParts) {
+  const { store, polls, grants, publicUrl, requestSeconds, onOutcome } = parts;
+
+  const notify = makeNotifying(parts);
 
   async function decide(
     { account, scope }: Caller,
@@ -83,7 +85,7 @@ export function makeSignin(parts: SigninParts) {
       countsTries: scope === 'full',
     });
     onOutcome(state);
-    notify(waiter, 'look');
+    notify(waiter, 'read');
   }
 
   return {
@@ -109,50 +111,12 @@ export function makeSignin(parts: SigninParts) {
       };
     },
 
-    /** Throws `not_found` (also for a wrong secret), `access_denied`, `login_expired`, `login_consumed`, and as `consume`. */
-    async poll({ requestId, pollSecret, waitMs, address, signal }: PollOptions): Promise<PollOutcome> {
-      const [id, pollDigest, pollId] = [known(requestId), digest(pollSecret), polls.newId()];
-      const deadline = performance.now() + waitMs;
-      let leave: (() => void) | null = null;
-      try {
-        for (let isFirst = true; ; isFirst = false) {
-          const poll = await store.poll(id, pollDigest, `${channel()}\n${pollId}`, isFirst);
-          if (poll.state === 'leased') {
-            if (consume === null) {
-              await store.finish(id, poll.fence, 'approved');
-              throw new BatonError('broker_unavailable', 'There is no auth broker here');
-            }
-            const issued = await consume(id, poll.fence, poll.login);
-            if (issued !== null) onOutcome('consumed');
-            return issued === null ? { pending: poll } : { issued };
-          }
-          if (poll.replaced !== '') notify(poll.replaced, 'end');
-          if (poll.state === 'superseded') return { pending: poll };
-          const leftMs = deadline - performance.now();
-          if (leftMs <= 0) return { pending: poll };
-          leave ??= polls.enter(address);
-          if (leave === null) return { pending: poll, isBusy: true };
-          if ((await polls.wait(pollId, leftMs, signal)) === 'end') return { pending: poll };
-        }
-      } finally {
-        leave?.();
-      }
-    },
+    poll: makePolling({ ...parts, notify }),
 
     /** Throws `not_found` (also for a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
     async read(caller: Caller, requestId: string, code: string): Promise<LoginRequestView> {
-      const { nowMs, login } = await store.read(known(requestId), digest(code), caller.account);
-      const type = login['type'] as DeviceType;
-      return {
-        request_id: requestId,
-        device_name: login['name'] ?? '',
-        device_type: type,
-        source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
-        age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
-        expires_at: Number(login['expires']),
-        allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
-        allowed_persist: await grants.offered(approverOf(caller)),
-      };
+      const read = await store.read(known(requestId), digest(code), caller.account);
+      return { ...viewOf(requestId, read), allowed_persist: await grants.offered(approverOf(caller)) };
     },
 
     /** Throws as `read`, and `scope_not_allowed`, `tier_exceeded`, `broker_unavailable`, `broker_contract`. */

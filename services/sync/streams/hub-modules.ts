@@ -1,7 +1,7 @@
 import type { Presence } from '../../../shared/contract/presence.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { PendingEvent } from './catch-up.ts';
-import type { Stream } from './stream.ts';
+import type { PendingEvent } from './delivery/catch-up.ts';
+import type { Stream } from './stream/stream.ts';
 
 /** What the hub asks of other modules. */
 export interface HubModules {

@@ -6,18 +6,18 @@ import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
 import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { CatchUp } from './catch-up.ts';
-import { Closing } from './closing.ts';
-import { Delivery } from './delivery.ts';
-import { Heartbeat } from './heartbeat.ts';
+import { CatchUp } from './delivery/catch-up.ts';
+import { Closing } from './upkeep/closing.ts';
+import { Delivery } from './delivery/delivery.ts';
+import { Heartbeat } from './upkeep/heartbeat.ts';
 import type { HubModules } from './hub-modules.ts';
 import { LocalStreams } from './local-streams.ts';
-import { Opening, type OpenRequest } from './opening.ts';
-import { Repair } from './repair.ts';
-import { makeRowKeeper } from './row-keeper.ts';
+import { Opening, type OpenRequest } from './opening/opening.ts';
+import { Repair } from './upkeep/repair.ts';
+import { makeRowKeeper } from './opening/row-keeper.ts';
 import type { Attached, StreamStore } from './store.ts';
-import type { Stream } from './stream.ts';
-import { Sweeper } from './sweeper.ts';
+import type { Stream } from './stream/stream.ts';
+import { Sweeper } from './upkeep/sweeper.ts';
 
 interface HubParts {
   store: StreamStore;

@@ -1,4 +1,4 @@
-import type { Stream } from './stream.ts';
+import type { Stream } from './stream/stream.ts';
 
 /** The streams of one account on this replica. */
 export interface AccountStreams {

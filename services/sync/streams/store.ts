@@ -9,7 +9,7 @@ import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { type LeaseView, livenessOf } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { logPage, streamAttach, streamDetach } from './scripts.ts';
-import type { Stream } from './stream.ts';
+import type { Stream } from './stream/stream.ts';
 
 /** An event as a page returns it; `name` is '' for one that is not for this stream. */
 export interface PageEntry {

@@ -75,7 +75,11 @@ describe('repairs', () => {
   let admin: Server;
   let url: string;
   beforeEach(async () => {
-    const said = ['gap_repairs_total{source="gap"} 5', 'bus_rebuilds_total 2', 'attach_rounds_total{cause="deaf"} 0'];
+    const said = [
+      'gap_repairs_total{source="gap"} 5',
+      'bus_rebuilds_total 2',
+      'attach_rounds_total{cause="rebuilt"} 0',
+    ];
     const text = [...said, 'streams 7'].map((line) => `baton_${line}\n`).join('');
     admin = createServer((_, answer) => answer.end(text)).listen(0);
     await new Promise((resolve) => admin.once('listening', resolve));

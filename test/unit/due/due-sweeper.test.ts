@@ -88,8 +88,8 @@ test('what waits for its turn in this replica is looked at again later, the rest
   await sweeper.stop();
 });
 
-/** Facts of one account as the store has them: the oldest first, a hundred at a time, until they are removed. */
-function makeFacts(jobs: string[]) {
+/** Jobs of one account as the store has them: the oldest first, a hundred at a time, until they are removed. */
+function makeJobs(jobs: string[]) {
   const settled: (number | null)[] = [];
   const { store } = makeIndex(['account']);
   let end = (): void => undefined;
@@ -114,7 +114,7 @@ function makeFacts(jobs: string[]) {
 
 test('what waits for its turn, however much, does not hide what can be done', async () => {
   const waiting = Array.from({ length: 250 }, (_, i) => `kind:${i}`);
-  const { store, settled, isSettled, remove } = makeFacts([...waiting, 'kind:revoke']);
+  const { store, settled, isSettled, remove } = makeJobs([...waiting, 'kind:revoke']);
   const ran: string[] = [];
   const sweeper = makeSweeper(store, (_, job) => {
     ran.push(job);
@@ -131,7 +131,7 @@ test('what waits for its turn, however much, does not hide what can be done', as
 
 test('what cannot be done now, however much, is tried once a sweep and does not hide what can', async () => {
   const stuck = Array.from({ length: 150 }, (_, i) => `kind:${i}`);
-  const { store, settled, isSettled, remove } = makeFacts([...stuck, 'kind:revoke']);
+  const { store, settled, isSettled, remove } = makeJobs([...stuck, 'kind:revoke']);
   const ran: string[] = [];
   const sweeper = makeSweeper(store, (_, job) => {
     ran.push(job);

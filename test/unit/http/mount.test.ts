@@ -2,7 +2,7 @@ import request from 'supertest';
 import type { Call, Handlers } from '../../../services/sync/http/handler.ts';
 import { makeRouter } from '../../../services/sync/http/mount.ts';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
-import { sendAway } from '../../../services/sync/streams/send-away.ts';
+import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';

@@ -9,7 +9,7 @@ import { makeReferenceFiles } from '../../../services/sync/http/documents/refere
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
 import { makeLogger } from '../../../services/server/telemetry/logger.ts';
-import { sendAway } from '../../../services/sync/streams/send-away.ts';
+import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';

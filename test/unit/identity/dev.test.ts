@@ -148,7 +148,7 @@ describe('the device row', () => {
     expect(rows).toEqual([]);
   });
 
-  test('is written again with the facts of the request when it turned out to be gone', async () => {
+  test('is written again with what the request says when it turned out to be gone', async () => {
     const { callerFrom, identity, rows } = development();
     await callerFrom([ALICE, LAPTOP]);
     const caller = await callerFrom([ALICE, LAPTOP, ['X-Dev-Name', 'Laptop']]);

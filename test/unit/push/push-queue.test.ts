@@ -49,7 +49,7 @@ test('an account that is known to have subscriptions is scheduled first, and its
 test('a message is accepted also while the index is away', async () => {
   const { steps, send } = makeScene({ schedule: () => Promise.reject(new Error('away')) });
   await expect(send()).resolves.toMatchObject({ id: 'm1' });
-  expect(steps.slice(1)).toEqual(['index ann', 'failed: note push', 'script scheduled', 'push job']);
+  expect(steps.slice(1)).toEqual(['index ann', 'failed: schedule push', 'script scheduled', 'push job']);
 });
 
 test('without pushes nothing is scheduled', async () => {

@@ -21,7 +21,7 @@ function setUp({
   const metrics = {
     events_published_total: counter('published'),
     announcements_repeated_total: counter('repeated'),
-    accounts_rung_total: counter('rung'),
+    accounts_rung_total: counter('notified'),
   } as unknown as Metrics;
   const publish = jest.fn<Promise<number>, [channel: string, payload: string]>(() => {
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) as Answer;
@@ -111,7 +111,7 @@ test('an account whose announcement may be lost is notified at once, again after
   await jest.advanceTimersByTimeAsync(60 * SECOND);
   // Twice in vain, once done, and once more for those that came meanwhile.
   expect(notified).toHaveBeenCalledTimes(4);
-  expect(counts).toEqual(['rung repeated']);
+  expect(counts).toEqual(['notified repeated']);
 });
 
 test('after a command of unknown outcome an account is notified when it may have come late, and when very late', async () => {

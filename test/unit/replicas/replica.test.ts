@@ -148,14 +148,14 @@ describe('a replica on its bus', () => {
     await replica.start();
     const first = replica.id;
     await jest.advanceTimersByTimeAsync(14_100);
-    expect(onNewId.mock.calls).toEqual([[first, 'mute channel']]);
+    expect(onNewId.mock.calls).toEqual([[first, 'unreachable channel']]);
     const second = replica.id;
     await jest.advanceTimersByTimeAsync(2_000);
     store.takesNonces = true;
     await jest.advanceTimersByTimeAsync(20_000);
     expect(onNewId.mock.calls).toEqual([
-      [first, 'mute channel'],
-      [second, 'mute channel'],
+      [first, 'unreachable channel'],
+      [second, 'unreachable channel'],
     ]);
     await replica.stop();
   });

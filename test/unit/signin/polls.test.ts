@@ -32,13 +32,13 @@ test('it is told of a decision all the same', async () => {
   const polls = makePolls();
   polls.drain();
   const waiting = polls.wait('a', LONG_MS, never);
-  polls.wake('a', 'look');
-  expect(await waiting).toBe('look');
+  polls.wake('a', 'read');
+  expect(await waiting).toBe('read');
 });
 
 test('a poll whose wakeup got lost checks again by itself', async () => {
   const [wake, tookMs] = await timed(makePolls().wait('a', LONG_MS, never));
-  expect(wake).toBe('look');
+  expect(wake).toBe('read');
   expect(tookMs).toBeLessThan(LONG_MS / 2);
 });
 

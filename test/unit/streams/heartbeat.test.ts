@@ -1,6 +1,6 @@
-import { Heartbeat } from '../../../services/sync/streams/heartbeat.ts';
-import { Rotation } from '../../../services/sync/streams/rotation.ts';
-import type { Stream } from '../../../services/sync/streams/stream.ts';
+import { Heartbeat } from '../../../services/sync/streams/upkeep/heartbeat.ts';
+import { Rotation } from '../../../services/sync/streams/stream/rotation.ts';
+import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
 const { jest } = import.meta;
 

@@ -1,5 +1,5 @@
 import { LocalStreams } from '../../../services/sync/streams/local-streams.ts';
-import type { Stream } from '../../../services/sync/streams/stream.ts';
+import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
 const stream = (id: string): Stream => ({ id, account: 'ann' }) as Stream;
 

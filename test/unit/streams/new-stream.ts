@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
-import { Stream } from '../../../services/sync/streams/stream.ts';
+import { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
 /** A response, as far as a stream uses it, and what its client reads. */
 export class Client extends EventEmitter {

@@ -1,4 +1,4 @@
-import { makePermits } from '../../../services/sync/streams/permits.ts';
+import { makePermits } from '../../../services/sync/streams/delivery/permits.ts';
 
 /** Acts that end when they are told to; `begun`: their names, in the order in which they began. */
 function setUp(count: number) {

@@ -1,5 +1,5 @@
 import type { Attached } from '../../../services/sync/streams/store.ts';
-import { makeRowKeeper } from '../../../services/sync/streams/row-keeper.ts';
+import { makeRowKeeper } from '../../../services/sync/streams/opening/row-keeper.ts';
 import { newStream } from './new-stream.ts';
 
 const { jest } = import.meta;

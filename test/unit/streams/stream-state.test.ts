@@ -1,5 +1,5 @@
-import { Stream } from '../../../services/sync/streams/stream.ts';
-import { type StateName, StreamState } from '../../../services/sync/streams/stream-state.ts';
+import { Stream } from '../../../services/sync/streams/stream/stream.ts';
+import { type StateName, StreamState } from '../../../services/sync/streams/stream/stream-state.ts';
 import { Client, newStream } from './new-stream.ts';
 
 type Transition = {

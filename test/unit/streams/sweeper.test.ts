@@ -1,5 +1,5 @@
-import type { Stream } from '../../../services/sync/streams/stream.ts';
-import { Sweeper } from '../../../services/sync/streams/sweeper.ts';
+import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
+import { Sweeper } from '../../../services/sync/streams/upkeep/sweeper.ts';
 
 const { jest } = import.meta;
 

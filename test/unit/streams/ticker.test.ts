@@ -1,4 +1,4 @@
-import { Ticker } from '../../../services/sync/streams/ticker.ts';
+import { Ticker } from '../../../services/sync/streams/upkeep/ticker.ts';
 
 const { jest } = import.meta;
 

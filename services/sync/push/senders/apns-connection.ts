@@ -73,6 +73,30 @@ async function readSome(stream: ClientHttp2Stream): Promise<string> {
   return body.slice(0, MOST_BYTES);
 }
 
+/** One request on this connection; `onGivenUp`: its answer did not come in time. */
+async function ask(
+  session: ClientHttp2Session,
+  { headers, path, body, signal }: ApnsRequest,
+  onGivenUp: () => void,
+): Promise<ProviderAnswer> {
+  const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
+  const giveUp = () => {
+    stream.close(constants.NGHTTP2_CANCEL);
+    onGivenUp();
+  };
+  // The promises below report errors. A later one does not matter, but must not end the process.
+  stream.on('error', () => undefined);
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    stream.setEncoding('utf8').end(body);
+    const [answer] = (await awaited(stream, 'response')) as [IncomingHttpHeaders];
+    const text = await readSome(stream);
+    return { status: Number(answer[':status']), retryAfter: answer['retry-after'] ?? null, body: text };
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
 /** One HTTP/2 connection that is kept. A new one is made when it ended, got GOAWAY, or stopped answering. */
 export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConnectionParts) {
   let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
@@ -117,26 +141,11 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
 
   return {
     /** Rejects when no answer came. A connection on which one did not come in time is given up. */
-    async post({ headers, path, body, signal }: ApnsRequest): Promise<ProviderAnswer> {
+    async post(request: ApnsRequest): Promise<ProviderAnswer> {
       const session = await living();
       // The caller has got a time-out already, and tries again.
-      signal.throwIfAborted();
-      const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
-      const giveUp = () => {
-        stream.close(constants.NGHTTP2_CANCEL);
-        leave(session);
-      };
-      // The promises below report errors. A later one does not matter, but must not end the process.
-      stream.on('error', () => undefined);
-      signal.addEventListener('abort', giveUp, { once: true });
-      try {
-        stream.setEncoding('utf8').end(body);
-        const [answer] = (await awaited(stream, 'response')) as [IncomingHttpHeaders];
-        const text = await readSome(stream);
-        return { status: Number(answer[':status']), retryAfter: answer['retry-after'] ?? null, body: text };
-      } finally {
-        signal.removeEventListener('abort', giveUp);
-      }
+      request.signal.throwIfAborted();
+      return ask(session, request, () => leave(session));
     },
 
     async close(): Promise<void> {

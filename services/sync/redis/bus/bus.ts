@@ -24,7 +24,7 @@ export interface BusListener {
   presence(account: string, version: number): void;
   /** A device was signed out, at a time of the store; '' for the sessions of the account that have none. */
   revoked(account: string, deviceId: string, reason: string, atMs: number, sessionId: string): void;
-  /** A login request changed: this poll is to look again, or was replaced. */
+  /** A login request changed: this poll is to read it again, or was replaced. */
   login(pollId: string, word: string): void;
   /** A newer stream of the same device took this one's place. */
   superseded(account: string, streamId: string): void;
@@ -80,7 +80,7 @@ const topOnly = (account: string, id: string): BusEvent => ({
  * The receiving end: one channel per replica. The Redis client resubscribes by itself, but a subscriber can also hang
  * without an error (a half-open connection, a swallowed resubscription), so this replica publishes a numbered nonce to
  * its own channel with every beat. A number left out says that announcements may have been too; a bus that hears
- * nothing for long is rebuilt by its owner; and after a change of topology only a nonce proves that the subscription
+ * nothing for long is rebuilt (replicas/subscriber-check.ts says when); and after a change of topology only a nonce proves that the subscription
  * followed, so what was missed until then is asked for again.
  */
 export class Bus {
@@ -181,7 +181,7 @@ export class Bus {
 
   #lose(loss: Loss): void {
     if (loss === 'moved') return this.#prove(loss);
-    // The store has confirmed it over this connection: as good as a word.
+    // The store has confirmed it over this connection, which shows like a message that it is alive.
     this.#heardAt = this.#parts.now();
     this.#listener?.gap(loss);
   }

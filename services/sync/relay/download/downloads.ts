@@ -102,7 +102,7 @@ export class Downloads {
 
   #leave(request: RelayRequest): void {
     const { store } = this.#parts;
-    // Where this fails the next request notifies one that is gone, or finds a place taken for some minutes: no harm.
+    // Where this fails the next request notifies one that is gone, or finds a reservation taken for some minutes: no harm.
     store.leave(request, 'r').catch(() => undefined);
     store.unread(request).catch(() => undefined);
   }

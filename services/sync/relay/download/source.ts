@@ -70,7 +70,7 @@ export class Source {
     return this.#known.generation === null ? null : this.#enterGeneration(this.#known);
   }
 
-  /** Keeps the place of the request among those that read. */
+  /** Keeps the reservation of the request among those that read. */
   async renew(): Promise<void> {
     await this.#parts.store.read(this.#parts.request, false);
   }

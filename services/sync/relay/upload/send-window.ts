@@ -5,7 +5,7 @@ import type { RelayStore } from '../store.ts';
 import { Wakeup } from '../wakeup.ts';
 import { replaced } from './chunk-faults.ts';
 
-/** How late a sender finds room of which the notification was lost. */
+/** How late a sender finds space of which the notification was lost. */
 const CHECK_AGAIN_MS = 1_000;
 
 export interface SendWindowParts {
@@ -39,7 +39,7 @@ export class SendWindow {
     return this.#isWaiting;
   }
 
-  /** Whether there is room for bytes up to this offset. */
+  /** Whether there is space for bytes up to this offset. */
   holds(end: number): boolean {
     return end <= this.#taken + this.#parts.windowBytes;
   }
@@ -49,12 +49,12 @@ export class SendWindow {
     this.#taken = Math.max(this.#taken, taken);
   }
 
-  /** There may be room, or another request in its place. */
+  /** There may be space, or another request in its place. */
   notify(): void {
     this.#wakeup.notify();
   }
 
-  /** Nobody needs room any more. */
+  /** Nobody needs space any more. */
   end(): void {
     this.#isOver = true;
     this.#wakeup.notify();
@@ -70,7 +70,7 @@ export class SendWindow {
    * Resolves when half of the window is free behind what was sent, or nobody needs it any more. Throws `upload_gone`,
    * and `window_full` when the receiver has taken nothing in the stall time.
    */
-  async waitForRoom(sent: number): Promise<void> {
+  async waitForSpace(sent: number): Promise<void> {
     const { windowBytes, stallMs } = this.#parts;
     const wanted = sent - (windowBytes >> 1);
     let sinceMs = performance.now();

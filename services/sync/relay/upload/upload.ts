@@ -37,12 +37,12 @@ export interface UploadParts extends SendWindowParts {
 }
 
 /**
- * One request that sends bytes of a file. It reads its socket only as far as the receiver has room, and holds no more than
+ * One request that sends bytes of a file. It reads its socket only as far as the receiver has space, and holds no more than
  * a few chunks; a body of any length is one request. What it has added stays, whatever ends it.
  *
  *   reading --a whole chunk is there, and two are under way, or the scheduler lets others go first--> paused --> reading
- *   reading, paused --the next chunk does not fit the window--> waiting for room --half of it is free--> reading
- *     waiting for room --nothing taken in the stall time--> ending (window_full: what is not stored is forgotten)
+ *   reading, paused --the next chunk does not fit the window--> waiting for space --half of it is free--> reading
+ *     waiting for space --nothing taken in the stall time--> ending (window_full: what is not stored is forgotten)
  *   any --the body ended--> ending --all is stored--> done
  *   any --stop (sender closed or too slow, too many bytes, transfer over, the store fails)--> ending
  *     ending --all that fits the window is stored--> failed
@@ -118,7 +118,7 @@ export class Upload {
     if (this.#failure) throw this.#failure;
   }
 
-  /** There may be room, or another request in its place. */
+  /** There may be space, or another request in its place. */
   notify(): void {
     const window = this.#window;
     window.notify();
@@ -166,9 +166,9 @@ export class Upload {
     const goesOut = () => buffer.bytes > 0 && (buffer.isWhole || isEnding || this.#isFlushing);
     while (this.#link !== null && this.#inFlight < IN_FLIGHT && goesOut()) {
       if (!this.#window.holds(this.#sent + buffer.nextBytes)) {
-        // Nobody is there to wait for room.
+        // Nobody is there to wait for space.
         if (this.#failure) buffer.clear();
-        else void this.#waitForRoom();
+        else void this.#waitForSpace();
         break;
       }
       this.#send(this.#link);
@@ -234,10 +234,10 @@ export class Upload {
     this.#pump();
   }
 
-  async #waitForRoom(): Promise<void> {
+  async #waitForSpace(): Promise<void> {
     if (this.#window.isWaiting) return;
     try {
-      await this.#window.waitForRoom(this.#sent);
+      await this.#window.waitForSpace(this.#sent);
     } catch (error) {
       if (error instanceof BatonError && error.code === 'window_full') this.#buffer.clear();
       this.stop(error as Error);

@@ -100,7 +100,7 @@ export class Uploads {
     return known.generation === null ? NOT_BEGUN : this.#parts.generations.find(asked, known);
   }
 
-  /** Begins to send; resolves to what the receiver has taken. A request without bytes takes no place. */
+  /** Begins to send; resolves to what the receiver has taken. A request without bytes takes no reservation. */
   async #enter(request: RelayRequest, known: RelayedFile, { generation, offset }: Target): Promise<number> {
     const { generations, quota } = this.#parts;
     const { file } = request;

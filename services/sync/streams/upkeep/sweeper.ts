@@ -1,5 +1,5 @@
 import { AttachRounds, roundAndRound } from './attach-rounds.ts';
-import type { Stream } from './stream.ts';
+import type { Stream } from '../stream/stream.ts';
 import { Ticker } from './ticker.ts';
 import { againAt, TimedQueue } from './timed-queue.ts';
 
@@ -107,7 +107,7 @@ export class Sweeper {
     this.#reconciliations.addEarlier(account, performance.now() + inMs);
   }
 
-  /** No end of a stream waits to be told to the store any more. */
+  /** The store knows of the end of every stream that has closed. */
   get settled(): boolean {
     return this.#detaches.size === 0 && this.#inFlight === 0;
   }
@@ -177,7 +177,7 @@ export class Sweeper {
 
   #reconcile(account: string): void {
     this.#run(
-      'look',
+      'reconcile',
       async () => {
         const inMs = await this.#parts.reconcile(account);
         if (inMs > 0) this.reconcileLater(account, inMs);

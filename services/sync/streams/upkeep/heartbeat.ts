@@ -1,5 +1,5 @@
-import { frame } from './frames.ts';
-import type { Stream } from './stream.ts';
+import { frame } from '../stream/frames.ts';
+import type { Stream } from '../stream/stream.ts';
 
 interface HeartbeatParts {
   streams: ReadonlyMap<string, Stream>;
@@ -14,7 +14,7 @@ interface HeartbeatParts {
 const ROTATE_AGAIN_MS = 30_000;
 const ROTATE_AT_LAST_MS = 15 * 60_000;
 
-/** When a client that is sent away should come back: at its own moment, so that a crowd does not come as one. */
+/** When a client that is sent away should come back: at a moment of its own, so that not all come at once. */
 export const spreadRetryMs = (fromMs: number, toMs: number): number =>
   Math.round(fromMs + Math.random() * (toMs - fromMs));
 

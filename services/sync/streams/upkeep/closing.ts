@@ -1,9 +1,9 @@
-import type { Reconciler } from '../presence/reconciler.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Reconciler } from '../../presence/reconciler.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { spreadRetryMs } from './heartbeat.ts';
-import type { LocalStreams } from './local-streams.ts';
-import type { StreamStore } from './store.ts';
-import type { Stream } from './stream.ts';
+import type { LocalStreams } from '../local-streams.ts';
+import type { StreamStore } from '../store.ts';
+import type { Stream } from '../stream/stream.ts';
 import type { Sweeper } from './sweeper.ts';
 
 /** How long the last detaches may take before the sockets are cut. */

@@ -1,5 +1,5 @@
 import type { PendingEvent } from './catch-up.ts';
-import type { Stream } from './stream.ts';
+import type { Stream } from '../stream/stream.ts';
 
 interface PendingParts {
   messages: { unacknowledged(account: string, deviceId: string | null, position: string): AsyncIterable<string[]> };

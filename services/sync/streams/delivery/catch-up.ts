@@ -1,12 +1,12 @@
-import type { EventName } from '../../../shared/contract/events.ts';
-import type { ResetReason } from '../../../shared/contract/stream.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { frame } from './frames.ts';
-import type { LocalStreams } from './local-streams.ts';
-import type { PendingFrom } from './log-position.ts';
+import type { EventName } from '../../../../shared/contract/events.ts';
+import type { ResetReason } from '../../../../shared/contract/stream.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { frame } from '../stream/frames.ts';
+import type { LocalStreams } from '../local-streams.ts';
+import type { PendingFrom } from '../stream/log-position.ts';
 import { makePermits } from './permits.ts';
-import type { Page, StreamStore } from './store.ts';
-import type { Stream } from './stream.ts';
+import type { Page, StreamStore } from '../store.ts';
+import type { Stream } from '../stream/stream.ts';
 
 /** Pages in memory at once over all streams of a replica: at most 16 MiB. */
 const PAGES_AT_ONCE = 64;

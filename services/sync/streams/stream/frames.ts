@@ -1,4 +1,4 @@
-import type { EventName } from '../../../shared/contract/events.ts';
+import type { EventName } from '../../../../shared/contract/events.ts';
 
 /**
  * One server-sent event as bytes (WHATWG HTML, 9.2.5), `id`, `event` and `data` in one piece. `data` is JSON text, which

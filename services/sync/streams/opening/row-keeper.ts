@@ -1,7 +1,7 @@
-import type { Caller } from '../identity/caller.ts';
-import type { Attached } from './store.ts';
-import type { Stream } from './stream.ts';
-import type { Sweeper } from './sweeper.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Attached } from '../store.ts';
+import type { Stream } from '../stream/stream.ts';
+import type { Sweeper } from '../upkeep/sweeper.ts';
 
 /** What failed is tried again so long after, or half as long again: a broker that is away is not asked by all at once. */
 const AGAIN_MS = 10_000;

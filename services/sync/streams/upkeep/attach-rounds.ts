@@ -1,4 +1,4 @@
-import type { Stream } from './stream.ts';
+import type { Stream } from '../stream/stream.ts';
 
 /** One stream after the other, those that come meanwhile too; undefined where there is none. */
 export function* roundAndRound(streams: ReadonlyMap<string, Stream>): Generator<Stream | undefined> {

@@ -1,10 +1,10 @@
-import type { DeviceRef } from '../../../shared/contract/fields.ts';
-import type { Ready, ResetReason } from '../../../shared/contract/stream.ts';
-import { presenceView } from '../presence/presence-view.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { frame } from './frames.ts';
-import type { Attached, Opened } from './store.ts';
-import type { Stream } from './stream.ts';
+import type { DeviceRef } from '../../../../shared/contract/fields.ts';
+import type { Ready, ResetReason } from '../../../../shared/contract/stream.ts';
+import { presenceView } from '../../presence/presence-view.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { frame } from '../stream/frames.ts';
+import type { Attached, Opened } from '../store.ts';
+import type { Stream } from '../stream/stream.ts';
 
 interface ReadyParts {
   attached: Attached;

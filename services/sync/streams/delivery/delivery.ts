@@ -1,12 +1,12 @@
-import type { EventName } from '../../../shared/contract/events.ts';
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { BusEvent } from '../redis/bus/bus.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { EventName } from '../../../../shared/contract/events.ts';
+import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { BusEvent } from '../../redis/bus/bus.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { CatchUp } from './catch-up.ts';
-import { addressed, frame } from './frames.ts';
-import type { LocalStreams } from './local-streams.ts';
-import { SUPERSEDED_RETRY_MS } from './opening.ts';
-import type { Stream } from './stream.ts';
+import { addressed, frame } from '../stream/frames.ts';
+import type { LocalStreams } from '../local-streams.ts';
+import { SUPERSEDED_RETRY_MS } from '../opening/opening.ts';
+import type { Stream } from '../stream/stream.ts';
 
 /** A client that is sent away to show who it is comes back after so long. */
 const SHOW_AGAIN_MS = 100;

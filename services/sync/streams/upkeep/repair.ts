@@ -1,14 +1,14 @@
-import { presenceView } from '../presence/presence-view.ts';
-import { sendPresence } from '../presence/broadcast.ts';
-import type { AccountSets } from '../replicas/account-sets.ts';
-import type { Replica } from '../replicas/replica.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { Delivery } from './delivery.ts';
-import type { LocalStreams } from './local-streams.ts';
-import type { Opening } from './opening.ts';
-import type { RowKeeper } from './row-keeper.ts';
-import type { Attached, StreamStore } from './store.ts';
-import type { Stream } from './stream.ts';
+import { presenceView } from '../../presence/presence-view.ts';
+import { sendPresence } from '../../presence/broadcast.ts';
+import type { AccountSets } from '../../replicas/account-sets.ts';
+import type { Replica } from '../../replicas/replica.ts';
+import type { CatchUp } from '../delivery/catch-up.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import type { LocalStreams } from '../local-streams.ts';
+import type { Opening } from '../opening/opening.ts';
+import type { RowKeeper } from '../opening/row-keeper.ts';
+import type { Attached, StreamStore } from '../store.ts';
+import type { Stream } from '../stream/stream.ts';
 import type { Sweeper } from './sweeper.ts';
 
 interface RepairParts {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { ReconnectReason } from '../../../shared/contract/stream.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { ReconnectReason } from '../../../../shared/contract/stream.ts';
+import type { Caller } from '../../identity/caller.ts';
 import { Attaches } from './attaches.ts';
 import { frame, reconnectFrame } from './frames.ts';
 import { LogPosition, type PendingFrom } from './log-position.ts';
@@ -183,7 +183,7 @@ export class Stream {
     this.#socket.write(frame('restored', '{"reason":"store"}'));
   }
 
-  /** For so long nothing was written, or nothing that told the client how far it has come meanwhile. */
+  /** For so long nothing was written, or its position has moved and no frame has carried it to the client. */
   isQuiet(nowMs: number, forMs: number): boolean {
     return nowMs - this.#socket.lastWriteMs >= forMs || this.position.isUnsent(nowMs, forMs);
   }

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import { reconnectFrame } from './frames.ts';
-import { spreadRetryMs } from './heartbeat.ts';
+import { reconnectFrame } from '../stream/frames.ts';
+import { spreadRetryMs } from '../upkeep/heartbeat.ts';
 
-/** As for the other limits of streams: it comes back when some of its allowance is back, and no sooner. */
+/** As with the other limits of streams, the client comes back when its rate allows another one. */
 const BUSY_MS = [5_000, 15_000] as const;
 const STORE_MS = [1_000, 5_000] as const;
 
 /**
  * Answers for an event stream that cannot begin because something that we need is away (`store`) or because too many
- * were opened (`busy`): 200 and `reconnect`, since a native EventSource gives up for good on any other status (contract
- * section 2).
+ * were opened (`busy`): 200 and `reconnect`, since a native EventSource gives up for good on any other status (CONTRACT.md,
+ * "Errors").
  */
 export function sendAway(res: ServerResponse, reason: 'store' | 'busy'): void {
   res.writeHead(200, {

@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Caller } from '../identity/caller.ts';
-import { isStoreAway } from '../../server/redis/faults.ts';
-import type { AccountSets } from '../replicas/account-sets.ts';
-import type { Replica } from '../replicas/replica.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { Closing } from './closing.ts';
-import { isPosition } from './frames.ts';
-import { spreadRetryMs } from './heartbeat.ts';
-import type { LocalStreams } from './local-streams.ts';
-import { makePermits } from './permits.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { isStoreAway } from '../../../server/redis/faults.ts';
+import type { AccountSets } from '../../replicas/account-sets.ts';
+import type { Replica } from '../../replicas/replica.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { CatchUp } from '../delivery/catch-up.ts';
+import type { Closing } from '../upkeep/closing.ts';
+import { isPosition } from '../stream/frames.ts';
+import { spreadRetryMs } from '../upkeep/heartbeat.ts';
+import type { LocalStreams } from '../local-streams.ts';
+import { makePermits } from '../delivery/permits.ts';
 import { countOpened, sendReady } from './ready.ts';
 import type { RowKeeper } from './row-keeper.ts';
-import type { Attached, StreamStore } from './store.ts';
-import { Stream } from './stream.ts';
-import type { Sweeper } from './sweeper.ts';
+import type { Attached, StreamStore } from '../store.ts';
+import { Stream } from '../stream/stream.ts';
+import type { Sweeper } from '../upkeep/sweeper.ts';
 
 /** A superseded client must not come back by itself; should it, then late. */
 export const SUPERSEDED_RETRY_MS = 60_000;
@@ -93,7 +93,7 @@ export class Opening {
     if (stream.restart()) await this.#attach(stream, false);
   }
 
-  /** The store did not attach it: it closed the stream, or has no room for it, or a later attach came first. */
+  /** The store did not attach it: it closed the stream, or holds as many as it may, or a later attach came first. */
   refuse(stream: Stream, outcome: Attached['outcome']): void {
     if (outcome === 'gone') return stream.end('superseded', SUPERSEDED_RETRY_MS);
     if (outcome === 'busy' || !stream.readySent) return stream.end('busy', spreadRetryMs(5_000, 15_000));
@@ -122,7 +122,7 @@ export class Opening {
     const attach = () =>
       this.#withPermit(async () => {
         if (stream.isOver) return null;
-        // Whatever may have been lost: should this replica die before it notices, its reaper finds the account.
+        // With every attach, as the store may have lost it: a reaper finds by it the accounts of a replica that died.
         void accounts.add(replica.id, stream.account);
         return store.attach(stream, true, streams.idsOf(stream.account));
       });
@@ -145,7 +145,7 @@ export class Opening {
     if (stream.isOver) return;
     const isAway = isStoreAway(error);
     const isMendable = error instanceof BatonError && error.status < 500;
-    if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('greet stream', error);
+    if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('open stream', error);
     if (stream.readySent && isAway) return this.#tryLater(stream);
     // Somebody took its name meanwhile: a new request is told so.
     if (stream.readySent) return stream.end('rotate', spreadRetryMs(500, 3_000));
