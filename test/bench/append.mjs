@@ -64,7 +64,8 @@ export async function makeAppender(redisUrl, prefix) {
   await subscriber.subscribe(channel);
 
   setInterval(() => {
-    for (const streams of accounts.values()) for (const stream of streams.values()) stream.write('event: ping\ndata: {}\n\n');
+    for (const streams of accounts.values())
+      for (const stream of streams.values()) stream.write('event: ping\ndata: {}\n\n');
   }, HEARTBEAT_MS);
 
   return {

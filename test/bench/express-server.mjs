@@ -35,9 +35,25 @@ const accept = (isValid) => async (req, res) => {
   if (!isValid(req.body)) return res.status(400).json({ code: 'invalid_request' });
   res.status(201).json(await appender.append(`${req.method} ${req.path}`, req.body, res.locals.caller));
 };
-app.post('/api/message', json, accept(({ to, to_device_id: id, content }) => isText(content) && isText(id ?? to)));
-app.post('/api/message/ack', json, accept(({ message_ids: ids }) => Array.isArray(ids) && ids.every(isText)));
-app.post('/api/hub/signal', json, accept(({ to_device_id: id, kind }) => isText(id) && isText(kind)));
-app.put('/api/clipboard', json, accept(({ content }) => isText(content)));
+app.post(
+  '/api/message',
+  json,
+  accept(({ to, to_device_id: id, content }) => isText(content) && isText(id ?? to)),
+);
+app.post(
+  '/api/message/ack',
+  json,
+  accept(({ message_ids: ids }) => Array.isArray(ids) && ids.every(isText)),
+);
+app.post(
+  '/api/hub/signal',
+  json,
+  accept(({ to_device_id: id, kind }) => isText(id) && isText(kind)),
+);
+app.put(
+  '/api/clipboard',
+  json,
+  accept(({ content }) => isText(content)),
+);
 
 await serve(createServer({ noDelay: true, keepAliveTimeout: 75_000 }, app));

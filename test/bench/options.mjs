@@ -40,15 +40,16 @@ const SMOKE = {
   pairs: 8,
   warmUp: { inFlight: 8, seconds: 0.3 },
   operations: 100,
-  fanOut: [1, 5],
+  fanOut: [3],
   fanOutSeconds: 0.3,
   fanOutStreams: 10,
   streams: [20, 100],
   storms: 1,
   quietSeconds: 1,
-  growth: [40, 100],
+  growth: [100],
   growthSeconds: 0.5,
-  replicas: [1, 2],
+  replicas: [2],
+  layouts: ['one'],
 };
 
 const USAGE = `npm run bench -- [options]

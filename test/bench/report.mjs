@@ -28,11 +28,7 @@ const COLUMNS = {
     ['late_p99', 'load behind its pace, p99', ms],
     DISTURBED,
   ],
-  commands: [
-    ['servers_us', 'CPU of both servers', micros],
-    ['redis_us', 'CPU of Redis', micros],
-    DISTURBED,
-  ],
+  commands: [['servers_us', 'CPU of both servers', micros], ['redis_us', 'CPU of Redis', micros], DISTURBED],
   'fan-out': [
     ['per_second', 'messages delivered to all', rate],
     ['delivered_per_second', 'deliveries', rate],

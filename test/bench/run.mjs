@@ -75,11 +75,22 @@ const machine = {
 
 const nodeFlags = options.profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
 const made = { redisUrl: server.url, keyPrefix: `bench-${randomBytes(5).toString('hex')}`, pinning, nodeFlags };
-const parts = { ...made, servers: makeServers(made), redis: gauge, options, say };
-const isWanted = (part) => options.parts.includes(part);
 const found = {};
+/** After each part, so that a run that fails late does not lose what it had. */
+function save() {
+  if (options.json === null) return;
+  writeFileSync(options.json, `${JSON.stringify({ machine, options, ...found }, null, 2)}\n`);
+}
+const growthSoFar = (rows) => {
+  found.growth = rows;
+  save();
+};
+const parts = { ...made, servers: makeServers(made), redis: gauge, options, say, growthSoFar };
+const isWanted = (part) => options.parts.includes(part);
 const measured = async (part, measure) => {
-  if (isWanted(part)) found[part] = await measure(parts);
+  if (!isWanted(part)) return;
+  found[part] = await measure(parts);
+  save();
   await redis.flushall();
 };
 await measured('messages', measureMessages);
@@ -87,14 +98,12 @@ await measured('commands', measureCommands);
 await measured('fan-out', measureFanOut);
 if (isWanted('storm') || isWanted('idle')) {
   for (const step of await measureFleet(parts)) found[step.name] = [step];
+  save();
 }
 await measured('growth', measureGrowth);
 
 const lines = [headOf({ machine, options }), tableOf(found), found.growth ? growthTable(found.growth) : ''];
 process.stdout.write(`\n${lines.filter((text) => text !== '').join('\n\n')}\n`);
-if (options.json !== null) {
-  writeFileSync(options.json, `${JSON.stringify({ machine, options, ...found }, null, 2)}\n`);
-}
 if (options.publish && found.growth) publish({ machine, growth: found.growth });
 redis.disconnect();
 await server.stop();

@@ -17,7 +17,10 @@ export const PATHS = {
 /** The account of this number, with so many devices. Ids follow from the number: every process knows them. */
 export function accountOf(group, number, devices) {
   const user = `${group}-${number}`;
-  return { user, devices: Array.from({ length: devices }, (_, i) => ({ id: `${user}-device-${i}`, name: `Device ${i}` })) };
+  return {
+    user,
+    devices: Array.from({ length: devices }, (_, i) => ({ id: `${user}-device-${i}`, name: `Device ${i}` })),
+  };
 }
 
 /** What an edge sets on a request of a device, as lines. */

@@ -17,7 +17,7 @@ const fieldAt = (text, field) => text.indexOf(field) + field.length;
  */
 export async function openCircle({ group, number, listeners, lanes, urls, bytes, senderListens }) {
   const { user, devices } = accountOf(group, number, listeners + 1);
-  const [sender, ...receivers] = devices;
+  const receivers = devices.slice(1);
   const laneOf = (i) => lanes[(number + i) % lanes.length];
   const expected = new Map();
   const unacknowledged = [];

@@ -6,7 +6,7 @@ const WITHIN_MS = 120_000;
 /** A connection that was refused (a full backlog, a server that is going) is tried again after this. */
 const RETRY_MS = 100;
 
-let streams = [];
+const streams = [];
 /** Streams that lost their server, and those of them that wait for their turn. */
 let lost = 0;
 const waiting = [];

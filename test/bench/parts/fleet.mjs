@@ -4,7 +4,7 @@ import { makeSide } from '../side.mjs';
 import { writeRows } from '../wire.mjs';
 
 /** Devices of one account: with a single one each, a stream would also carry an account of its own. */
-export const PER_ACCOUNT = 2;
+const PER_ACCOUNT = 2;
 /** A process may hold so many sockets (the limit of open files, here and on the server, is often 20,000). */
 const STREAMS_PER_LOAD = 4_000;
 /** Streams that all clients together open at once. */

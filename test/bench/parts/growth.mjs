@@ -51,7 +51,7 @@ async function measureOne({ replicas, streams, parts, options }) {
  * `[{layout, replicas, streams, rss_kib, redis_kib, quiet, storm, messages}]`; what does not fit into the limit of open
  * files is left out.
  */
-export async function measureGrowth({ options, say, redis, redisUrl, keyPrefix, nodeFlags }) {
+export async function measureGrowth({ options, say, growthSoFar, redis, redisUrl, keyPrefix, nodeFlags }) {
   const found = [];
   for (const layout of options.layouts) {
     const pinning = makePinning(layout);
@@ -62,6 +62,7 @@ export async function measureGrowth({ options, say, redis, redisUrl, keyPrefix, 
         say(`${streams} streams on ${replicas} replicas, ${pinning.text}`);
         const parts = { servers, redis, pinning, keyPrefix };
         found.push({ layout, replicas, streams, ...(await measureOne({ replicas, streams, parts, options })) });
+        growthSoFar(found);
       }
     }
   }

@@ -6,7 +6,13 @@ import { writeRows } from '../wire.mjs';
 /** A side with accounts of one sender and so many listeners each. */
 export async function makeCircles({ kind, group, listeners, senderListens, accounts, bytes, ...parts }) {
   const name = `${group}-${kind}`;
-  await writeRows({ redis: parts.redis.client, keyPrefix: parts.keyPrefix, group: name, accounts, devices: listeners + 1 });
+  await writeRows({
+    redis: parts.redis.client,
+    keyPrefix: parts.keyPrefix,
+    group: name,
+    accounts,
+    devices: listeners + 1,
+  });
   const side = await makeSide({ kind, ...parts });
   const given = { group: name, urls: side.urls, accounts, bytes, listeners, senderListens };
   await side.load.ask('openCircles', given).catch(async (error) => {
