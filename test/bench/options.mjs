@@ -74,7 +74,7 @@ const USAGE = `npm run bench -- [options]
   --appendonly          Redis writes an append-only file, fsync every second (default: nothing on disk)
   --profile <folder>    the replicas write CPU profiles there
   --json <file>         all figures, round by round
-  --publish             writes what growth found into deploy/capacity.md, with its picture and its figures`;
+  --publish             growth too; writes README.md and deploy/capacity.md, with its picture and its figures`;
 
 const number = (text) => {
   const value = Number(text);
@@ -125,7 +125,7 @@ export function readOptions(args) {
     return {
       ...(values.smoke ? SMOKE : FULL),
       ...Object.assign({}, ...given.map(([name, parse]) => parse(values[name]))),
-      parts: values.only === undefined ? (values.smoke ? all : PARTS) : oneOf(all)(values.only),
+      parts: values.only === undefined ? (values.smoke || values.publish ? all : PARTS) : oneOf(all)(values.only),
       smoke: values.smoke,
       appendOnly: values.appendonly,
       layout: oneOf(LAYOUT_NAMES)(values.pin)[0],

@@ -5,10 +5,10 @@ import { buildOrExit } from '../../deploy/local/build.mjs';
 import { startRedis } from '../../deploy/local/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
 import { growthTable } from './growth/table.mjs';
-import { publish } from './growth/publish.mjs';
 import { readOptions } from './options.mjs';
 import { makePinning } from './pinning.mjs';
 import { killAll, makeServers } from './processes.mjs';
+import { publishGrowth, publishTable } from './publish.mjs';
 import { tableOf } from './report.mjs';
 
 /*
@@ -102,9 +102,12 @@ if (isWanted('storm') || isWanted('idle')) {
 }
 await measured('growth', measureGrowth);
 
-const lines = [headOf({ machine, options }), tableOf(found), found.growth ? growthTable(found.growth) : ''];
+const table = tableOf(found);
+const beside = table === '' ? '' : `${headOf({ machine, options })}\n\n${table}`;
+const lines = [beside, found.growth ? growthTable(found.growth) : ''];
 process.stdout.write(`\n${lines.filter((text) => text !== '').join('\n\n')}\n`);
-if (options.publish && found.growth) publish({ machine, growth: found.growth });
+if (options.publish && beside !== '') publishTable(beside);
+if (options.publish && found.growth) publishGrowth({ machine, growth: found.growth });
 redis.disconnect();
 await server.stop();
 say(`${((performance.now() - startedMs) / 1_000).toFixed(0)} s`);

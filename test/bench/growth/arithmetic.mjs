@@ -24,28 +24,40 @@ const GIB = 1_024 * 1_024;
 const whole = (value) => Math.ceil(value).toLocaleString('en');
 const cores = (value) => value.toFixed(1);
 
-/** What one stream costs, from the row that has the most streams on two replicas or the nearest to it. */
+/** Least squares would be more than two points deserve: what each stream adds, and what is there without any. */
+function lineThrough(low, high, valueOf) {
+  if (low === high) return { each: valueOf(high) / high.streams, base: 0 };
+  const each = Math.max(0, (valueOf(high) - valueOf(low)) / (high.streams - low.streams));
+  return { each, base: Math.max(0, valueOf(low) - each * low.streams) / low.replicas };
+}
+
+/**
+ * What a stream, a connect and a message cost, from the rows of two replicas: connects and messages of the one with the most
+ * streams, quiet streams between that and the one with the fewest.
+ */
 function unitsOf(growth) {
   const twos = growth.filter(({ replicas }) => replicas === 2);
   const rows = (twos.length > 0 ? twos : growth).toSorted((a, b) => b.streams - a.streams);
-  const row = rows[0];
+  const high = rows[0];
+  const low = rows.findLast(({ layout }) => layout === high.layout);
+  const quiet = (of) => lineThrough(low, high, (row) => row.quiet[of]);
   return {
-    from: row,
-    /** Parts of a processor a quiet stream, of replicas and of Redis. */
-    quiet: { servers: row.quiet.servers / row.streams, redis: row.quiet.redis / row.streams },
-    connect: { servers: row.storm.servers_us / MICROS, redis: row.storm.redis_us / MICROS },
-    message: { servers: row.messages.servers_us / MICROS, redis: row.messages.redis_us / MICROS },
-    kib: { servers: row.rss_kib, redis: row.redis_kib },
+    quiet: { servers: quiet('servers'), redis: quiet('redis') },
+    connect: { servers: high.storm.servers_us / MICROS, redis: high.storm.redis_us / MICROS },
+    message: { servers: high.messages.servers_us / MICROS, redis: high.messages.redis_us / MICROS },
+    kib: { servers: high.rss_kib, redis: high.redis_kib },
   };
 }
 
 function planFor(devices, { quiet, connect, message, kib }) {
   const connects = devices / STREAM_SECONDS;
   const messages = devices * MESSAGES_A_SECOND;
-  const busy = (of) => devices * quiet[of] + connects * connect[of] + messages * message[of];
-  const byCpu = Math.ceil(busy('servers') / PLANNED);
+  const work = (of) => devices * quiet[of].each + connects * connect[of] + messages * message[of];
+  const byCpu = Math.ceil(work('servers') / (PLANNED - quiet.servers.base));
   const byStreams = Math.ceil(devices / STREAMS_PER_REPLICA);
   const replicas = Math.max(byCpu, byStreams);
+  const busy = (of) => work(of) + replicas * quiet[of].base;
+  const leases = ((replicas ** 2 / LEASE_SECONDS) * LEASE_MICROS) / MICROS;
   const primaries = Math.ceil(busy('redis') / PLANNED);
   return {
     ...{ devices, connects, messages, byCpu, byStreams, replicas, primaries },
@@ -53,7 +65,7 @@ function planFor(devices, { quiet, connect, message, kib }) {
     redis: busy('redis'),
     serversGib: (devices * kib.servers) / GIB,
     redisGib: (devices * kib.redis) / GIB,
-    leases: ((replicas ** 2 / LEASE_SECONDS) * LEASE_MICROS) / MICROS,
+    leases,
     attachSeconds: devices / primaries / ATTACHES_A_SECOND,
   };
 }

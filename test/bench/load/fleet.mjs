@@ -7,8 +7,9 @@ const WITHIN_MS = 120_000;
 const RETRY_MS = 100;
 
 const streams = [];
-/** Streams that lost their server, and those of them that wait for their turn. */
+/** Streams that lost their server, how many are going to, and those that wait for their turn to come back. */
 let lost = 0;
+let losses = 0;
 const waiting = [];
 let opening = 0;
 let refused = 0;
@@ -19,7 +20,9 @@ async function openUntilLive(stream) {
   const deadline = performance.now() + WITHIN_MS;
   for (;;) {
     try {
-      return await stream.open();
+      if (stream.isLive) return;
+      await stream.open();
+      return;
     } catch (error) {
       if (performance.now() > deadline) throw error;
       refused += 1;
@@ -71,15 +74,16 @@ export const FLEET_TASKS = {
     return { refused };
   },
 
-  /** From now on whoever loses its server comes to this one. */
-  async expectLoss({ url }) {
-    refuge = url;
+  /** From now on whoever loses its server comes to this one; those of `from` will. */
+  async expectLoss({ from, to }) {
+    refuge = to;
+    losses = streams.filter(({ url }) => url === from).length;
     lost = 0;
     refused = 0;
   },
 
-  /** Resolves when so many were lost and all are live. */
-  async untilLive({ losses }) {
+  /** Resolves when those have lost it and all are live. */
+  async untilLive() {
     const deadline = performance.now() + WITHIN_MS;
     while (lost < losses || streams.some(({ isLive }) => !isLive)) {
       if (performance.now() > deadline) throw new Error('Some streams did not come back');
