@@ -42,9 +42,9 @@ const EVENTS = {
   ],
 };
 
-/** The streams of a process, and how events come to them. */
-export async function makeAppender(redisUrl, prefix) {
-  const channel = `${prefix}:floor`;
+/** The streams of a process, and how events come to them; processes of one kind share a channel. */
+export async function makeAppender({ redisUrl, prefix, kind }) {
+  const channel = `${prefix}:${kind}`;
   const redis = new Redis(redisUrl);
   redis.defineCommand('appendEvent', { lua: APPEND, numberOfKeys: 1 });
   const subscriber = new Redis(redisUrl);

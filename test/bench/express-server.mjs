@@ -9,7 +9,7 @@ import { callerOf, makeAppender, serve } from './append.mjs';
  */
 
 const [redisUrl, prefix] = process.argv.slice(2);
-const appender = await makeAppender(redisUrl, prefix);
+const appender = await makeAppender({ redisUrl, prefix, kind: 'express' });
 const isText = (value) => typeof value === 'string' && value !== '';
 
 const app = express();

@@ -8,7 +8,7 @@ import { callerOf, makeAppender, serve } from './append.mjs';
  */
 
 const [redisUrl, prefix] = process.argv.slice(2);
-const appender = await makeAppender(redisUrl, prefix);
+const appender = await makeAppender({ redisUrl, prefix, kind: 'floor' });
 
 function answer(res, status, body) {
   const json = JSON.stringify(body);

@@ -6,17 +6,24 @@ import { connect } from 'node:net';
  */
 
 const HEAD_END = '\r\n\r\n';
+/** Well before a server closes a connection that nobody uses: a request must not meet that. */
+const IDLE_MS = 20_000;
 
 class Lane {
   #socket;
   #bytes = null;
   #waiting = null;
+  #usedMs = performance.now();
 
   constructor({ hostname, port }) {
     this.#socket = connect({ host: hostname, port: Number(port), noDelay: true });
     this.#socket.on('data', (chunk) => this.#take(chunk));
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => this.#fail(new Error('A connection was closed')));
+  }
+
+  get isStale() {
+    return performance.now() - this.#usedMs > IDLE_MS;
   }
 
   /** Resolves to status and body of the answer. One request at a time. */
@@ -45,6 +52,7 @@ class Lane {
     this.#bytes = null;
     const { resolve } = this.#waiting;
     this.#waiting = null;
+    this.#usedMs = performance.now();
     resolve({ status, body });
   }
 
@@ -58,24 +66,32 @@ class Lane {
 export function makeLanes(url) {
   const { hostname, port, host } = new URL(url);
   const free = [];
-  const all = [];
-  const open = () => {
-    const lane = new Lane({ hostname, port });
-    all.push(lane);
-    return lane;
+  const all = new Set();
+  const drop = (lane) => {
+    all.delete(lane);
+    lane.close();
   };
+  function take() {
+    for (let lane = free.pop(); lane !== undefined; lane = free.pop()) {
+      if (!lane.isStale) return lane;
+      drop(lane);
+    }
+    const lane = new Lane({ hostname, port });
+    all.add(lane);
+    return lane;
+  }
   return {
     host,
     /** Sends a request; rejects unless it succeeded. */
     async ask(text) {
-      const lane = free.pop() ?? open();
+      const lane = take();
       const { status, body } = await lane.ask(text);
       free.push(lane);
       if (status < 200 || status > 299) throw new Error(`${text.slice(0, text.indexOf('\r'))}: ${status} ${body}`);
       return body;
     },
     close() {
-      for (const lane of all) lane.close();
+      for (const lane of all) drop(lane);
     },
   };
 }
