@@ -45,6 +45,7 @@ const EVENTS = {
 /** The streams of a process, and how events come to them; processes of one kind share a channel. */
 export async function makeAppender({ redisUrl, prefix, kind }) {
   const channel = `${prefix}:${kind}`;
+  const logOf = (user) => `${prefix}:{${user}}:log`;
   const redis = new Redis(redisUrl);
   redis.defineCommand('appendEvent', { lua: APPEND, numberOfKeys: 1 });
   const subscriber = new Redis(redisUrl);
@@ -69,8 +70,11 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
   }, HEARTBEAT_MS);
 
   return {
-    /** Keeps the answer to a request as a stream, until it is closed; its head was written. */
-    addStream({ user, device }, res) {
+    /**
+     * Keeps the answer to a request as a stream, until it is closed; its head was written. Takes one trip, for the position
+     * from which it could be resumed.
+     */
+    async addStream({ user, device }, res) {
       const streams = accounts.get(user) ?? new Map();
       accounts.set(user, streams.set(device, res));
       res.on('close', () => {
@@ -78,7 +82,10 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
         streams.delete(device);
         if (streams.size === 0) accounts.delete(user);
       });
-      res.write(`event: ready\ndata: {"resumed":false,"reason":"new","heartbeat_ms":${HEARTBEAT_MS}}\n\n`);
+      const [[position = '0-0'] = []] = await redis.xrevrange(logOf(user), '+', '-', 'COUNT', 1);
+      if (res.destroyed) return;
+      const data = `{"resumed":false,"reason":"new","heartbeat_ms":${HEARTBEAT_MS}}`;
+      res.write(`id: ${position}\nevent: ready\ndata: ${data}\n\n`);
     },
 
     /** Appends what a request changes; gives its data. Null: there is no such route. */
@@ -87,7 +94,7 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
       if (eventOf === undefined) return null;
       const [to, event, data] = eventOf(body, caller);
       const addressed = [caller.user, to, caller.device, event].join('\t');
-      await redis.appendEvent(`${prefix}:{${caller.user}}:log`, LOG_EVENTS, channel, addressed, JSON.stringify(data));
+      await redis.appendEvent(logOf(caller.user), LOG_EVENTS, channel, addressed, JSON.stringify(data));
       return data;
     },
 

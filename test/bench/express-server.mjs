@@ -21,10 +21,10 @@ app.use((req, res, next) => {
   res.status(401).json({ code: 'unauthenticated' });
 });
 
-app.get('/api/hub/events', (_req, res) => {
+app.get('/api/hub/events', async (_req, res) => {
   res.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform' });
   res.flushHeaders();
-  appender.addStream(res.locals.caller, res);
+  await appender.addStream(res.locals.caller, res);
 });
 app.get('/api/devices', async (_req, res) => {
   res.json({ devices: await appender.devicesOf(res.locals.caller) });

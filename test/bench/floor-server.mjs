@@ -19,9 +19,9 @@ function answer(res, status, body) {
   res.end(json);
 }
 
-function openStream(req, res) {
+async function openStream(req, res) {
   res.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform' });
-  appender.addStream(callerOf(req), res);
+  await appender.addStream(callerOf(req), res);
 }
 
 async function accept(req, res, text) {
@@ -33,7 +33,7 @@ const listDevices = async (req, res) => answer(res, 200, { devices: await append
 
 const server = createServer({ noDelay: true, keepAliveTimeout: 75_000 }, (req, res) => {
   const fail = (error) => res.destroy(error);
-  if (req.url === '/api/hub/events') return openStream(req, res);
+  if (req.url === '/api/hub/events') return void openStream(req, res).catch(fail);
   if (req.method === 'GET') return void listDevices(req, res).catch(fail);
   const chunks = [];
   req.on('data', (chunk) => chunks.push(chunk));
