@@ -82,7 +82,8 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
         streams.delete(device);
         if (streams.size === 0) accounts.delete(user);
       });
-      const [[position = '0-0'] = []] = await redis.xrevrange(logOf(user), '+', '-', 'COUNT', 1);
+      const newest = await redis.xrevrange(logOf(user), '+', '-', 'COUNT', 1);
+      const position = newest.length === 0 ? '0-0' : newest[0][0];
       if (res.destroyed) return;
       const data = `{"resumed":false,"reason":"new","heartbeat_ms":${HEARTBEAT_MS}}`;
       res.write(`id: ${position}\nevent: ready\ndata: ${data}\n\n`);
