@@ -10,22 +10,39 @@ function allowed() {
   });
 }
 
-/**
- * Servers get one half of the processors, Redis and the load the other: then neither the two servers of a pair nor the
- * two kinds of server differ in what they have, and the load cannot take time from what is measured. `command` and
- * `pin` do nothing where there is no taskset, no /proc, or one processor.
- */
-export function makePinning(wanted) {
-  let cpus = [];
+const LAYOUTS = {
+  /** One processor for the whole way of an event: servers and Redis. All others are the load's. */
+  one: (cpus) => ({ servers: cpus.slice(-1), redis: cpus.slice(-1), load: cpus.slice(0, -1) }),
+  /** One half for the servers, the other for Redis and the load: Redis has what the servers leave alone. */
+  apart: (cpus) => {
+    const [load, servers] = [cpus.slice(0, cpus.length >> 1), cpus.slice(cpus.length >> 1)];
+    return { servers, redis: load, load };
+  },
+};
+
+export const LAYOUT_NAMES = [...Object.keys(LAYOUTS), 'none'];
+
+function setsOf(layout) {
   try {
-    if (wanted && spawnSync('taskset', ['--version']).status === 0) cpus = allowed();
+    if (layout === 'none' || spawnSync('taskset', ['--version']).status !== 0) return null;
+    const cpus = allowed();
+    if (cpus.length < 2) return null;
+    return Object.fromEntries(Object.entries(LAYOUTS[layout](cpus)).map(([kind, set]) => [kind, set.join(',')]));
   } catch {
     // Only Linux has /proc; elsewhere the scheduler decides, and the output says so.
+    return null;
   }
-  const half = cpus.length >> 1;
-  const sets = half === 0 ? null : { load: cpus.slice(0, half).join(','), servers: cpus.slice(half).join(',') };
+}
+
+/**
+ * Which processors `servers`, `redis` and `load` have: then the kinds of server do not differ in what they have, and the
+ * load cannot take time from what is measured. `command` and `pin` do nothing where there is no taskset, no /proc, or one
+ * processor, and with `none`.
+ */
+export function makePinning(layout) {
+  const sets = setsOf(layout);
   return {
-    text: sets === null ? 'none' : `servers on cpu ${sets.servers}; Redis and the load on cpu ${sets.load}`,
+    text: sets === null ? 'none' : `servers on cpu ${sets.servers}; Redis on ${sets.redis}; the load on ${sets.load}`,
     /** The words that start a node process on its processors. */
     command: (kind, args) =>
       sets === null ? [process.execPath, ...args] : ['taskset', '-c', sets[kind], process.execPath, ...args],

@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
+import { EDGE_SECRET } from './wire.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const REPLICA = at('../../dist/services/sync/main.js');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 15_000;
+/** Limits are counted as ever, and so high that no run meets one: a few accounts send what thousands would. */
+const RATE_LIMIT_SCALE = '100000';
 
 const running = new Set();
 
@@ -56,6 +59,12 @@ async function stop(child) {
 const asServer = (child, url) => ({
   url,
   stop: () => stop(child),
+  /** It says goodbye to nobody. */
+  async kill() {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  },
   /** Microseconds of processor time and bytes of memory; `settle` collects garbage first. */
   look(probe = 'usage') {
     const usage = answer(child, 'usage');
@@ -77,28 +86,36 @@ async function untilReady(child, url) {
   throw new Error('A replica did not become ready');
 }
 
-/** `{ floor, baton }`, each of which starts one server of its kind. */
-export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags, mostStreams }) {
-  const flags = ['--expose-gc', '--import', at('./probe.mjs')];
+function replicaEnv({ redisUrl, keyPrefix, port, adminPort }) {
   return {
-    async floor() {
-      const args = [...flags, at('./floor-server.mjs'), redisUrl, keyPrefix];
-      const child = start(pinning.command('servers', args), {});
-      return asServer(child, `http://127.0.0.1:${await answer(child, 'port')}`);
-    },
+    APP_IDENTITY: 'edge',
+    APP_EDGE_SECRET: EDGE_SECRET,
+    APP_TRUSTED_PROXIES: '127.0.0.1',
+    APP_HOST: '127.0.0.1',
+    APP_REDIS_URL: redisUrl,
+    APP_KEY_PREFIX: keyPrefix,
+    APP_PORT: String(port),
+    APP_ADMIN_PORT: String(adminPort),
+    APP_DRAIN_SECONDS: '0',
+    APP_RATE_LIMIT_SCALE: RATE_LIMIT_SCALE,
+    APP_LOG_LEVEL: 'warn',
+  };
+}
+
+/** `{ floor, express, baton }`, each of which starts one server of its kind. */
+export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags }) {
+  const flags = ['--expose-gc', '--import', at('./probe.mjs')];
+  const byHand = (script) => async () => {
+    const child = start(pinning.command('servers', [...flags, at(script), redisUrl, keyPrefix]), {});
+    return asServer(child, `http://127.0.0.1:${await answer(child, 'port')}`);
+  };
+  return {
+    floor: byHand('./floor-server.mjs'),
+    express: byHand('./express-server.mjs'),
     async baton() {
       const [port, adminPort] = [await freePort(), await freePort()];
-      const child = start(pinning.command('servers', [...flags, ...nodeFlags, REPLICA]), {
-        APP_IDENTITY: 'dev',
-        APP_REDIS_URL: redisUrl,
-        APP_KEY_PREFIX: keyPrefix,
-        APP_PORT: String(port),
-        APP_ADMIN_PORT: String(adminPort),
-        APP_DRAIN_SECONDS: '0',
-        APP_HUB_MAX_STREAMS: String(mostStreams),
-        APP_RATE_LIMIT_SCALE: '0',
-        APP_LOG_LEVEL: 'warn',
-      });
+      const env = replicaEnv({ redisUrl, keyPrefix, port, adminPort });
+      const child = start(pinning.command('servers', [...flags, ...nodeFlags, REPLICA]), env);
       await untilReady(child, `http://127.0.0.1:${adminPort}/readyz`);
       return asServer(child, `http://127.0.0.1:${port}`);
     },
@@ -106,11 +123,11 @@ export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags, mostStrea
 }
 
 /** A process that holds clients. `ask` gives it one task at a time and resolves to the result. */
-export async function startLoad(pinning) {
-  const child = start(pinning.command('load', [at('./load.mjs')]), {});
+export async function startLoad({ pinning, script = './load.mjs' }) {
+  const child = start(pinning.command('load', [at(script)]), {});
   await answer(child, 'started');
   return {
-    ask(task, given) {
+    ask(task, given = {}) {
       const result = answer(child, 'result');
       child.send({ task, given });
       return result;

@@ -11,7 +11,7 @@ import { makeCertificate } from '../../../deploy/local/certificate.mjs';
 import { freePort, startRedis } from '../../../deploy/local/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup.mjs';
 import { spread } from '../figures.mjs';
-import { makeDevice, openPair } from '../pairs.mjs';
+import { makeDevice, openPair } from '../client-pairs.mjs';
 
 /*
  * `npm run bench:push`: two replicas, one Redis, and a push service that answers after 50 ms. How soon a push is there,

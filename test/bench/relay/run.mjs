@@ -42,7 +42,7 @@ const { values } = parseArgs({
 });
 const rounds = Number(values.rounds);
 const kinds = values.events ? ['baton'] : values.only.split(',');
-const pinning = makePinning(values.pin);
+const pinning = makePinning(values.pin ? 'apart' : 'none');
 
 requireNode();
 installPackages();

@@ -1,0 +1,108 @@
+import { openCircle } from './circle.mjs';
+import { makeLanes } from './lanes.mjs';
+import { overlapped, pause } from './overlapped.mjs';
+
+/** Accounts that are being opened at the same moment. */
+const OPENING = 20;
+const WITHIN_MS = 10_000;
+
+let circles = [];
+let lanes = [];
+
+const circleOf = (number) => circles[number % circles.length];
+const finish = async () => {
+  await Promise.all(circles.map((circle) => circle.finish()));
+};
+
+/** What a command does, and by which event of the receivers it is seen to be delivered. */
+const COMMANDS = {
+  message: { act: (circle) => circle.exchange() },
+  ack: { act: (circle) => circle.acknowledgeOne() },
+  signal: { act: (circle) => circle.signal(), event: 'signal' },
+  clipboard: { act: (circle) => circle.copy(), event: 'clipboard' },
+  devices: { act: (circle) => circle.list() },
+};
+
+const countOf = (event) => circles.reduce((sum, circle) => sum + circle.countOf(event), 0);
+
+async function untilCounted(event, wanted) {
+  const deadline = performance.now() + WITHIN_MS;
+  while (countOf(event) < wanted) {
+    if (performance.now() > deadline) throw new Error(`${wanted - countOf(event)} events were not delivered: ${event}`);
+    await pause(2);
+  }
+}
+
+async function timed(ackEvery, run) {
+  for (const circle of circles) circle.setAckEvery(ackEvery);
+  const startedMs = performance.now();
+  const found = await run();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  await finish();
+  return { ...found, seconds };
+}
+
+/** Accounts that send and receive, all in one process, so that one clock measures the way of a message. */
+export const CIRCLE_TASKS = {
+  async openCircles({ urls, accounts, ...circle }) {
+    lanes = urls.map(makeLanes);
+    const opened = [];
+    await overlapped(accounts, OPENING, async (number) => {
+      opened.push(await openCircle({ ...circle, number, urls, lanes }));
+    });
+    circles = opened;
+  },
+
+  async closeCircles() {
+    await finish();
+    for (const { close } of [...circles, ...lanes]) close();
+    circles = [];
+    lanes = [];
+  },
+
+  acknowledgeAll: finish,
+
+  /** One message in flight: the next is sent when the last was accepted and delivered. */
+  oneByOne: ({ messages, ackEvery }) =>
+    timed(ackEvery, async () => {
+      const latencies = [];
+      for (let i = 0; i < messages; i += 1) latencies.push(await circleOf(i).exchange());
+      return { latencies };
+    }),
+
+  /** Evenly spaced, whatever the answers do: a slow server does not slow the questions down. */
+  paced: ({ perSecond, seconds, ackEvery }) =>
+    timed(ackEvery, async () => {
+      const exchanges = [];
+      const lateness = [];
+      const startMs = performance.now();
+      for (let i = 0; i < perSecond * seconds; i += 1) {
+        const dueMs = startMs + (i * 1_000) / perSecond;
+        while (performance.now() < dueMs) await pause(dueMs - performance.now());
+        lateness.push(performance.now() - dueMs);
+        exchanges.push(circleOf(i).exchange());
+      }
+      return { latencies: await Promise.all(exchanges), lateness };
+    }),
+
+  /** `inFlight` messages at any moment. */
+  saturated: ({ inFlight, seconds, ackEvery }) =>
+    timed(ackEvery, async () => {
+      const latencies = [];
+      const untilMs = performance.now() + seconds * 1_000;
+      let next = 0;
+      await overlapped(inFlight, inFlight, async () => {
+        while (performance.now() < untilMs) latencies.push(await circleOf(next++).exchange());
+      });
+      return { latencies };
+    }),
+
+  /** One route's hot path, so many times; messages are not acknowledged, so that `ack` finds them. */
+  async command({ command, count, inFlight }) {
+    const { act, event } = COMMANDS[command];
+    const before = event && countOf(event);
+    for (const circle of circles) circle.setAckEvery(0);
+    await overlapped(count, inFlight, (i) => act(circleOf(i)));
+    if (event) await untilCounted(event, before + count);
+  },
+};
