@@ -120,7 +120,7 @@ const wordsOf = (name) =>
 /** Retired as a name; in a sentence each of them also has its ordinary meaning. */
 const ORDINARY = new Set(['room', 'fact']);
 
-/** Comments and quoted texts; in TypeScript also regular expressions, as far as one line shows them. */
+/** Comments and quoted texts, in which there are no names. */
 const NO_NAMES = {
   script: /\/\*.*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gs,
   lua: /--[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g,

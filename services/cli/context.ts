@@ -31,7 +31,10 @@ export function makeContext({ json }: { json?: boolean }): Context {
   const session = fileSession(settings.sessionPath);
   const signal = untilInterrupted();
   return {
-    ...{ output, settings, session, signal },
+    output,
+    settings,
+    session,
+    signal,
     async withClient(work) {
       if ((await session.load()) === null) throw notSignedIn();
       const baton = makeBatonClient({ baseUrl: settings.url, session, sha256 });

@@ -75,7 +75,9 @@ export function makeProvider({ oidc, callbackUrl, onUserInfoFailure }: ProviderP
     const { jwks_uri, id_token_signing_alg_values_supported: algorithms = ['RS256'] } = server.serverMetadata();
     // An unknown key is looked for at once: it is the provider alone who names it.
     keySet ??= createRemoteJWKSet(new URL(jwks_uri ?? ''), {
-      ...{ cooldownDuration: 0, cacheMaxAge: KEYS_MS, timeoutDuration: TIMEOUT_SECONDS * 1_000 },
+      cooldownDuration: 0,
+      cacheMaxAge: KEYS_MS,
+      timeoutDuration: TIMEOUT_SECONDS * 1_000,
     });
     await compactVerify(idToken, keySet, { algorithms: [...algorithms] });
   }

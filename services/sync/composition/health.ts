@@ -54,9 +54,14 @@ export function makeHealth(parts: HealthParts): Express {
   });
   const status = async () => ({
     replica: {
-      ...{ id: replica.id, version: VERSION, node: process.version, up_for_seconds: Math.round(process.uptime()) },
-      ...{ live_replicas: replica.live, draining: isDraining() },
-      ...{ streams: hub.streams.size, streams_limit: config.hub.maxStreams },
+      id: replica.id,
+      version: VERSION,
+      node: process.version,
+      up_for_seconds: Math.round(process.uptime()),
+      live_replicas: replica.live,
+      draining: isDraining(),
+      streams: hub.streams.size,
+      streams_limit: config.hub.maxStreams,
       // No value of a setting is in them.
       warnings: config.warnings,
     },

@@ -47,7 +47,10 @@ export function makeIdentity(parts: IdentityParts): ChosenIdentity {
     if (broker === null || verify === null) throw new Error('the address of the broker was not checked');
     const keySet = keysAt(`${broker.url}/.well-known/jwks.json`);
     const identity = makeBrokerIdentity({
-      ...{ verify, isRevoked, keySet, clientAddress },
+      verify,
+      isRevoked,
+      keySet,
+      clientAddress,
       strangers: makeStrangerLimit({ scale: http.rateLimitScale }),
       app: broker.app,
       cookieName: sessionCookieName(http.publicUrl),
