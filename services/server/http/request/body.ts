@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/route.ts';
 import { readBytes } from './body-bytes.ts';
@@ -32,7 +32,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 /** RFC 9112, section 6.3: what announces a body. */
-const announcesBody = ({ headers }: Request): boolean =>
+const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const isForm = (contentType: string | undefined): boolean =>
@@ -53,7 +53,7 @@ const emptyBody = (): JsonBody => ({ value: {}, fingerprint: fingerprintOf(NOTHI
 /** How the body of a route is taken in. Reading waits for the sender, and looks at nothing; looking costs time at once. */
 export interface BodyReader {
   /** All of it; empty when there is none. Throws unsupported_media_type, body_too_large. */
-  read(req: Request): Promise<Buffer>;
+  read(req: IncomingMessage): Promise<Buffer>;
   /** Throws invalid_request without a body where one is needed, or with malformed JSON. */
   parse(bytes: Buffer): JsonBody;
 }

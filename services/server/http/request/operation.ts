@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Route } from '../../../../shared/contract/route.ts';
 import type { Operation } from '../../operation.ts';
+import { randomId } from '../../random-id.ts';
 
 const KEY = new RegExp(`^[A-Za-z0-9._:-]{1,${LIMITS.idempotencyKeyChars}}$`);
 
@@ -22,5 +22,5 @@ function keyOf(req: IncomingMessage): string | null {
 /** @throws invalid_request for a malformed or repeated `Idempotency-Key`, on routes that honour it. */
 export function operationOf(req: IncomingMessage, route: Route, fingerprint: string): Operation {
   const key = route.idempotent ? keyOf(req) : null;
-  return { id: key ?? randomBytes(16).toString('base64url'), keyed: key !== null, fingerprint };
+  return { id: key ?? randomId(16), keyed: key !== null, fingerprint };
 }
