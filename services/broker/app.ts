@@ -7,7 +7,7 @@ import { makeExpress } from '../server/http/express-app.ts';
 import { hostChecks } from '../server/http/host-check.ts';
 import { makeProblemHandler } from '../server/http/problem.ts';
 import { requestId } from '../server/http/request-context.ts';
-import { makeRequestLog } from '../server/http/request-log.ts';
+import { logRequests, makeRequestLog } from '../server/http/request-log.ts';
 import { addressText, startServer } from '../server/http/server.ts';
 import { close, connectCommands, type Redis } from '../server/redis/connections.ts';
 import { Reachability } from '../server/redis/reachability.ts';
@@ -151,7 +151,13 @@ function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Ex
   const { returnOrigins } = config.login;
   const app = makeExpress();
   const checks = hostChecks(config.http.allowedHosts);
-  app.use(requestId, noStore, makeSecurityHeaders({ returnOrigins }), makeRequestLog({ logger }), ...checks);
+  app.use(
+    requestId,
+    noStore,
+    makeSecurityHeaders({ returnOrigins }),
+    logRequests(makeRequestLog({ logger })),
+    ...checks,
+  );
   mountApi(app, makeSessionHandlers({ sessions, list }), makeServiceAuth({ tokens: config.tokens }));
   // Envoy keeps the method of the request and puts its path behind this one.
   app.all(

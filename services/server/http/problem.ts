@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
 import type { Problem } from '../../../shared/contract/problem.ts';
@@ -73,22 +73,32 @@ function challenge(authorization: string | undefined, { message }: BatonError): 
   return `${scheme}, error="invalid_token", error_description="${message.replace(/[^\x20-\x7e]|["\\]/g, '')}"`;
 }
 
-function answer(req: Request, res: Response, error: BatonError): void {
+function answer(req: IncomingMessage, res: ServerResponse, error: BatonError): void {
   if (error.status === 401) res.setHeader('WWW-Authenticate', challenge(req.headers.authorization, error));
   for (const [name, value] of Object.entries(error.extras.headers ?? {})) res.setHeader(name, value);
   const { retryAfterSeconds } = error.extras;
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(Math.max(0, Math.ceil(retryAfterSeconds))));
   else if (waits(error.status) && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '1');
-  res.status(error.status).type('application/problem+json');
-  res.send(Buffer.from(JSON.stringify(problemOf(error, contextOf(res)))));
+  const body = Buffer.from(JSON.stringify(problemOf(error, contextOf(res))));
+  res.statusCode = error.status;
+  res.setHeader('Content-Type', 'application/problem+json');
+  res.setHeader('Content-Length', body.length);
+  res.end(body);
 }
 
 /** 503 is how a replica says that something it needs is away: expected, and told once by whoever noticed. */
-function log(logger: Logger, req: Request, error: BatonError): void {
+function log(logger: Logger, req: IncomingMessage, res: ServerResponse, error: BatonError): void {
   if (error.status < 500) return;
   const level = error.status === 503 ? 'warn' : 'error';
-  logger[level]({ req, err: error.extras.cause ?? error, code: error.code }, 'request failed');
+  const { method, url } = req;
+  logger[level](
+    { req: { id: contextOf(res).requestId, method, url }, err: error.extras.cause ?? error, code: error.code },
+    'request failed',
+  );
 }
+
+/** As Express takes the exit for errors, of which it asks for nothing else. */
+type ErrorExit = (thrown: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
 
 type ProblemMetrics = Pick<MetricsOf<typeof HTTP_METRICS>, 'problems_total' | 'rate_limited_total'>;
 
@@ -107,13 +117,13 @@ function count(
  * cut off instead.
  */
 export const makeProblemHandler =
-  ({ logger, metrics }: { logger: Logger; metrics?: ProblemMetrics }): ErrorRequestHandler =>
+  ({ logger, metrics }: { logger: Logger; metrics?: ProblemMetrics }): ErrorExit =>
   (thrown, req, res, _next) => {
     const error = asBatonError(thrown);
     const context = contextOf(res);
     context.problemCode = error.code;
     if (metrics) count(metrics, error, context.rateGroup ?? context.route?.rate ?? 'other');
-    log(logger, req, error);
+    log(logger, req, res, error);
     if (res.headersSent) res.destroy();
     else answer(req, res, error);
   };

@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import type { RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import type { RateGroup } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/route.ts';
+import { randomId } from '../random-id.ts';
+import type { Middleware } from './middleware.ts';
 
 /** What the log and the metrics want to know about a request, noted by whoever finds it out. */
 export interface RequestContext {
-  requestId: string;
+  readonly requestId: string;
+  readonly startedAtMs: number;
   /** The row of the route table; absent while no row was reached. */
   route?: Route;
   /** The code of the error that was answered. */
@@ -15,7 +17,10 @@ export interface RequestContext {
   rateGroup?: RateGroup;
 }
 
-export const contextOf = (res: Response): RequestContext => res.locals as RequestContext;
+/** Express has the same place for it. */
+type Begun = ServerResponse & { locals: RequestContext };
+
+export const contextOf = (res: ServerResponse): RequestContext => (res as Begun).locals;
 
 export const isEventStream = (route: Route): boolean => route.answers[200] === 'text/event-stream';
 
@@ -24,11 +29,20 @@ export const refusesHead = (route: Route): boolean => route.getOnly || isEventSt
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** `X-Request-Id` as it was sent, when it is fit for a log; else a random one. Echoed on every answer. */
-export const requestId: RequestHandler = (req, res, next) => {
-  const sent = req.headers['x-request-id'];
-  const id = typeof sent === 'string' && ACCEPTED_ID.test(sent) ? sent : randomBytes(12).toString('base64url');
-  contextOf(res).requestId = id;
-  res.setHeader('X-Request-Id', id);
+function idOf({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && ACCEPTED_ID.test(sent) ? sent : randomId(12);
+}
+
+/** Begins the context: `X-Request-Id` as it was sent, when it is fit for a log, else a random one. Echoed on every answer. */
+export function beginRequest(req: IncomingMessage, res: ServerResponse): void {
+  const requestId = idOf(req);
+  (res as Begun).locals = { requestId, startedAtMs: performance.now() };
+  res.setHeader('X-Request-Id', requestId);
+}
+
+/** The same, where Express calls it. */
+export const requestId: Middleware = (req, res, next) => {
+  beginRequest(req, res);
   next();
 };

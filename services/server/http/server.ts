@@ -46,13 +46,16 @@ function describe(error: NodeJS.ErrnoException, host: string, port: number): Err
 /** Every connection of the server, for as long as it is open. Those that are not admitted are closed without a word. */
 function connectionsOf(server: Server, admits: (socket: Socket) => boolean): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
+  const forget = function (this: Socket): void {
+    sockets.delete(this);
+  };
   server.on('connection', (socket: Socket) => {
     if (!admits(socket)) {
       socket.destroy();
       return;
     }
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.on('close', forget);
   });
   return sockets;
 }

@@ -5,7 +5,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from '../../server/http/express-app.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
 import { requestId } from '../../server/http/request-context.ts';
-import { apiHeaders } from './response-headers.ts';
+import { setVersion } from './response-headers.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -27,7 +27,8 @@ interface AdminDeps {
 /** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
 export function makeAdminApp({ isReady, status, registry, allowedHosts = null, logger }: AdminDeps): Express {
   const app = makeExpress();
-  app.use(requestId, apiHeaders, (_req, res, next) => {
+  app.use(requestId, (_req, res, next) => {
+    setVersion(res);
     res.setHeader('Cache-Control', 'no-store');
     next();
   });

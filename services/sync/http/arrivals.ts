@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 
 /** Who uses the public port: whether a request is under way, and when somebody came or left last. */
 export class Arrivals {
@@ -12,13 +12,20 @@ export class Arrivals {
 
   /** The application, with its requests counted. */
   count(app: RequestListener): RequestListener {
+    const left = (): void => {
+      this.#lastMs = performance.now();
+      this.#underWay -= 1;
+    };
+    /** A stream has taken the connection of its answer, and is under way until that closes. */
+    const answered = function (this: ServerResponse): void {
+      const { socket } = this.req;
+      if (this.writableFinished || socket.destroyed) left();
+      else socket.once('close', left);
+    };
     return (req, res) => {
       this.#lastMs = performance.now();
       this.#underWay += 1;
-      res.once('close', () => {
-        this.#lastMs = performance.now();
-        this.#underWay -= 1;
-      });
+      res.on('close', answered);
       app(req, res);
     };
   }

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../../shared/contract/route.ts';
 import type { ROUTES } from '../../../shared/contract/routes.ts';
 import type { Operation } from '../../server/operation.ts';
@@ -14,8 +14,8 @@ export interface Call<R extends Route> {
   readonly operation: Operation;
   /** From here on it waits for others than this replica and its store: the next request of its account may begin. */
   readonly releaseSlot: () => void;
-  readonly req: Request;
-  readonly res: Response;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
@@ -10,15 +10,18 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { type AddressGroup, isAddressGroup } from './limits/address-limit.ts';
 import type { AccountQueue } from './limits/account-queue.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
-import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
+import { prefersPages } from '../../server/http/accepts.ts';
+import type { Middleware } from '../../server/http/middleware.ts';
+import { makeBody, NOTHING } from '../../server/http/request/body.ts';
 import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
-import { hasParameter, methodsOf, wordsLikeParameters } from './methods.ts';
 import { operationOf } from '../../server/http/request/operation.ts';
 import type { ReplicaLimits } from './limits/replica-limit.ts';
 import { tooManyWaiting } from '../../server/rate-limit-headers.ts';
-import { contextOf, isEventStream, refusesHead } from '../../server/http/request-context.ts';
+import { contextOf, isEventStream } from '../../server/http/request-context.ts';
 import { makeStreamLog } from './request-metrics.ts';
-import { makeValidator, type RouteValidator } from '../../server/http/request/validation.ts';
+import { type Params, RouteIndex } from './route-index.ts';
+import { queryOf, type Target } from '../../server/http/request/target.ts';
+import { makeValidator } from '../../server/http/request/validation.ts';
 
 export interface RouterDeps {
   handlers: Handlers;
@@ -32,17 +35,28 @@ export interface RouterDeps {
   /** Routes of what this installation has switched off, by their names in the table. */
   disabled: ReadonlySet<string>;
   sameOrigin: (req: IncomingMessage) => void;
-  addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
+  addressLimits: Readonly<Record<AddressGroup, Middleware>>;
   replicaLimits: Pick<ReplicaLimits, 'check'>;
   accountQueue: Pick<AccountQueue, 'enter'>;
   /** Answers in place of an event stream that cannot begin now. */
   sendAway: (res: ServerResponse, reason: 'store' | 'busy') => void;
   metrics: Metrics;
+  logger: Logger;
 }
 
 type AnyHandler = Handler<Route>;
 
-/** Everything on sign-in counts together, paths that do not exist included. */
+/** A request that has reached its row. */
+interface Asked {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly target: Target;
+  readonly params: Params;
+}
+
+/** The whole chain of a row. Rejects with what the error exit answers. */
+type Serve = (asked: Asked) => Promise<void>;
+
 const AUTH_PREFIX = '/api/auth';
 
 /** A row without handler, or a handler without row, is a mistake of the wiring and must not start. */
@@ -59,17 +73,17 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
 async function admit(
   { identity, isRevoked, replicaLimits, requireRow, onCaller, sameOrigin, metrics }: RouterDeps,
   route: Route,
-  req: Request,
+  { req, params }: Asked,
 ): Promise<Caller | null> {
   try {
     if (route.sameOrigin) sameOrigin(req);
     if (route.identity === 'public') return null;
-    const caller = await identity.identify(req, route);
+    const caller = await identity.identify(req, route, params);
     const { account, deviceId } = caller;
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
     replicaLimits.check(route, caller);
     onCaller(caller);
-    guard(route, caller, req.params);
+    guard(route, caller, params);
     if (route.device === 'required') await requireRow(caller);
     return caller;
   } catch (error) {
@@ -80,18 +94,15 @@ async function admit(
   }
 }
 
-/** A browser says so; a program that takes anything gets the problem document. */
-const prefersPages = (req: Request): boolean => req.accepts('application/problem+json', 'text/html') === 'text/html';
-
 /**
  * Where somebody without a session is sent who wanted a page: to the login, and back to where they were. Who sent a form
  * comes back to its page without what was in it, for another look. Null: they are refused instead.
  */
-function loginFor(route: Route, req: Request, error: unknown): { status: 302 | 303; location: string } | null {
+function loginFor(route: Route, req: IncomingMessage, error: unknown): { status: 302 | 303; location: string } | null {
   const isStranger = error instanceof BatonError && error.status === 401;
   if (!route.loginRedirect || !isStranger) return null;
   const to = (path: string) => `/api/auth/login?${new URLSearchParams({ return_to: path })}`;
-  if (route.method === 'GET') return { status: 302, location: to(req.originalUrl) };
+  if (route.method === 'GET') return { status: 302, location: to(req.url ?? '') };
   return prefersPages(req) ? { status: 303, location: to(route.path) } : null;
 }
 
@@ -102,7 +113,7 @@ const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
  * Load, and a store or broker that is away, are told inside an event stream. Counted here, since the one error exit does
  * not see them; false: it is an error like any other.
  */
-function sentAway({ metrics, sendAway }: RouterDeps, route: Route, res: Response, error: unknown): boolean {
+function sentAway({ metrics, sendAway }: RouterDeps, route: Route, res: ServerResponse, error: unknown): boolean {
   if (!isEventStream(route) || !(error instanceof BatonError)) return false;
   const isBusy = error.code === 'rate_limited';
   if (!isBusy && error.status < 500) return false;
@@ -110,12 +121,6 @@ function sentAway({ metrics, sendAway }: RouterDeps, route: Route, res: Response
   if (isBusy) metrics.rate_limited_total.inc({ group: error.extras.rateGroup ?? route.rate ?? 'other' });
   sendAway(res, isBusy ? 'busy' : 'store');
   return true;
-}
-
-/** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
-function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
-  const counted = rate === 'auth' && path.startsWith(`${AUTH_PREFIX}/`);
-  return rate !== null && isAddressGroup(rate) && !counted ? [addressLimits[rate]] : [];
 }
 
 /** Runs the handler; when the caller's device has no row, once more after the row was restored. */
@@ -137,7 +142,7 @@ function slotOf({ accountQueue }: RouterDeps, route: Route, caller: Caller | nul
   return slot;
 }
 
-function send(res: Response, answer: Answer<Route>): void {
+function send(res: ServerResponse, answer: Answer<Route>): void {
   if (answer === null) return;
   res.statusCode = answer.status;
   const { body, json } = answer;
@@ -153,93 +158,110 @@ function send(res: Response, answer: Answer<Route>): void {
 }
 
 /** Whoever sends bytes is told to stop: an answer that comes before the end of the body ends the connection. */
-function closeAfterRefusal(req: Request, res: Response): void {
+function closeAfterRefusal(req: IncomingMessage, res: ServerResponse): void {
   const { writeHead } = res;
-  res.writeHead = function closing(this: Response, ...args: Parameters<typeof writeHead>) {
+  res.writeHead = function closing(this: ServerResponse, ...args: Parameters<typeof writeHead>) {
     if (!req.complete && !this.headersSent) this.setHeader('Connection', 'close');
     return writeHead.apply(this, args);
   } as typeof writeHead;
 }
 
-function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler, validator: RouteValidator): RequestHandler {
+function redirect(res: ServerResponse, { status, location }: { status: number; location: string }): void {
+  res.statusCode = status;
+  res.setHeader('Location', location);
+  res.end();
+}
+
+function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
+  const validator = makeValidator(route);
   const reader = route.body === null ? null : makeBody(route);
-  const logStreamOpen = makeStreamLog(deps.metrics);
-  return async (req, res) => {
-    const context = contextOf(res);
-    context.route = route;
-    // Express lets HEAD in wherever GET is served.
-    if (req.method === 'HEAD' && refusesHead(route)) throw methodNotAllowed(['GET']);
+  const logStreamOpen = makeStreamLog(deps);
+  return async (asked) => {
+    const { req, res, target, params } = asked;
     if (route.bytes) closeAfterRefusal(req, res);
     let caller: Caller | null;
     try {
-      caller = await admit(deps, route, req);
+      caller = await admit(deps, route, asked);
     } catch (error) {
       const login = loginFor(route, req, error);
-      if (login !== null) return res.redirect(login.status, login.location);
+      if (login !== null) return redirect(res, login);
       if (!sentAway(deps, route, res, error)) throw error;
-      return logStreamOpen(req, res);
+      return logStreamOpen(res);
     }
-    validator.params(req.params);
-    const query = validator.query(req.query);
-    const bytes = reader === null ? null : await reader.read(req);
-    const slot = await slotOf(deps, route, caller, bytes?.length ?? 0);
+    validator.params(params);
+    const query = route.query === null ? null : validator.query(queryOf(target));
+    const bytes = reader === null ? NOTHING : await reader.read(req);
+    const slot = await slotOf(deps, route, caller, bytes.length);
     try {
-      const body = reader === null || bytes === null ? NO_BODY : reader.parse(bytes);
-      validator.body(body.value);
-      const operation = operationOf(req, route, body.fingerprint);
-      const read = { params: req.params, query, body: body.value };
+      const body = reader === null ? null : reader.parse(bytes);
+      validator.body(body);
+      const operation = operationOf(req, route, bytes);
+      const read = { params, query, body };
       // What the validators let through has the types of the row.
-      const own = { requestId: context.requestId, operation, releaseSlot: () => slot?.end() };
+      const own = { requestId: contextOf(res).requestId, operation, releaseSlot: () => slot?.end() };
       const call = { caller, ...read, ...own, req, res } as unknown as Call<Route>;
       send(res, await run(handler, call, deps.identity));
     } finally {
       slot?.end();
     }
-    if (isEventStream(route)) logStreamOpen(req, res);
+    if (isEventStream(route)) logStreamOpen(res);
   };
 }
 
 /** Before anything of the request is looked at: what is switched off is not there. */
-const refuseDisabled =
-  (route: Route): RequestHandler =>
-  (_req, res) => {
-    contextOf(res).route = route;
-    throw new BatonError('feature_disabled');
-  };
+const refuseDisabled: Serve = () => Promise.reject(new BatonError('feature_disabled'));
+
+/** Resolves when the step lets the request go on. */
+export const passes = (step: Middleware, req: IncomingMessage, res: ServerResponse): Promise<void> =>
+  new Promise((resolve, reject) => {
+    step(req, res, (error) => (error === undefined ? resolve() : reject(error)));
+  });
+
+/** Everything on sign-in counts together, paths that do not exist included. */
+const isAuth = (path: string): boolean => path === AUTH_PREFIX || path.startsWith(`${AUTH_PREFIX}/`);
+
+/** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
+function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): Middleware | null {
+  const isCounted = rate === 'auth' && isAuth(path);
+  return rate !== null && isAddressGroup(rate) && !isCounted ? addressLimits[rate] : null;
+}
+
+/** A row of the table, made ready when the replica starts. */
+interface Row {
+  readonly route: Route;
+  readonly limit: Middleware | null;
+  readonly serve: Serve;
+}
+
+function indexOf(deps: RouterDeps): RouteIndex<Row> {
+  const index = new RouteIndex<Row>();
+  for (const [name, route] of Object.entries<Route>(ROUTES)) {
+    const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
+    const serve = deps.disabled.has(name) ? refuseDisabled : makeServe(deps, route, handler);
+    index.add(route, { route, limit: limitOf(deps, route), serve });
+  }
+  return index;
+}
 
 /**
- * The public port: walks the route table in its order and mounts each row as address limit -> same origin -> identity
- * -> replica limit -> guard -> validation -> handler. Nothing else registers a route there. A known path with another method answers
- * `method_not_allowed`, an unknown one `not_found`.
- * @throws when the handlers are not exactly the rows of the table, or a schema does not compile
+ * The rows of the route table, each as address limit -> same origin -> identity -> replica limit -> guard -> validation ->
+ * handler. Nothing else is served on the public port. A known path with another method is `method_not_allowed`, an
+ * unknown one `not_found`.
+ * @throws when the handlers are not exactly the rows of the table
  */
-export function makeRouter(deps: RouterDeps): Router {
+export function makeRouter(deps: RouterDeps) {
   checkComplete(deps.handlers);
-  // A path has one spelling, so that an edge in front of it cannot see another class in it.
-  const router = Router({ caseSensitive: true, strict: true });
-  router.use(AUTH_PREFIX, deps.addressLimits.auth);
-  const rows = Object.entries<Route>(ROUTES);
-  const mount = ([name, route]: [string, Route]): void => {
-    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
-    const handler = deps.handlers[name as keyof Handlers] as AnyHandler;
-    const serve = deps.disabled.has(name)
-      ? refuseDisabled(route)
-      : makeServe(deps, route, handler, makeValidator(route));
-    const method = route.method.toLowerCase() as 'head' | 'get' | 'post' | 'put' | 'patch' | 'delete';
-    router[method](path, ...limitOf(deps, route), serve);
+  const index = indexOf(deps);
+  return async (req: IncomingMessage, res: ServerResponse, target: Target): Promise<void> => {
+    if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);
+    const found = index.find(req.method ?? '', target.path);
+    if (found.served === null) {
+      if (found.methods.length > 0) throw methodNotAllowed(found.methods);
+      throw new BatonError('not_found', 'Nothing is served under this path');
+    }
+    const { route, limit, serve } = found.served;
+    if (limit !== null) await passes(limit, req, res);
+    contextOf(res).route = route;
+    await serve({ req, res, target, params: found.params });
   };
-  rows.filter(([, route]) => !hasParameter(route)).forEach(mount);
-  for (const path of wordsLikeParameters()) {
-    router.all(path, () => {
-      throw methodNotAllowed(methodsOf(path));
-    });
-  }
-  rows.filter(([, route]) => hasParameter(route)).forEach(mount);
-  router.use((req) => {
-    const methods = methodsOf(req.path);
-    throw methods.length > 0
-      ? methodNotAllowed(methods)
-      : new BatonError('not_found', 'Nothing is served under this path');
-  });
-  return router;
 }

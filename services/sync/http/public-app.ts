@@ -1,27 +1,47 @@
-import type { Express } from 'express';
-import type { Logger } from 'pino';
-import { makeExpress } from '../../server/http/express-app.ts';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { hostChecks } from '../../server/http/host-check.ts';
-import { makeRouter, type RouterDeps } from './mount.ts';
 import { makeProblemHandler } from '../../server/http/problem.ts';
-import { requestId } from '../../server/http/request-context.ts';
+import { beginRequest } from '../../server/http/request-context.ts';
 import { makeRequestLog } from '../../server/http/request-log.ts';
-import { makeRequestMetrics } from './request-metrics.ts';
-import { apiHeaders, securityHeaders } from './response-headers.ts';
+import { targetOf } from '../../server/http/request/target.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
+import { makeRouter, passes, type RouterDeps } from './mount.ts';
+import { countRequest } from './request-metrics.ts';
+import { setHeaders } from './response-headers.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
   allowedHosts?: readonly string[] | null;
-  logger: Logger;
 }
 
-/** The public port, in the order in which a request meets it. */
-export function makePublicApp({ allowedHosts = null, logger, ...routes }: PublicAppDeps): Express {
-  const { metrics } = routes;
-  const app = makeExpress();
-  app.use(requestId, apiHeaders, securityHeaders, makeRequestLog({ logger }), makeRequestMetrics({ metrics }));
-  app.use([boundUnreadBody, ...hostChecks(allowedHosts), makeRouter(routes)]);
-  app.use(makeProblemHandler({ logger, metrics }));
-  return app;
+/**
+ * The public port, in the order in which a request meets it. What does not wait happens in the call of the listener, up to
+ * the identity; every failure is answered by the one error exit.
+ */
+export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): RequestListener {
+  const { logger, metrics } = deps;
+  const checks = hostChecks(allowedHosts);
+  const route = makeRouter(deps);
+  const fail = makeProblemHandler({ logger, metrics });
+  const log = makeRequestLog({ logger });
+
+  function onClose(this: ServerResponse): void {
+    log(this);
+    countRequest(metrics, this);
+  }
+
+  const serve = async (...[req, res]: Parameters<RequestListener>): Promise<void> => {
+    const target = targetOf(req.url ?? '');
+    try {
+      beginRequest(req, res);
+      setHeaders(res, target.path);
+      res.on('close', onClose);
+      boundUnreadBody(req, res);
+      for (const check of checks) await passes(check, req, res);
+      await route(req, res, target);
+    } catch (error) {
+      fail(error, req, res);
+    }
+  };
+  return (req, res) => void serve(req, res);
 }

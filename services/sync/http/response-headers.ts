@@ -1,18 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
 
 /** Version of the wire contract; changes inside a version only add. */
 const API_VERSION = '1';
-
-/** What every answer carries, errors included (CONTRACT.md, "Conventions"). */
-export const apiHeaders: RequestHandler = (req, res, next) => {
-  res.setHeader('X-Api-Version', API_VERSION);
-  if (req.path === '/api' || req.path.startsWith('/api/')) res.setHeader('Cache-Control', 'no-store');
-  next();
-};
 
 /**
  * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then
@@ -46,8 +38,14 @@ function readSecurityHeaders(): [string, string][] {
 
 const SECURITY_HEADERS = readSecurityHeaders();
 
-export const securityHeaders: RequestHandler = (_req, res, next) => {
-  res.removeHeader('X-Powered-By');
+/** What every answer carries, errors included (CONTRACT.md, "Conventions"). */
+export function setVersion(res: ServerResponse): void {
+  res.setHeader('X-Api-Version', API_VERSION);
+}
+
+/** What every answer of the public port carries, errors included. */
+export function setHeaders(res: ServerResponse, path: string): void {
+  setVersion(res);
+  if (path === '/api' || path.startsWith('/api/')) res.setHeader('Cache-Control', 'no-store');
   for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
-  next();
-};
+}

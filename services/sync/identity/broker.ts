@@ -8,7 +8,7 @@ import { callerOf } from './asserted.ts';
 import { ALGORITHMS } from './assertion.ts';
 import { accountOf, type Caller } from './caller.ts';
 import { type Shown, shownBy } from './credentials.ts';
-import type { AskedOf, Identity } from './identity.ts';
+import type { Identity } from './identity.ts';
 import type { StrangerLimit } from './stranger-limit.ts';
 
 /** The broker's clock is the store's, and it has the last word; this only keeps what is long over from asking. */
@@ -50,8 +50,10 @@ const isAway = (error: unknown): boolean => error instanceof BatonError && error
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '');
 
+type Params = Readonly<Record<string, unknown>>;
+
 /** Whether the request of a route that can end one's own session does no more than that, for this device. */
-const endsOnly = (deviceId: string, { params = {} }: AskedOf): boolean =>
+const endsOnly = (deviceId: string, params: Params): boolean =>
   params['device_id'] === undefined || params['device_id'] === deviceId;
 
 /** Of one that was shown; who shows none is told to sign in. */
@@ -116,14 +118,14 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
    * Whose token it is its signature says, and only the broker whether its session is still live. To end that very session
    * the first is enough: signing out must not wait for a broker that is away. Throws `otherwise` for all else.
    */
-  const leaving = async (token: string, req: AskedOf, otherwise: unknown): Promise<Caller> => {
+  const leaving = async (token: string, params: Params, otherwise: unknown): Promise<Caller> => {
     const { sub, meta, scope } = await claimsOf(token, parts);
-    if (text(meta) === '' || !endsOnly(text(meta), req)) throw otherwise;
+    if (text(meta) === '' || !endsOnly(text(meta), params)) throw otherwise;
     return callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
   };
 
   return {
-    async identify(req, route) {
+    async identify(req, route, params = {}) {
       const shown = shownBy(req, cookieName);
       if (shown === null) throw new BatonError('unauthenticated');
       // A token and a credential cannot have the same text: only one of them begins with `v1.`.
@@ -132,7 +134,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
       );
       return asked.catch((error: unknown) => {
         if (!route.endsOwn || !isAway(error) || !('access_token' in shown)) throw error;
-        return leaving(shown.access_token, req, error);
+        return leaving(shown.access_token, params, error);
       });
     },
     restoreRow: () => Promise.resolve(false),

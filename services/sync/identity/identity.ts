@@ -2,16 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Route } from '../../../shared/contract/route.ts';
 import type { Caller } from './caller.ts';
 
-/** A request, with the parameters of its path where it has reached a route. */
-export type AskedOf = IncomingMessage & { readonly params?: Readonly<Record<string, unknown>> };
-
 /** Where callers come from: one of the modes of `APP_IDENTITY`. */
 export interface Identity {
   /**
-   * Who sent this request. Only the headers of the mode in force are looked at.
+   * Who sent this request, with the parameters of its path. Only the headers of the mode in force are looked at.
    * @throws unauthenticated, untrusted_edge, invalid_request (an identity header twice or as an underscore twin)
    */
-  identify(req: AskedOf, route: Route): Promise<Caller>;
+  identify(req: IncomingMessage, route: Route, params?: Readonly<Record<string, unknown>>): Promise<Caller>;
   /** Called when a caller's device turned out to have no row. True: there is one now, try again. */
   restoreRow(caller: Caller): Promise<boolean>;
 }

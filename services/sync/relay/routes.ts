@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/relay.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import { type Caller, deviceCallerOf } from '../identity/caller.ts';
@@ -18,9 +18,10 @@ function askedOf(caller: Caller, { transfer_id: transferId, index }: FileParams)
 }
 
 /** Before anything can be refused, so that refusals say it too. */
-const sendVersion = (res: Response) => res.setHeader('Upload-Draft-Interop-Version', UPLOAD_DRAFT_INTEROP_VERSION);
+const sendVersion = (res: ServerResponse) =>
+  res.setHeader('Upload-Draft-Interop-Version', UPLOAD_DRAFT_INTEROP_VERSION);
 
-function sendProgress(res: Response, { end, size }: { end: number; size: number }): void {
+function sendProgress(res: ServerResponse, { end, size }: { end: number; size: number }): void {
   res.setHeader('Upload-Offset', end);
   res.setHeader('Upload-Complete', end === size ? '?1' : '?0');
 }
@@ -28,8 +29,8 @@ function sendProgress(res: Response, { end, size }: { end: number; size: number 
 interface AppendCall {
   caller: Caller;
   params: FileParams & { generation: number };
-  req: Request;
-  res: Response;
+  req: IncomingMessage;
+  res: ServerResponse;
 }
 
 async function append(relay: Relay, { caller, params, req, res }: AppendCall) {

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import type { Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BatonError, type ErrorCode } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { signinRoutes } from '../../../shared/contract/signin.ts';
@@ -39,7 +38,7 @@ function pollSecretOf(req: IncomingMessage): string {
   throw new BatonError('poll_secret_required');
 }
 
-function show(res: Response, status: number, html: string): null {
+function show(res: ServerResponse, status: number, html: string): null {
   res.statusCode = status;
   res.setHeader('Content-Type', 'text/html; charset=utf-8');
   res.setHeader('Cache-Control', 'no-store');
@@ -49,7 +48,7 @@ function show(res: Response, status: number, html: string): null {
 }
 
 /** Shows a refusal as a page. Other errors go to the error exit. */
-async function orExplain(res: Response, work: () => Promise<null>): Promise<null> {
+async function orExplain(res: ServerResponse, work: () => Promise<null>): Promise<null> {
   try {
     return await work();
   } catch (error) {

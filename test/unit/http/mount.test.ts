@@ -3,6 +3,7 @@ import type { Call, Handlers } from '../../../services/sync/http/handler.ts';
 import { makeRouter } from '../../../services/sync/http/mount.ts';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
+import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
@@ -50,6 +51,7 @@ describe('starting', () => {
       requireRow: () => Promise.resolve(),
       disabled: new Set(),
       metrics: makeMetrics({ version: 'test' }),
+      logger: makeLogger({ level: 'silent', server: 'test' }),
     });
   const all = Object.fromEntries(Object.keys(ROUTES).map((name) => [name, () => null])) as unknown as Handlers;
 
@@ -153,7 +155,7 @@ describe('the chain', () => {
 
   test('the limiter of sign-in sees every path under its prefix, known or not', async () => {
     const seen: string[] = [];
-    const { app } = publicApp({ auth: (req, _res, next) => (seen.push(req.originalUrl), next()) });
+    const { app } = publicApp({ auth: (req, _res, next) => (seen.push(req.url ?? ''), next()) });
     await request(app).get('/api/auth/nothing').expect(404);
     await request(app).get('/api/me').set(ALICE).expect(200);
     expect(seen).toEqual(['/api/auth/nothing']);

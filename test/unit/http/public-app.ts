@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import { type AccountQueue, makeAccountQueue } from '../../../services/sync/http/limits/account-queue.ts';
 import { makeDocumentHandlers } from '../../../services/sync/http/documents/documents.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
@@ -8,6 +7,7 @@ import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
 import { makeReferenceFiles } from '../../../services/sync/http/documents/reference/files.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
+import type { Middleware } from '../../../services/server/http/middleware.ts';
 import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
@@ -25,7 +25,7 @@ export const ALICE = { 'X-Dev-User': 'alice', 'X-Dev-Device': 'laptop-01' };
 interface Parts {
   handlers?: Partial<Handlers>;
   identity?: Identity;
-  auth?: RequestHandler;
+  auth?: Middleware;
   accountQueue?: AccountQueue;
   /** `APP_RATE_LIMIT_SCALE`; 0, the default, is off. */
   rateScale?: number;
@@ -56,7 +56,7 @@ export function publicApp(parts: Parts = {}) {
     { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
   const metrics = makeMetrics({ version: 'test' });
-  const pass: RequestHandler = (_req, _res, next) => next();
+  const pass: Middleware = (_req, _res, next) => next();
   const app = makePublicApp({
     handlers: handlersWith(parts),
     identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve(), isRevoked: () => false }),

@@ -3,18 +3,13 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
-/** A response, as far as a stream uses it, and what its client reads. */
+/** A connection, as far as a stream uses it, and what its client reads. */
 export class Client extends EventEmitter {
   text = '';
   writableLength = 0;
-  headersSent = false;
   destroyed = false;
   /** It takes what is written. Else nothing until `drain`. */
   reads = true;
-
-  writeHead(): void {
-    this.headersSent = true;
-  }
 
   write(chunk: Buffer): boolean {
     this.text += String(chunk);
@@ -22,17 +17,21 @@ export class Client extends EventEmitter {
     return this.reads;
   }
 
-  end(chunk: Buffer): void {
-    this.write(chunk);
+  destroySoon(): void {
     this.emit('close');
   }
+
+  cork(): void {}
+  uncork(): void {}
 
   destroy(): void {
     this.destroyed = true;
   }
 
   get response(): ServerResponse {
-    return this as unknown as ServerResponse;
+    const pass = (): void => undefined;
+    const head = { removeHeader: pass, writeHead: pass, flushHeaders: pass, detachSocket: pass, emit: pass };
+    return { req: {}, socket: this, ...head } as unknown as ServerResponse;
   }
 }
 

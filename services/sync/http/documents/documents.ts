@@ -1,4 +1,4 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import type { documentRoutes } from '../../../../shared/contract/documents.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../handler.ts';
@@ -10,7 +10,7 @@ import { referencePage } from './reference/page.ts';
 
 export type Health = 'ok' | 'draining' | 'store_unavailable';
 
-const DOCUMENT_HEADERS = { html: 'text/html; charset=utf-8', json: 'application/json; charset=utf-8' };
+const TYPES = { html: 'text/html; charset=utf-8', json: 'application/json; charset=utf-8', icon: 'image/x-icon' };
 
 interface DocumentParts {
   health: () => Health;
@@ -26,9 +26,10 @@ export function makeDocumentHandlers({
   let openApi: string | null = null;
   const home = homePage();
   const icon = makeIcon();
-  const write = (res: Response, kind: keyof typeof DOCUMENT_HEADERS, text: string): null => {
-    res.setHeader('Content-Type', DOCUMENT_HEADERS[kind]);
-    res.send(text);
+  const write = (res: ServerResponse, kind: keyof typeof TYPES, content: string | Buffer): null => {
+    res.setHeader('Content-Type', TYPES[kind]);
+    res.setHeader('Content-Length', Buffer.byteLength(content));
+    res.end(content);
     return null;
   };
   return {
@@ -51,8 +52,7 @@ export function makeDocumentHandlers({
     getHome: ({ res }) => write(res, 'html', home),
     getIcon({ res }) {
       res.setHeader('Cache-Control', 'public, max-age=86400');
-      res.type('image/x-icon').send(icon);
-      return null;
+      return write(res, 'icon', icon);
     },
     getHealth() {
       const state = health();

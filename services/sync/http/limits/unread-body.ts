@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** How long the rest of a body is still read after its answer, so that its sender gets to see the answer. */
 const LINGER_MS = 2_000;
@@ -8,17 +8,17 @@ const LINGER_MS = 2_000;
  * then the connection is cut. It may be gigabytes, or a byte now and then for as long as the sender likes. Whose body
  * ends in time keeps the connection.
  */
-export const boundUnreadBody: RequestHandler = (req, res, next) => {
+export function boundUnreadBody(req: IncomingMessage, res: ServerResponse): void {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
-  if (length !== '0' || coding !== undefined) {
-    res.once('finish', () => {
-      if (req.complete) return;
-      const { socket } = req;
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-      req.once('close', () => clearTimeout(timer));
-      // Whoever began to read the body and gave up has paused it.
-      req.on('data', () => undefined).resume();
-    });
-  }
-  next();
-};
+  if (length !== '0' || coding !== undefined) res.on('finish', bound);
+}
+
+function bound(this: ServerResponse): void {
+  const { req } = this;
+  if (req.complete) return;
+  const { socket } = req;
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  req.once('close', () => clearTimeout(timer));
+  // Whoever began to read the body and gave up has paused it.
+  req.on('data', () => undefined).resume();
+}

@@ -80,9 +80,11 @@ export class Opening {
     if (closing.isDraining || streams.size >= maxStreams) {
       return stream.end(closing.isDraining ? 'draining' : 'busy', spreadRetryMs(1_000, 5_000));
     }
-    res.on('close', () => closing.close(stream));
-    // Presence that came while the socket was full was not written, and nobody else would ask again.
-    res.on('drain', () => stream.state.isLive && onDrained(stream));
+    stream.socket.listen({
+      onClose: () => closing.close(stream),
+      // Presence that came while the socket was full was not written, and nobody else would ask again.
+      onDrain: () => stream.state.isLive && onDrained(stream),
+    });
     // Before the attach is sent: an event between the attach and its answer must find the stream.
     streams.add(stream);
     await this.#attach(stream, isMalformed);

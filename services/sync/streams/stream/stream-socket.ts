@@ -1,4 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { takeConnection } from '../../../server/http/take-connection.ts';
 import { traceOpening } from '../../../server/telemetry/trace-points.ts';
 
 /** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
@@ -8,12 +11,28 @@ const MAX_STALLED_MS = 30_000;
 /** How long a client may take to receive the last frame. */
 const FAREWELL_MS = 5_000;
 
+const HEAD = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+/** What happens to a connection that a stream has, or is about to have. */
+interface SocketListener {
+  onClose: () => void;
+  /** It can be written to again. */
+  onDrain: () => void;
+}
+
 /**
  * The bytes of one stream: writes, and what is known of a client that does not take them. It knows nothing of what they
  * mean. After `farewell` or `release` nothing more is written.
  */
 export class StreamSocket {
-  readonly #res: ServerResponse;
+  readonly #socket: Socket;
+  /** Until the head was sent. */
+  #res: ServerResponse | null;
+  #listener: SocketListener | null = null;
   #blocked = false;
   /** Since when nothing was taken; 0: nothing is waiting. */
   #stalledAtMs = 0;
@@ -23,14 +42,24 @@ export class StreamSocket {
   #lastWriteMs = 0;
 
   constructor(res: ServerResponse) {
+    if (res.socket === null) throw new BatonError('invalid_request', 'An event stream wants a connection of its own');
     this.#res = res;
-    res.on('drain', () => {
-      this.#blocked = false;
-      this.#stalledAtMs = 0;
-    });
-    // A reset connection: `close` follows and says all there is to say.
-    res.on('error', () => undefined);
+    this.#socket = res.socket;
+    this.#socket.on('drain', this.#onDrain).on('close', this.#onClose);
   }
+
+  /** Who is told. */
+  listen(listener: SocketListener): void {
+    this.#listener = listener;
+  }
+
+  readonly #onDrain = (): void => {
+    this.#blocked = false;
+    this.#stalledAtMs = 0;
+    this.#listener?.onDrain();
+  };
+
+  readonly #onClose = (): void => this.#listener?.onClose();
 
   /** Nothing more can be written: the last frame is on its way, or the socket is no longer the stream's. */
   get isOver(): boolean {
@@ -44,7 +73,7 @@ export class StreamSocket {
 
   /** Bytes that the client has not taken yet. */
   get bufferedBytes(): number {
-    return this.#res.writableLength;
+    return this.#socket.writableLength;
   }
 
   /** When a frame was written last. */
@@ -54,13 +83,10 @@ export class StreamSocket {
 
   /** Sends the response head at once, so that proxies and clients know the stream is up. */
   start(): void {
-    if (this.#res.headersSent) return;
-    this.#res.writeHead(200, {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store, no-transform',
-      'X-Accel-Buffering': 'no',
-    });
+    if (this.#res === null) return;
+    takeConnection(this.#res, HEAD);
     traceOpening(this.#res);
+    this.#res = null;
   }
 
   /**
@@ -70,7 +96,7 @@ export class StreamSocket {
   write(chunk: Buffer, nowMs = performance.now()): boolean {
     if (this.isOver) return false;
     this.#lastWriteMs = nowMs;
-    if (this.#res.write(chunk)) return true;
+    if (this.#socket.write(chunk)) return true;
     this.#blocked = true;
     this.#stalledAtMs ||= nowMs;
     return false;
@@ -79,15 +105,15 @@ export class StreamSocket {
   /** Resolves when the socket takes more, to false when it is over instead: a sleeping laptop sends neither for long. */
   async whenWritable(): Promise<boolean> {
     if (this.isOver || !this.#blocked) return !this.isOver;
-    const res = this.#res;
+    const socket = this.#socket;
     await new Promise<void>((resolve) => {
       const done = () => {
-        res.off('drain', done);
-        res.off('close', done);
+        socket.off('drain', done);
+        socket.off('close', done);
         resolve();
       };
-      res.on('drain', done);
-      res.on('close', done);
+      socket.on('drain', done);
+      socket.on('close', done);
     });
     return !this.isOver;
   }
@@ -108,16 +134,19 @@ export class StreamSocket {
     if (this.isOver) return;
     this.start();
     this.#farewellAtMs = performance.now();
-    this.#res.end(chunk);
+    this.#socket.write(chunk);
+    this.#socket.destroySoon();
   }
 
-  /** The response has closed, or somebody else answers it. */
+  /** The connection has closed, or somebody else answers the request. */
   release(): void {
     this.#released = true;
+    this.#socket.off('drain', this.#onDrain).off('close', this.#onClose);
+    if (this.#res === null) this.#socket.destroy();
   }
 
   /** Cuts the connection, with what its client has not taken. */
   destroy(): void {
-    this.#res.destroy();
+    this.#socket.destroy();
   }
 }

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
 import type { ReconnectReason } from '../../../../shared/contract/stream.ts';
+import { randomId } from '../../../server/random-id.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { Attaches } from './attaches.ts';
 import { frame, reconnectFrame } from './frames.ts';
@@ -26,7 +26,7 @@ interface StreamParts {
 /** One subscriber: a client's socket, where it stands in the log of its account, and what it is doing. */
 export class Stream {
   /** Never used again, so a row marked closed stays closed. */
-  readonly id = randomBytes(9).toString('base64url');
+  readonly id = randomId(9);
   readonly caller: Caller;
   readonly account: string;
   readonly device: string;

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Request, Response } from 'express';
+import { pipeline } from 'node:stream/promises';
 import { BatonError } from '../../../../../shared/contract/errors.ts';
+import { acceptsGzip } from '../../../../server/http/accepts.ts';
 
 /** Where the build puts the files, from the place of this module in dist/. */
 const FOLDER = new URL('../../../../../reference/', import.meta.url);
@@ -30,23 +31,21 @@ export function makeReferenceFiles(folder: URL = FOLDER) {
     /** Served name of each file. @throws when the build did not make them */
     names,
     /** Sends one, compressed when that is welcome. @throws not_found */
-    async send(file: string, req: Request, res: Response): Promise<void> {
+    async send(file: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
       const served = Object.values(await names());
       if (!served.includes(file)) throw new BatonError('not_found');
       const type = TYPES[extname(file)] ?? 'application/octet-stream';
       const isSmaller = served.includes(`${file}.gz`);
-      const zipped = isSmaller && req.acceptsEncodings('gzip') === 'gzip';
+      const zipped = isSmaller && acceptsGzip(req);
       res.setHeader('Content-Type', type);
       res.setHeader('Cache-Control', KEPT);
       if (isSmaller) res.setHeader('Vary', 'Accept-Encoding');
       if (zipped) res.setHeader('Content-Encoding', 'gzip');
-      const options = { root: fileURLToPath(folder), cacheControl: false, lastModified: false, acceptRanges: false };
+      const content = await open(new URL(zipped ? `${file}.gz` : file, folder));
+      res.setHeader('Content-Length', (await content.stat()).size);
       // An answer that began is over when its receiver goes; what fails before that is an error like any other.
-      await new Promise<void>((resolve, reject) => {
-        res.sendFile(zipped ? `${file}.gz` : file, options, (error?: Error) => {
-          if (error && !res.headersSent && !res.destroyed) reject(error);
-          else resolve();
-        });
+      await pipeline(content.createReadStream(), res).catch((error: unknown) => {
+        if (!res.headersSent && !res.destroyed) throw error;
       });
     },
   };
