@@ -44,8 +44,16 @@ export interface BatonClientOptions {
   liveName?: string;
   /** Makes digests; default in JavaScript. `sha256` of `@baton/client/node` is several times as fast. */
   sha256?: () => Hash;
+  /** Files go from device to device where that is possible: `peerToPeer()` of `@baton/client/peer-to-peer`. */
+  peerToPeer?: PeerToPeer;
   /** Resume behind this event, as `lastEventId` gave it. */
   lastEventId?: string;
+}
+
+/** Made by `peerToPeer` of `@baton/client/peer-to-peer`. */
+export interface PeerToPeer {
+  /** For the library itself. */
+  readonly kind: 'peer-to-peer';
 }
 
 export interface Hash {
@@ -225,6 +233,8 @@ export interface SendSettings extends CallSettings {
   digest?: boolean;
   /** Files under way at a time; default 4, at most 8. */
   concurrency?: number;
+  /** False: by the relay alone, also where the client has `peerToPeer`. */
+  direct?: boolean;
 }
 
 /** At most ten times a second, and once at the end. */
@@ -237,8 +247,8 @@ export interface Progress {
   readonly bytesPerSecond: number;
   /** Null: it cannot be told. */
   readonly secondsLeft: number | null;
-  /** What the bytes go by at this moment; null before the first. */
-  readonly path: 'relay' | null;
+  /** What the bytes go by at this moment: from device to device, or through the service. Null before the first. */
+  readonly path: 'direct' | 'relay' | null;
   readonly isPaused: boolean;
 }
 
@@ -272,6 +282,13 @@ export interface OutgoingTransfer extends RunningTransfer {
   readonly uploaded: Promise<void>;
 }
 
+export interface AcceptSettings extends CallSettings {
+  /** Files under way at a time; default 4, at most 8. */
+  concurrency?: number;
+  /** False: by the relay alone, also where the client has `peerToPeer`. */
+  direct?: boolean;
+}
+
 export interface IncomingTransfer {
   readonly id: string;
   /** With its files, however many. */
@@ -279,6 +296,6 @@ export interface IncomingTransfer {
   /** True: this device has accepted it before. `accept` goes on with it. */
   readonly isAccepted: boolean;
   /** Takes the files. `settings.signal` stops it as `close` does: it can be gone on with. */
-  accept(open: OpenSink, settings?: CallSettings & { concurrency?: number }): RunningTransfer;
+  accept(open: OpenSink, settings?: AcceptSettings): RunningTransfer;
   reject(settings?: CallSettings): Promise<void>;
 }

@@ -21,6 +21,9 @@ const PIECE = {
 /** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
 const ROOM_MS = { usual: 1_000, soon: 50 };
 
+/** A receiver that has some of a file by another way says so at once; an old service does not hear it. */
+const SETTLE_MS = { atMost: 4_000, between: 400 };
+
 const roomAfterMs = ({ retryAfterMs }: BatonClientError): number =>
   retryAfterMs !== null && retryAfterMs > ROOM_MS.usual ? retryAfterMs : ROOM_MS.soon;
 
@@ -37,8 +40,13 @@ export interface RelaySender {
   readonly uploaded: Promise<void>;
   /** The service tells where a file goes on. */
   rewind(index: number, url: string, offset: number): void;
-  /** Begins, or goes on after the bytes went another way. */
-  begin(): void;
+  /**
+   * Begins, or goes on after the bytes went another way. Of the files in `unsettled` the receiver may have more than is known
+   * here: it is waited for what it says. Resolves when the relay is in use, and is no error when it cannot be.
+   */
+  begin(unsettled?: readonly number[]): Promise<void>;
+  /** The receiver has a file whole, by another way. */
+  stored(index: number): void;
   /** What is under way may have been lost with the network: it is asked how far it came. */
   nudge(): void;
 }
@@ -61,6 +69,10 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const { signal, meter } = run;
   const params = { transfer_id: run.id };
   const places = new Map<number, Place>();
+  const stored = new Set<number>();
+  /** Where these stood when the relay was taken. */
+  const unsettled = new Map<number, string>();
+  let settledAtMs = 0;
   let pieceBytes = PIECE.firstBytes;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
@@ -79,8 +91,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   function moveTo(index: number, url: string, offset: number): void {
     const place = placeOf(index);
     place.url = url;
-    place.offset = offset;
-    meter.file(index, offset);
+    place.offset = stored.has(index) ? (sources[index]?.size ?? 0) : offset;
+    // While it goes another way that is how far it is.
+    if (isInUse() && !unsettled.has(index)) meter.file(index, place.offset);
   }
 
   function note({ uploads = [] }: Pick<Transfer, 'uploads'>): void {
@@ -111,6 +124,19 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     }
   }
 
+  /** What the receiver has by another way it tells the service, which says where to go on. That may not come. */
+  async function settle(index: number): Promise<void> {
+    const before = unsettled.get(index);
+    const stands = () => `${placeOf(index).url} ${placeOf(index).offset}`;
+    while (stands() === before && !stored.has(index) && clock.now() < settledAtMs) {
+      await new Promise<void>((resolve) => void clock.after(SETTLE_MS.between, resolve));
+      signal.throwIfAborted();
+      if (stands() === before) note(await run.insist(() => run.refresh()));
+    }
+    unsettled.delete(index);
+    meter.file(index, placeOf(index).offset);
+  }
+
   function adapt(bytes: number, ms: number): void {
     if (ms > PIECE.slowMs) pieceBytes = Math.max(PIECE.leastBytes, pieceBytes >> 1);
     else if (ms < PIECE.fastMs && bytes === pieceBytes) pieceBytes = Math.min(PIECE.mostBytes, 2 * pieceBytes);
@@ -120,7 +146,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     const place = placeOf(index);
     const { url, offset } = place;
     const bytes = await pieces.at(offset, pieceBytes);
-    if (place.url !== url || place.offset !== offset) return;
+    if (place.url !== url || place.offset !== offset || !isInUse()) return;
+    meter.path('relay');
     const attempt = new AbortController();
     place.attempt = attempt;
     const startedAt = clock.now();
@@ -163,7 +190,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       while (placeOf(index).offset < source.size) {
         await run.unpaused();
         await run.until(isInUse);
-        const { url } = placeOf(index);
+        if (unsettled.has(index)) await settle(index);
+        const { url, offset } = placeOf(index);
+        if (stored.has(index) || offset >= source.size) break;
         try {
           await sendPiece(index, pieces, source.size);
           failures = 0;
@@ -187,14 +216,32 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     onFailed: (error) => void run.fail(failureOf(error)),
   });
 
-  let begun: Promise<void> | null = null;
+  let begun: Promise<void> = Promise.resolve();
+  let isFirst = true;
+
+  async function begin(ways: readonly number[]): Promise<void> {
+    try {
+      for (const index of ways) unsettled.set(index, `${placeOf(index).url} ${placeOf(index).offset}`);
+      settledAtMs = clock.now() + SETTLE_MS.atMost;
+      await locate();
+      settledAtMs = clock.now() + SETTLE_MS.atMost;
+      if (isFirst) queue.pump();
+      isFirst = false;
+    } catch (error) {
+      await run.fail(failureOf(error));
+    }
+  }
+
   return {
     uploaded,
-    begin() {
-      begun ??= locate().then(queue.pump, (error: unknown) => run.fail(failureOf(error)));
+    begin(ways = []) {
+      begun = begun.then(() => begin(ways));
+      return begun;
     },
+    stored: (index) => void stored.add(index),
     rewind(index, url, offset) {
       if (sources[index] === undefined) return;
+      stored.delete(index);
       const place = placeOf(index);
       moveTo(index, url, offset);
       place.attempt?.abort();

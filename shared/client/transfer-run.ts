@@ -34,6 +34,8 @@ export interface Run {
   backOff(failures: number, atLeastMs?: number | null): Promise<void>;
   /** Something has changed: who waits tries now. */
   nudge(): void;
+  /** What `until` asks may be so now. */
+  wake(): void;
   /** Repeats a call that can be repeated until it is answered. */
   insist<T>(work: () => Promise<T>): Promise<T>;
   /** It does not go on here; the other side is not told. */
@@ -182,7 +184,7 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
   }
 
   return {
-    ...{ id, meter, signal, done, update, refresh, backOff, nudge, insist, stop, fail },
+    ...{ id, meter, signal, done, update, refresh, backOff, nudge, wake, insist, stop, fail },
     get transfer() {
       return transfer;
     },
