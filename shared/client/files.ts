@@ -14,6 +14,16 @@ export interface FileSource {
   readonly replayable: boolean;
   /** Its bytes from `offset` on. Called again when the other side has to have something once more. */
   open(offset: number, signal: AbortSignal): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
+  /** In place of `open`, where it can be read from anywhere into memory that is used again. */
+  reader?(): Promise<BlockReader>;
+}
+
+/** Reads a source block by block. */
+export interface BlockReader {
+  /** Reads from `offset` on into `into`; how many bytes, 0 at the end. */
+  read(offset: number, into: Uint8Array<ArrayBuffer>): Promise<number>;
+  /** Frees what it holds, once what is being read has been. */
+  close(): Promise<void>;
 }
 
 /** Where a file that is received goes. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Hash } from './api.ts';
-import type { FileSource } from './files.ts';
+import type { BlockReader, FileSource } from './files.ts';
 import { streamSource } from './sources.ts';
 
 /** As large as a disk likes, and small beside the piece that is sent. */
@@ -19,6 +19,14 @@ export function sha256(): Hash {
   return { update: (bytes) => hash.update(bytes), hex: () => hash.digest('hex') };
 }
 
+async function blocksOf(path: string): Promise<BlockReader> {
+  const file = await open(path);
+  return {
+    read: async (offset, into) => (await file.read(into, 0, into.length, offset)).bytesRead,
+    close: () => file.close(),
+  };
+}
+
 /** A file. `name`: what the receiver is told, its own last part unless given. */
 export async function fileSource(path: string, about: { name?: string; type?: string } = {}): Promise<FileSource> {
   const found = await stat(path);
@@ -29,6 +37,7 @@ export async function fileSource(path: string, about: { name?: string; type?: st
     ...{ name, size, replayable: true },
     ...(type !== undefined && { type }),
     open: (offset) => toWeb(createReadStream(path, { start: offset, highWaterMark: READ_BYTES })),
+    reader: () => blocksOf(path),
   };
 }
 

@@ -47,11 +47,15 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
     if (!isOver && channel.readyState === 'open') channel.send(JSON.stringify(word));
   }
 
+  /** Whoever wanted it asks another way from where it is: what is being taken now counts. */
+  function rejectAll(): void {
+    for (const one of wanted.splice(0)) one.reject(closed());
+  }
+
   function end(): void {
-    if (isOver) return;
     isOver = true;
     waiting.length = 0;
-    for (const one of wanted.splice(0)) one.reject(closed());
+    if (!isTaking) rejectAll();
   }
 
   async function takeOne({ of, bytes }: { of: Fetching; bytes: Uint8Array }): Promise<void> {
@@ -84,6 +88,7 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
       }
     }
     isTaking = false;
+    if (isOver) rejectAll();
   }
 
   /** False: an honest sender does not send this now. */

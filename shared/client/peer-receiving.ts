@@ -10,22 +10,17 @@ const MOST_ATTEMPTS = 24;
 /** The receiver's side of the path from device to device: it answers, and asks for its files while the path is open. */
 export function makePeerReceiving(
   policy: PeerPolicy,
-  { run, caller, clock, tell, onOpen, onProblem }: PeerReceivingParts,
+  { run, caller, clock, tell, onOpen }: PeerReceivingParts,
 ): PeerReceiving {
   const signaller = makeSignaller(policy, { run, caller, toId: run.transfer.sender.device_id });
-  const params = { transfer_id: run.id };
   let link: PeerLink | null = null;
   let fetcher: Fetcher | null = null;
   let attempts = 0;
   let isRefused = !canConnect();
 
   function opened(channel: RTCDataChannel, mine: PeerLink): void {
+    // That the path is open its sender tells the service: said by both, it could be said after the path was lost.
     fetcher = fetchFiles({ channel, run, onMisbehaved: () => mine.close('misbehaved') });
-    caller
-      .call('p2pTransfer', { params, signal: run.signal })
-      .then(({ body }) => run.update(body.transfer))
-      // Its sender says the same.
-      .catch((error: unknown) => (run.signal.aborted ? undefined : onProblem(error)));
     run.wake();
     onOpen();
   }

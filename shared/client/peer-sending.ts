@@ -30,13 +30,21 @@ export function makePeerSending(
   let attempts = 0;
   let isRefused = !canConnect();
   let cancelEarly = () => {};
-  let arming: Promise<void> = Promise.resolve();
+  /** One after the other: what is said last of the way in use is what counts. */
+  let saying: Promise<unknown> = Promise.resolve();
 
   function takeRelay(): void {
     cancelEarly();
     if (run.signal.aborted) return;
-    arming = relay.begin([...open]);
+    const ways = [...open];
     open.clear();
+    saying = saying.then(() => relay.begin(ways));
+  }
+
+  async function sayOpen(mine: PeerLink): Promise<void> {
+    if (!mine.isOpen) return;
+    const { body } = await run.insist(() => caller.call('p2pTransfer', { params, signal: run.signal }));
+    run.update(body.transfer);
   }
 
   function armRelay(ms: number): void {
@@ -46,12 +54,7 @@ export function makePeerSending(
 
   function onOpen(channel: RTCDataChannel, messageBytes: number, mine: PeerLink, signal: AbortSignal): void {
     cancelEarly();
-    const say = () => run.insist(() => caller.call('p2pTransfer', { params, signal: run.signal }));
-    // Behind a request for the relay that is under way: the last word is the one that counts.
-    arming
-      .then(say)
-      .then(({ body }) => run.update(body.transfer))
-      .catch(onProblem);
+    saying = saying.then(() => sayOpen(mine)).catch(onProblem);
     relay.nudge();
     serveFiles({
       ...{ channel, messageBytes, run, sources, signal },

@@ -13,19 +13,24 @@ import type { Transfer } from './wire.ts';
 const PIECE = {
   firstBytes: 512 * 1024,
   leastBytes: 64 * 1024,
-  mostBytes: 8 * 1024 * 1024,
+  mostBytes: 4 * 1024 * 1024,
   fastMs: 1_000,
   slowMs: 4_000,
 };
 
-/** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
-const ROOM_MS = { usual: 1_000, soon: 50 };
+/**
+ * Small files wait for those before them to be fetched, which takes milliseconds, and not the second that every refusal asks
+ * for; longer and longer where nobody fetches.
+ */
+const ROOM_MS = { usual: 1_000, soon: 10, late: 500 };
 
 /** A receiver that has some of a file by another way says so at once; an old service does not hear it. */
 const SETTLE_MS = { atMost: 4_000, between: 400 };
 
-const roomAfterMs = ({ retryAfterMs }: BatonClientError): number =>
-  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual ? retryAfterMs : ROOM_MS.soon;
+const roomAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
+  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual
+    ? retryAfterMs
+    : Math.min(ROOM_MS.late, ROOM_MS.soon * 1.5 ** failures);
 
 /** Where the upload of a file goes on. */
 interface Place {
@@ -118,7 +123,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const offset = await look(caller, clock, url, signal);
       if (place.url === url) moveTo(index, url, offset);
     } catch (error) {
-      if (failureOf(error).code !== 'upload_gone') throw error;
+      // A refusal without a body has no code. What the transfer says is as good, and says why not.
+      if (failureOf(error).action === 'retry') throw error;
       const { uploads } = await run.refresh();
       note({ uploads: (uploads ?? []).filter((upload) => upload.index === index) });
     }
@@ -177,7 +183,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const now = await run.refresh();
       if (!hasEnded(now)) await locate();
     }
-    if (error.code === 'relay_busy') return run.backOff(failures, roomAfterMs(error));
+    if (error.code === 'relay_busy') return run.rest(roomAfterMs(error, failures));
     if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
     if (offset === null) await run.insist(() => relocate(index));
   }

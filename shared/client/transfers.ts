@@ -26,7 +26,8 @@ import { hasEnded, makeRun, type Run } from './transfer-run.ts';
 import { waitForReceiver } from './waiting-receiver.ts';
 import type { PresenceEntry, Transfer, TransferPhase } from './wire.ts';
 
-const DEFAULT_CONCURRENCY = 4;
+/** A receiver stores some files while others come. */
+const CONCURRENCY = { sending: 4, receiving: 8 };
 
 interface Parts {
   options: Pick<BatonClientOptions, 'sha256' | 'peerToPeer'>;
@@ -68,8 +69,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   const announced = new Set<string>();
   const makeHash = parts.options.sha256 ?? scriptSha256;
   const peers = (parts.options.peerToPeer as PeerModule | undefined) ?? null;
-  const concurrencyOf = ({ concurrency = DEFAULT_CONCURRENCY }) =>
-    Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
+  const bounded = (concurrency: number) => Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
   const of = (transferId: string) => ({ params: { transfer_id: transferId } });
 
   function runOf(transfer: Transfer, sizes: readonly number[], signal: AbortSignal | undefined): Run {
@@ -123,7 +123,10 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       return state === 'PENDING' && mode === 'relay' && offlineMs === null;
     };
     const shared = { run, caller, clock, sources };
-    const sender = makeRelaySender({ ...shared, isInUse, concurrency: concurrencyOf(settings) });
+    const sender = makeRelaySender({
+      ...{ ...shared, isInUse },
+      concurrency: bounded(settings.concurrency ?? CONCURRENCY.sending),
+    });
     const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
     // The object itself: what it shows is asked of it anew each time.
@@ -176,7 +179,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     let peer: PeerReceiving | null = null;
     const receiver = makeReceiver({
       ...{ run, caller, clock, open, onProblem, peer: () => peer },
-      ...{ sha256: makeHash, concurrency: concurrencyOf(settings) },
+      ...{ sha256: makeHash, concurrency: bounded(settings.concurrency ?? CONCURRENCY.receiving) },
     });
     const side = { run, caller, clock, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     if (settings.direct !== false) peer = peers?.receiving({ ...side, onOpen: receiver.nudge }) ?? null;
