@@ -167,11 +167,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     };
   }
 
-  function accept(
-    transfer: Transfer,
-    open: OpenSink,
-    settings: AcceptSettings,
-  ): RunningTransfer {
+  function accept(transfer: Transfer, open: OpenSink, settings: AcceptSettings): RunningTransfer {
     const known = running.get(transfer.transfer_id);
     if (known !== undefined) return known.handle;
     const sizes = (transfer.files ?? []).map(({ size }) => size);

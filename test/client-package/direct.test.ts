@@ -233,7 +233,12 @@ withChromium.describe('a page whose library goes from device to device', () => {
       await device.progressed(0.01);
       return device.id();
     });
-    const body = { to: 'Phone', transfer_id: id, kind: 'candidate' as const, payload: { candidate: 'x'.repeat(2_000) } };
+    const body = {
+      to: 'Phone',
+      transfer_id: id,
+      kind: 'candidate' as const,
+      payload: { candidate: 'x'.repeat(2_000) },
+    };
     for (let i = 0; i < 300; i += 1) await laptop.on(site.one).call('sendSignal', { body });
     const [sent, received] = await Promise.all([sending, receiving]);
     expectSame(sent, received);

@@ -40,7 +40,9 @@ test('plain JavaScript finds what the README names', async () => {
   const names = (entry: string) => `Object.keys(await import('${entry}')).sort().join(' ')`;
   const entries = ['@baton/client', '@baton/client/node', '@baton/client/peer-to-peer'];
   const text = entries.map((entry) => `console.log(${names(entry)});`).join('');
-  const [main, node, direct] = (await installed.run(process.execPath, ['--input-type=module', '-e', text])).trim().split('\n');
+  const [main, node, direct] = (await installed.run(process.execPath, ['--input-type=module', '-e', text]))
+    .trim()
+    .split('\n');
   const readme = readFileSync(join(installed.folder, 'node_modules/@baton/client/README.md'), 'utf8');
 
   expect(`${main} ${node} ${direct}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
