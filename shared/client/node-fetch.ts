@@ -28,5 +28,5 @@ export const leanFetch: NonNullable<BatonClientOptions['fetch']> = (url, init) =
   const headers = new Headers(init.headers);
   headers.set('Content-Length', String(body.length));
   const sent = { ...init, headers, body: partsOf(body as Uint8Array<ArrayBuffer>), duplex: 'half' };
-  return globalThis.fetch(url, sent as RequestInit);
+  return globalThis.fetch(url, sent);
 };

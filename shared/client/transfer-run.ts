@@ -111,8 +111,8 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
 
   function update(next: Transfer): void {
     if (signal.aborted || next.updated_at < transfer.updated_at) return;
-    const { files, ...rest } = next;
-    transfer = { ...rest, files: files ?? transfer.files ?? [] };
+    const { files, ...others } = next;
+    transfer = { ...others, files: files ?? transfer.files ?? [] };
     if (!hasEnded(transfer)) return wake();
     const reason = endOf(transfer);
     const isDone = transfer.state === 'DONE';
