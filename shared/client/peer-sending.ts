@@ -86,7 +86,8 @@ export function makePeerSending(
     attempts += 1;
     drop();
     const controller = new AbortController();
-    const name = crypto.randomUUID();
+    // Tells attempts apart, and need not be secret: `crypto.randomUUID` is missing where a page came over plain http.
+    const name = `${attempts}-${Math.random().toString(36).slice(2)}`;
     const mine: PeerLink = makePeerLink({
       ...{ clock, attempt: name, isOffering: true, onPhase: tell },
       configuration: signaller.configuration,
@@ -113,7 +114,8 @@ export function makePeerSending(
     if (link?.isOpen) return;
     // What was offered before may have found nobody to take it.
     if (!link?.isAnswered) attempt();
-    armRelay(RELAY_EARLY_MS);
+    // In use before, it goes on at once.
+    armRelay(run.transfer.state === 'RELAY_ACTIVE' ? 0 : RELAY_EARLY_MS);
   }
 
   function onBye({ payload }: Signal): void {
