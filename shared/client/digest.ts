@@ -30,34 +30,18 @@ export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signa
   }
 }
 
-/** Opening a small file takes longer than reading it. */
-const AT_A_TIME = 4;
-/** What is read of a file at a time. */
-const BLOCK_BYTES = 256 * 1024;
-
-async function feedBlocks(hash: Hash, { reader, size }: FileSource, signal: AbortSignal): Promise<void> {
-  const blocks = await reader?.();
-  const block = new Uint8Array(Math.min(size, BLOCK_BYTES));
-  try {
-    for (let at = 0, bytes = -1; at < size && bytes !== 0; at += bytes) {
-      signal.throwIfAborted();
-      bytes = (await blocks?.read(at, block)) ?? 0;
-      hash.update(block.subarray(0, bytes));
-    }
-  } finally {
-    await blocks?.close();
-  }
-}
-
 /** The digest of a source: what it says, or read; null where it can be read only once. */
 async function digestOf(source: FileSource, make: () => Hash, signal: AbortSignal): Promise<string | null> {
   if (source.sha256 !== undefined) return source.sha256;
   if (!source.replayable) return null;
+  if (source.digest !== undefined) return source.digest(signal);
   const hash = make();
-  if (source.reader !== undefined) await feedBlocks(hash, source, signal);
-  else await feed(hash, await source.open(0, signal), signal);
+  await feed(hash, await source.open(0, signal), signal);
   return hash.hex();
 }
+
+/** Opening a small file takes longer than reading it. */
+const AT_A_TIME = 4;
 
 /** Of all files of an offer. Throws `source_failed`. */
 export async function digestsOf(
@@ -65,7 +49,7 @@ export async function digestsOf(
   make: () => Hash,
   signal: AbortSignal,
 ): Promise<(string | null)[]> {
-  const found: (string | null)[] = files.map(() => null);
+  const found: (string | null)[] = [];
   const rest = files.entries();
   async function digestRest(): Promise<void> {
     // Each takes the next one from the same line.

@@ -14,16 +14,21 @@ export interface FileSource {
   readonly replayable: boolean;
   /** Its bytes from `offset` on. Called again when the other side has to have something once more. */
   open(offset: number, signal: AbortSignal): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
-  /** In place of `open`, where it can be read from anywhere into memory that is used again. */
-  reader?(): Promise<BlockReader>;
+  /** Its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. */
+  digest?(signal: AbortSignal): Promise<string>;
+  /** The same for its bytes. */
+  pieces?(): Pieces;
 }
 
-/** Reads a source block by block. */
-export interface BlockReader {
-  /** Reads from `offset` on into `into`; how many bytes, 0 at the end. */
-  read(offset: number, into: Uint8Array<ArrayBuffer>): Promise<number>;
-  /** Frees what it holds, once what is being read has been. */
-  close(): Promise<void>;
+/** A source that is cut into pieces. Two pieces are in memory at most: the one that is sent, and the next. */
+export interface Pieces {
+  /**
+   * The bytes from `offset` on: `bytes` of them, or fewer at the end of the file. They are in force until the call after the
+   * next. Throws `source_failed`.
+   */
+  at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** Frees what it holds. */
+  close(): void;
 }
 
 /** Where a file that is received goes. */

@@ -3,9 +3,9 @@ import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';
 import { failureOf } from './failure.ts';
 import { makeFileQueue } from './file-queue.ts';
-import type { FileSource } from './files.ts';
+import type { FileSource, Pieces } from './files.ts';
 import { append, look, offsetIn } from './relay-calls.ts';
-import { makePieces, type Pieces } from './sources.ts';
+import { makePieces } from './sources.ts';
 import { hasEnded, type Run } from './transfer-run.ts';
 import type { Transfer } from './wire.ts';
 

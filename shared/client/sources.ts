@@ -1,5 +1,5 @@
 import { BatonClientError } from './baton-client-error.ts';
-import type { BlockReader, FileSource } from './files.ts';
+import type { FileSource, Pieces } from './files.ts';
 
 const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { action: 'tell-user', cause });
@@ -24,21 +24,13 @@ export function streamSource(
   return { ...about, replayable: false, open: () => stream };
 }
 
-/** A source that is cut into pieces. Two pieces are in memory at most: the one that is sent, and the next. */
-export interface Pieces {
-  /**
-   * The bytes from `offset` on: `bytes` of them, or fewer at the end of the file. They are in force until the call after the
-   * next. Throws `source_failed`.
-   */
-  at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
-  close(): void;
-}
-
+/** Of any source, from its stream. */
 export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
+  const own = source.pieces?.();
+  if (own !== undefined) return own;
   const { name, size } = source;
   const buffers = [new Uint8Array(0), new Uint8Array(0)];
   let turn = 0;
-  let blocks: Promise<BlockReader> | null = null;
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   let readerAt = 0;
   let wasOpened = false;
@@ -49,16 +41,6 @@ export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
   function close(): void {
     reader?.cancel().catch(() => {});
     reader = null;
-    blocks?.then((opened) => opened.close()).catch(() => {});
-    blocks = null;
-  }
-
-  async function fillFromBlocks(opened: BlockReader, start: number, buffer: Uint8Array<ArrayBuffer>): Promise<void> {
-    for (let filled = 0; filled < buffer.length; ) {
-      const bytes = await opened.read(start + filled, buffer.subarray(filled));
-      if (bytes === 0) throw sourceFailed(`${name} ended after ${start + filled} of ${size} bytes`);
-      filled += bytes;
-    }
   }
 
   async function openAt(offset: number): Promise<ReadableStreamDefaultReader<Uint8Array>> {
@@ -74,16 +56,11 @@ export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
   }
 
   async function read(start: number, bytes: number): Promise<Uint8Array<ArrayBuffer>> {
+    const from = await openAt(start);
     const wanted = Math.min(bytes, size - start);
     turn = 1 - turn;
     if ((buffers[turn] as Uint8Array).length < wanted) buffers[turn] = new Uint8Array(wanted);
     const buffer = buffers[turn] as Uint8Array<ArrayBuffer>;
-    if (source.reader !== undefined) {
-      blocks ??= source.reader();
-      await fillFromBlocks(await blocks, start, buffer.subarray(0, wanted));
-      return buffer.subarray(0, wanted);
-    }
-    const from = await openAt(start);
     let filled = 0;
     while (filled < wanted) {
       if (rest.length === 0) {
