@@ -11,7 +11,7 @@ import { ROOT } from './tree.mjs';
  */
 const CLIENT = join(ROOT, 'shared/client');
 const OUT = join(CLIENT, 'dist');
-const ENTRIES = ['index', 'node'];
+const ENTRIES = ['index', 'node', 'peer-to-peer'];
 
 /** What the client's own code says of one of the contract's tables. */
 function namesIn(pattern) {

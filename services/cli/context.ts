@@ -1,5 +1,5 @@
 import { type BatonClient, makeBatonClient, type SessionStore } from '../../shared/client/index.ts';
-import { fileSession, sha256 } from '../../shared/client/node.ts';
+import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
 import { CliError, EXIT, notSignedIn } from './failure.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { loadSettings, type Settings } from './settings.ts';
@@ -37,7 +37,7 @@ export function makeContext({ json }: { json?: boolean }): Context {
     signal,
     async withClient(work) {
       if ((await session.load()) === null) throw notSignedIn();
-      const baton = makeBatonClient({ baseUrl: settings.url, session, sha256 });
+      const baton = makeBatonClient({ baseUrl: settings.url, session, sha256, fetch: leanFetch });
       try {
         return await work(baton);
       } finally {

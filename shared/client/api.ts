@@ -31,6 +31,7 @@ export interface CallSettings {
 /** By device name, by device id, or `'*'` for all other devices (messages only). */
 export type Target = string | { device_id: string };
 
+/** What `makeBatonClient` is told. */
 export interface BatonClientOptions {
   /** Where the service is; `''` in a page that it serves. A function is asked before every attempt. */
   baseUrl: string | (() => string);
@@ -44,11 +45,21 @@ export interface BatonClientOptions {
   liveName?: string;
   /** Makes digests; default in JavaScript. `sha256` of `@baton/client/node` is several times as fast. */
   sha256?: () => Hash;
+  /** Files go from device to device where that is possible: `peerToPeer()` of `@baton/client/peer-to-peer`. */
+  peerToPeer?: PeerToPeer;
   /** Resume behind this event, as `lastEventId` gave it. */
   lastEventId?: string;
 }
 
+/** Made by `peerToPeer` of `@baton/client/peer-to-peer`. */
+export interface PeerToPeer {
+  /** For the library itself. */
+  readonly kind: 'peer-to-peer';
+}
+
+/** A digest that is fed piece by piece. */
 export interface Hash {
+  /** The next bytes. */
   update(bytes: Uint8Array): unknown;
   /** In lower-case hexadecimal. Called once. */
   hex(): string;
@@ -60,6 +71,7 @@ export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 
 /** `revoked`: by another device, or by the service; `logout`: by this one; `expired`: its time was over. */
 export type SignedOutReason = 'revoked' | 'logout' | 'expired';
 
+/** Who changed the clipboard, and for how long it stays; not what is in it. */
 export interface ClipboardChange {
   source_device_id: string | null;
   source_device_name: string;
@@ -68,6 +80,7 @@ export interface ClipboardChange {
   bytes: number;
 }
 
+/** What can be listened to, by its name. */
 export interface ClientEvents {
   /** The stream's state has changed. */
   state: ConnectionState;
@@ -91,12 +104,14 @@ export interface ClientEvents {
   event: StreamedEvent;
 }
 
+/** An event of the stream as it came. */
 export interface StreamedEvent {
   readonly name: string;
   readonly data: unknown;
   readonly id: string | null;
 }
 
+/** Ends listening. */
 export type Off = () => void;
 
 /** One device of one account. Made by `makeBatonClient`. */
@@ -116,6 +131,7 @@ export interface BatonClient {
   /** Resolves when the stream is open; rejects with `signed_out` when there is no session for it. */
   untilOnline(settings?: CallSettings): Promise<void>;
 
+  /** Who is signed in, and what the service allows. */
   me(settings?: CallSettings): Promise<Me>;
   /** The session as it is kept; null without one. */
   session(): Promise<Session | null>;
@@ -133,18 +149,23 @@ export interface BatonClient {
   readonly push: Push;
 }
 
+/** The devices of the account, this one among them. */
 export interface Devices {
   /** As last heard; empty before the first answer. */
   readonly known: readonly Device[];
   /** As last heard, with live streams that have no device. */
   readonly presence: readonly PresenceEntry[];
+  /** Asks the service anew. */
   list(settings?: CallSettings): Promise<Device[]>;
+  /** Asks the service anew. */
   listPresence(settings?: CallSettings): Promise<PresenceEntry[]>;
+  /** The new name; its stream stays open. */
   rename(deviceId: string, name: string, settings?: CallSettings): Promise<Device>;
   /** Signs the device out and removes what waits for it. True: everywhere; false: the auth broker is told later. */
   remove(deviceId: string, settings?: CallSettings): Promise<boolean>;
 }
 
+/** Short texts between devices. */
 export interface Messages {
   /** 1 to 4,096 bytes. The same call repeated by the library is one message. */
   send(to: Target, content: string, settings?: CallSettings): Promise<MessageAccepted>;
@@ -160,22 +181,30 @@ export interface Messages {
   acknowledge(messageIds: readonly string[], settings?: CallSettings): Promise<number>;
 }
 
+/** The one clipboard of the account. */
 export interface Clipboard {
+  /** What is in it; empty text when nothing is. */
   get(settings?: CallSettings): Promise<ClipboardEntry>;
   /** Plain text, at most 65,536 bytes. */
   set(content: string, settings?: CallSettings & { deviceName?: string }): Promise<ClipboardEntry>;
+  /** Empties it on every device. */
   clear(settings?: CallSettings): Promise<void>;
 }
 
+/** Letting in devices that ask to be; what asks for itself is `requestSignIn`. */
 export interface SignIns {
   /** What asks to be let in. `link`: what the QR code says, or `{ request_id, approval_code }`. */
   look(link: SignInLink, settings?: CallSettings): Promise<SignInRequestView>;
+  /** Lets it in, for as long and with as much as is granted. */
   approve(link: SignInLink, grant: { scope: Scope; persist: Persist }, settings?: CallSettings): Promise<void>;
+  /** It is not let in. */
   deny(link: SignInLink, settings?: CallSettings): Promise<void>;
 }
 
+/** What names a request to be let in. */
 export type SignInLink = string | { request_id: string; approval_code: string };
 
+/** The sessions of the account. */
 export interface Sessions {
   /** `stale`: the auth broker could not be asked. */
   list(settings?: CallSettings): Promise<{ sessions: DeviceSession[]; stale: boolean }>;
@@ -183,16 +212,23 @@ export interface Sessions {
   removeOthers(settings?: CallSettings): Promise<number>;
 }
 
+/** Being woken while no stream is open. */
 export interface Push {
+  /** The keys with which a browser or an app subscribes. */
   config(settings?: CallSettings): Promise<PushConfig>;
+  /** In place of what this device had before. */
   subscribe(subscription: PushSubscriptionRequest, settings?: CallSettings): Promise<PushSubscribed>;
+  /** The same for an app. */
   registerNative(registration: NativePushRequest, settings?: CallSettings): Promise<PushSubscribed>;
+  /** Those of the account; a guest sees its own. */
   list(settings?: CallSettings): Promise<PushSubscriptionEntry[]>;
+  /** This one is not pushed to any more. */
   remove(subscriptionId: string, settings?: CallSettings): Promise<void>;
   /** Sends a test notification to this device. */
   test(settings?: CallSettings): Promise<void>;
 }
 
+/** Files between devices. */
 export interface Transfers {
   /**
    * Offers 1 to 1,000 files and sends them. Resolves when the offer is made; `done` of what it gives says the rest. Sources
@@ -203,6 +239,7 @@ export interface Transfers {
   resume(transferId: string, files: readonly FileSource[], settings?: SendSettings): Promise<OutgoingTransfer>;
   /** A transfer to this device, to be accepted or gone on with. */
   incoming(transferId: string, settings?: CallSettings): Promise<IncomingTransfer>;
+  /** As the service has it now, with all of its files. */
   get(transferId: string, settings?: CallSettings): Promise<Transfer>;
   /** One page, newest first. */
   list(
@@ -213,6 +250,7 @@ export interface Transfers {
   cancel(transferId: string, reason?: string, settings?: CallSettings): Promise<Transfer>;
 }
 
+/** How files are sent. */
 export interface SendSettings extends CallSettings {
   /** Passed to the receiver untouched, at most 16 KB. */
   sealed?: string;
@@ -225,6 +263,8 @@ export interface SendSettings extends CallSettings {
   digest?: boolean;
   /** Files under way at a time; default 4, at most 8. */
   concurrency?: number;
+  /** False: by the relay alone, also where the client has `peerToPeer`. */
+  direct?: boolean;
 }
 
 /** At most ten times a second, and once at the end. */
@@ -237,8 +277,8 @@ export interface Progress {
   readonly bytesPerSecond: number;
   /** Null: it cannot be told. */
   readonly secondsLeft: number | null;
-  /** What the bytes go by at this moment; null before the first. */
-  readonly path: 'relay' | null;
+  /** What the bytes go by at this moment: from device to device, or through the service. Null before the first. */
+  readonly path: 'direct' | 'relay' | null;
   readonly isPaused: boolean;
 }
 
@@ -254,9 +294,11 @@ export interface RunningTransfer {
    * signal, or `close`: then it can be gone on with).
    */
   readonly done: Promise<Transfer>;
+  /** Tells how far it is until the returned function is called, or it is over. */
   onProgress(listener: (progress: Progress) => void): Off;
   /** Moves no bytes until `resume`; the other side waits. */
   pause(): void;
+  /** Goes on after `pause`. */
   resume(): void;
   /** Ends it for both sides. `reason`: up to 64 printable ASCII characters, which become its error code. */
   cancel(reason?: string): Promise<void>;
@@ -272,6 +314,15 @@ export interface OutgoingTransfer extends RunningTransfer {
   readonly uploaded: Promise<void>;
 }
 
+/** How files are taken. */
+export interface AcceptSettings extends CallSettings {
+  /** Files under way at a time; default and at most 8. */
+  concurrency?: number;
+  /** False: by the relay alone, also where the client has `peerToPeer`. */
+  direct?: boolean;
+}
+
+/** Files that are offered to this device. */
 export interface IncomingTransfer {
   readonly id: string;
   /** With its files, however many. */
@@ -279,6 +330,7 @@ export interface IncomingTransfer {
   /** True: this device has accepted it before. `accept` goes on with it. */
   readonly isAccepted: boolean;
   /** Takes the files. `settings.signal` stops it as `close` does: it can be gone on with. */
-  accept(open: OpenSink, settings?: CallSettings & { concurrency?: number }): RunningTransfer;
+  accept(open: OpenSink, settings?: AcceptSettings): RunningTransfer;
+  /** It is not wanted; its sender is told. */
   reject(settings?: CallSettings): Promise<void>;
 }

@@ -32,6 +32,7 @@ export type LocalErrorCode =
   | 'peer_offline'
   | 'transfer_gone';
 
+/** What an error says beside its code and message. */
 export interface ErrorDetails {
   readonly action: ErrorAction;
   readonly requestId?: string | null;

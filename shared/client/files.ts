@@ -14,6 +14,21 @@ export interface FileSource {
   readonly replayable: boolean;
   /** Its bytes from `offset` on. Called again when the other side has to have something once more. */
   open(offset: number, signal: AbortSignal): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
+  /** Its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. */
+  digest?(signal: AbortSignal): Promise<string>;
+  /** The same for its bytes. */
+  pieces?(): Pieces;
+}
+
+/** A source that is cut into pieces. Two pieces are in memory at most: the one that is sent, and the next. */
+export interface Pieces {
+  /**
+   * The bytes from `offset` on: `bytes` of them, or fewer at the end of the file. They are in force until the call after the
+   * next. Throws `source_failed`.
+   */
+  at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** Frees what it holds. */
+  close(): void;
 }
 
 /** Where a file that is received goes. */

@@ -95,14 +95,21 @@ async function claim(path: string): Promise<string> {
   }
 }
 
-/** Makes the folders of a file one by one: a link among them could lead anywhere. */
-async function makeFolders(top: string, parts: readonly string[], name: string): Promise<void> {
-  for (let depth = 1; depth < parts.length; depth += 1) {
+/** Makes the folders of a file one by one: a link among them could lead anywhere. `made`: those that were looked at. */
+async function makeFolders(top: string, parts: readonly string[], name: string, made: Set<string>): Promise<void> {
+  for (let depth = 0; depth < parts.length; depth += 1) {
     const at = join(top, ...parts.slice(0, depth));
+    if (made.has(at)) continue;
+    if (depth === 0) {
+      await mkdir(at, { recursive: true });
+      made.add(at);
+      continue;
+    }
     await mkdir(at).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
     if (!(await lstat(at)).isDirectory()) throw new Error(`${name} would not be inside of the folder`);
+    made.add(at);
   }
 }
 
@@ -111,10 +118,10 @@ async function makeFolders(top: string, parts: readonly string[], name: string):
  * file is.
  */
 export function folderSink(folder: string, onStored: (file: TransferFile, path: string) => void = () => {}): OpenSink {
+  const made = new Set<string>();
   return async (file) => {
-    await mkdir(folder, { recursive: true });
     const parts = partsOf(file.name);
-    await makeFolders(folder, parts, file.name);
+    await makeFolders(folder, parts, file.name, made);
     const path = join(folder, ...parts);
     // What is gone on with has to be a part of the same file.
     const key = `${file.sha256?.slice(0, 16) ?? randomUUID().slice(0, 18)}-${file.index}`;

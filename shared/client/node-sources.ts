@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Hash } from './api.ts';
-import type { FileSource } from './files.ts';
+import { BatonClientError } from './baton-client-error.ts';
+import type { FileSource, Pieces } from './files.ts';
 import { streamSource } from './sources.ts';
 
 /** As large as a disk likes, and small beside the piece that is sent. */
@@ -19,6 +20,57 @@ export function sha256(): Hash {
   return { update: (bytes) => hash.update(bytes), hex: () => hash.digest('hex') };
 }
 
+/** What is read at a time where nothing is kept. */
+const BLOCK_BYTES = 256 * 1024;
+
+async function digestOf(path: string, size: number, signal: AbortSignal): Promise<string> {
+  const file = await open(path);
+  try {
+    const hash = createHash('sha256');
+    const block = new Uint8Array(Math.min(size, BLOCK_BYTES));
+    for (let at = 0, bytes = -1; at < size && bytes !== 0; at += bytes) {
+      signal.throwIfAborted();
+      bytes = (await file.read(block, 0, Math.min(block.length, size - at), at)).bytesRead;
+      hash.update(block.subarray(0, bytes));
+    }
+    return hash.digest('hex');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads into memory that is used again: streams leave what they read to the garbage collector. */
+function piecesOf(path: string, size: number): Pieces {
+  const failed = (message: string, cause?: unknown) =>
+    new BatonClientError('source_failed', message, { action: 'tell-user', cause });
+  const buffers = [new Uint8Array(0), new Uint8Array(0)];
+  let file: ReturnType<typeof open> | null = null;
+  let turn = 0;
+  return {
+    async at(offset, bytes) {
+      const wanted = Math.min(bytes, size - offset);
+      turn = 1 - turn;
+      if ((buffers[turn] as Uint8Array).length < wanted) buffers[turn] = new Uint8Array(wanted);
+      const piece = (buffers[turn] as Uint8Array<ArrayBuffer>).subarray(0, wanted);
+      file ??= open(path);
+      for (let filled = 0, read = 0; filled < wanted; filled += read) {
+        const reading = file.then((opened) => opened.read(piece, filled, wanted - filled, offset + filled));
+        read = (
+          await reading.catch((error: unknown) => {
+            throw failed(`${path} could not be read`, error);
+          })
+        ).bytesRead;
+        if (read === 0) throw failed(`${path} ended after ${offset + filled} of ${size} bytes`);
+      }
+      return piece;
+    },
+    close() {
+      file?.then((opened) => opened.close()).catch(() => {});
+      file = null;
+    },
+  };
+}
+
 /** A file. `name`: what the receiver is told, its own last part unless given. */
 export async function fileSource(path: string, about: { name?: string; type?: string } = {}): Promise<FileSource> {
   const found = await stat(path);
@@ -29,6 +81,8 @@ export async function fileSource(path: string, about: { name?: string; type?: st
     ...{ name, size, replayable: true },
     ...(type !== undefined && { type }),
     open: (offset) => toWeb(createReadStream(path, { start: offset, highWaterMark: READ_BYTES })),
+    digest: (signal) => digestOf(path, size, signal),
+    pieces: () => piecesOf(path, size),
   };
 }
 

@@ -1,4 +1,5 @@
 /* What `@baton/client/node` has beside `@baton/client`. */
+export { leanFetch } from './node-fetch.ts';
 export { fileSession } from './node-session.ts';
 export { fileSink, folderSink, writableSink } from './node-sinks.ts';
 export { fileSource, folderSources, readableSource, sha256 } from './node-sources.ts';

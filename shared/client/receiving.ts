@@ -6,6 +6,7 @@ import { feed } from './digest.ts';
 import { failureOf } from './failure.ts';
 import { makeFileQueue } from './file-queue.ts';
 import type { FileSink, OpenSink } from './files.ts';
+import type { PeerReceiving } from './peer-module.ts';
 import { download } from './relay-calls.ts';
 import type { Run } from './transfer-run.ts';
 import type { TransferFile } from './wire.ts';
@@ -20,12 +21,14 @@ interface Parts {
   open: OpenSink;
   sha256: () => Hash;
   concurrency: number;
+  /** The path from device to device; null without one. Asked when it is needed, since it needs this receiver too. */
+  peer: () => PeerReceiving | null;
   onProblem: (error: unknown) => void;
 }
 
 export interface Receiver {
   begin(): void;
-  /** What is under way may have been lost with the network: it is asked for again. */
+  /** What is under way may have been lost with the network, or comes better another way: it is asked for again. */
   nudge(): void;
 }
 
@@ -39,6 +42,8 @@ interface Arriving {
   hash: Hash | null;
   position: number;
   toldMs: number;
+  /** The relay does not know of what is stored. */
+  isAhead: boolean;
 }
 
 function sinkOf(opened: FileSink | WritableStream<Uint8Array>): FileSink {
@@ -67,16 +72,20 @@ async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
 }
 
 /** Accepts a transfer and puts its files into their sinks, each from where it is, until all of them are what was announced. */
-export function makeReceiver({ run, caller, clock, open, sha256, concurrency, onProblem }: Parts): Receiver {
+export function makeReceiver({ run, caller, clock, open, sha256, concurrency, onProblem, ...parts }: Parts): Receiver {
   const { signal, meter } = run;
   const params = { transfer_id: run.id };
   const files = run.transfer.files ?? [];
   const attempts = new Set<AbortController>();
+  /** Files that came whole by another way than the relay, which may have to be told. */
+  const wholeElsewhere: TransferFile[] = [];
+  const isRelayed = () => run.transfer.state === 'RELAY_ACTIVE';
 
   async function openFile(file: TransferFile): Promise<Arriving> {
     const sink = sinkOf(await ofSink(file.name, () => open(file, signal)));
     const hash = file.sha256 === null ? null : sha256();
-    return { file, sink, hash, position: sink.offset ?? 0, toldMs: clock.now() };
+    const position = sink.offset ?? 0;
+    return { file, sink, hash, position, toldMs: clock.now(), isAhead: position > 0 };
   }
 
   /** What is stored already is a part of what is digested. */
@@ -91,15 +100,33 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     if (stored !== position) throw tellUser('sink_failed', `${file.name}: what is stored cannot be read`);
   }
 
-  /** For the sender's eyes, and so that the relay need not keep what is stored. One that is lost is followed by another. */
+  /** The relay need not keep what is stored, nor be sent it. */
+  async function acknowledge(index: number, bytes: number): Promise<void> {
+    const place = { transfer_id: run.id, index, generation: 0 };
+    await caller.call('ackDownload', { params: place, body: { received_bytes: bytes }, signal });
+  }
+
+  /** For the sender's eyes; one that is lost is followed by another. */
   function tellStored(arriving: Arriving): void {
-    const { file, position } = arriving;
     const nowMs = clock.now();
     if (nowMs - arriving.toldMs < TELL_MS) return;
     arriving.toldMs = nowMs;
-    const body = { received_bytes: position };
-    const place = { transfer_id: run.id, index: file.index, generation: 0 };
-    caller.call('ackDownload', { params: place, body, signal }).catch(() => {});
+    const { index } = arriving.file;
+    const body = { phase: 'transferring', progress: { received_bytes: meter.now.bytes } } as const;
+    const told = arriving.isAhead
+      ? caller.call('phaseTransfer', { params, body, signal })
+      : acknowledge(index, arriving.position);
+    told.catch(() => {});
+  }
+
+  /** Of files that came whole by another way, as long as the relay is in use. */
+  async function tellWhole(): Promise<void> {
+    for (;;) {
+      await run.until(() => isRelayed() && wholeElsewhere.length > 0);
+      const { index, size } = wholeElsewhere[0] as TransferFile;
+      await run.insist(() => acknowledge(index, size)).catch(() => {});
+      wholeElsewhere.shift();
+    }
   }
 
   async function take(arriving: Arriving, bytes: Uint8Array): Promise<void> {
@@ -114,7 +141,19 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     tellStored(arriving);
   }
 
+  async function fetchDirect(arriving: Arriving, peer: PeerReceiving): Promise<void> {
+    const { file, position } = arriving;
+    meter.path('direct');
+    arriving.isAhead = true;
+    const { index, size } = file;
+    await peer.fetch({ index, size, offset: position, take: (bytes) => take(arriving, bytes) });
+  }
+
   async function attempt(arriving: Arriving): Promise<void> {
+    const peer = parts.peer();
+    if (peer?.isOpen) return fetchDirect(arriving, peer);
+    if (arriving.isAhead) await acknowledge(arriving.file.index, arriving.position);
+    arriving.isAhead = false;
     const { file, position } = arriving;
     const controller = new AbortController();
     attempts.add(controller);
@@ -141,7 +180,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     let failures = 0;
     while (arriving.position < file.size) {
       await run.unpaused();
-      await run.until(({ state }) => state === 'RELAY_ACTIVE');
+      await run.until(() => isRelayed() || parts.peer()?.isOpen === true);
       const before = arriving.position;
       try {
         await attempt(arriving);
@@ -156,6 +195,12 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     }
   }
 
+  function cameElsewhere(file: TransferFile): void {
+    parts.peer()?.stored(file.index);
+    wholeElsewhere.push(file);
+    run.wake();
+  }
+
   async function receive(index: number): Promise<void> {
     const file = files[index] as TransferFile;
     const arriving = await openFile(file);
@@ -167,6 +212,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
         throw tellUser('digest_mismatch', `${file.name} is not what was sent`);
       }
       await ofSink(file.name, () => sink.close());
+      if (arriving.isAhead && file.size > 0) cameElsewhere(file);
     } catch (error) {
       // Whoever stopped it may go on later; what cannot go on never will.
       const code = failureOf(signal.aborted ? signal.reason : error).code;
@@ -194,6 +240,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   async function accept(): Promise<void> {
     const { body } = await run.insist(() => caller.call('acceptTransfer', { params, signal }));
     run.update(body.transfer);
+    tellWhole().catch(() => {});
     queue.pump();
   }
 

@@ -3,9 +3,9 @@ import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';
 import { failureOf } from './failure.ts';
 import { makeFileQueue } from './file-queue.ts';
-import type { FileSource } from './files.ts';
+import type { FileSource, Pieces } from './files.ts';
 import { append, look, offsetIn } from './relay-calls.ts';
-import { makePieces, type Pieces } from './sources.ts';
+import { makePieces } from './sources.ts';
 import { hasEnded, type Run } from './transfer-run.ts';
 import type { Transfer } from './wire.ts';
 
@@ -13,16 +13,24 @@ import type { Transfer } from './wire.ts';
 const PIECE = {
   firstBytes: 512 * 1024,
   leastBytes: 64 * 1024,
-  mostBytes: 8 * 1024 * 1024,
+  mostBytes: 4 * 1024 * 1024,
   fastMs: 1_000,
   slowMs: 4_000,
 };
 
-/** Small files wait for those before them to be fetched, which takes less than the second that every refusal asks for. */
-const ASK_AGAIN_MS = { usual: 1_000, soon: 50 };
+/**
+ * Small files wait for those before them to be fetched, which takes milliseconds, and not the second that every refusal asks
+ * for; longer and longer where nobody fetches.
+ */
+const ROOM_MS = { usual: 1_000, soon: 10, late: 500 };
 
-const askAgainAfterMs = ({ retryAfterMs }: BatonClientError): number =>
-  retryAfterMs !== null && retryAfterMs > ASK_AGAIN_MS.usual ? retryAfterMs : ASK_AGAIN_MS.soon;
+/** A receiver that has some of a file by another way says so at once; an old service does not hear it. */
+const SETTLE_MS = { atMost: 4_000, between: 400 };
+
+const roomAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
+  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual
+    ? retryAfterMs
+    : Math.min(ROOM_MS.late, ROOM_MS.soon * 1.5 ** failures);
 
 /** Where the upload of a file goes on. */
 interface Place {
@@ -37,8 +45,13 @@ export interface RelaySender {
   readonly uploaded: Promise<void>;
   /** The service tells where a file goes on. */
   rewind(index: number, url: string, offset: number): void;
-  /** Begins, or goes on after the bytes went another way. */
-  begin(): void;
+  /**
+   * Begins, or goes on after the bytes went another way. Of the files in `unsettled` the receiver may have more than is known
+   * here: it is waited for what it says. Resolves when the relay is in use, and is no error when it cannot be.
+   */
+  begin(unsettled?: readonly number[]): Promise<void>;
+  /** The receiver has a file whole, by another way. */
+  stored(index: number): void;
   /** What is under way may have been lost with the network: it is asked how far it came. */
   nudge(): void;
 }
@@ -61,6 +74,10 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const { signal, meter } = run;
   const params = { transfer_id: run.id };
   const places = new Map<number, Place>();
+  const stored = new Set<number>();
+  /** Where these stood when the relay was taken. */
+  const unsettled = new Map<number, string>();
+  let settledAtMs = 0;
   let pieceBytes = PIECE.firstBytes;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
@@ -79,8 +96,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   function moveTo(index: number, url: string, offset: number): void {
     const place = placeOf(index);
     place.url = url;
-    place.offset = offset;
-    meter.file(index, offset);
+    place.offset = stored.has(index) ? (sources[index]?.size ?? 0) : offset;
+    // While it goes another way that is how far it is.
+    if (isInUse() && !unsettled.has(index)) meter.file(index, place.offset);
   }
 
   function note({ uploads = [] }: Pick<Transfer, 'uploads'>): void {
@@ -105,10 +123,24 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const offset = await look(caller, clock, url, signal);
       if (place.url === url) moveTo(index, url, offset);
     } catch (error) {
-      if (failureOf(error).code !== 'upload_gone') throw error;
+      // A refusal without a body has no code. What the transfer says is as good, and says why not.
+      if (failureOf(error).action === 'retry') throw error;
       const { uploads } = await run.refresh();
       note({ uploads: (uploads ?? []).filter((upload) => upload.index === index) });
     }
+  }
+
+  /** What the receiver has by another way it tells the service, which says where to go on. That may not come. */
+  async function settle(index: number): Promise<void> {
+    const before = unsettled.get(index);
+    const stands = () => `${placeOf(index).url} ${placeOf(index).offset}`;
+    while (stands() === before && !stored.has(index) && clock.now() < settledAtMs) {
+      await new Promise<void>((resolve) => void clock.after(SETTLE_MS.between, resolve));
+      signal.throwIfAborted();
+      if (stands() === before) note(await run.insist(() => run.refresh()));
+    }
+    unsettled.delete(index);
+    meter.file(index, placeOf(index).offset);
   }
 
   function adapt(bytes: number, ms: number): void {
@@ -120,7 +152,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     const place = placeOf(index);
     const { url, offset } = place;
     const bytes = await pieces.at(offset, pieceBytes);
-    if (place.url !== url || place.offset !== offset) return;
+    if (place.url !== url || place.offset !== offset || !isInUse()) return;
+    meter.path('relay');
     const attempt = new AbortController();
     place.attempt = attempt;
     const startedAt = clock.now();
@@ -150,7 +183,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const now = await run.refresh();
       if (!hasEnded(now)) await locate();
     }
-    if (error.code === 'relay_busy') return run.backOff(failures, askAgainAfterMs(error));
+    if (error.code === 'relay_busy') return run.rest(roomAfterMs(error, failures));
     if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
     if (offset === null) await run.insist(() => relocate(index));
   }
@@ -163,7 +196,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       while (placeOf(index).offset < source.size) {
         await run.unpaused();
         await run.until(isInUse);
-        const { url } = placeOf(index);
+        if (unsettled.has(index)) await settle(index);
+        const { url, offset } = placeOf(index);
+        if (stored.has(index) || offset >= source.size) break;
         try {
           await sendPiece(index, pieces, source.size);
           failures = 0;
@@ -187,14 +222,32 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     onFailed: (error) => void run.fail(failureOf(error)),
   });
 
-  let begun: Promise<void> | null = null;
+  let begun: Promise<void> = Promise.resolve();
+  let isFirst = true;
+
+  async function begin(ways: readonly number[]): Promise<void> {
+    try {
+      for (const index of ways) unsettled.set(index, `${placeOf(index).url} ${placeOf(index).offset}`);
+      settledAtMs = clock.now() + SETTLE_MS.atMost;
+      await locate();
+      settledAtMs = clock.now() + SETTLE_MS.atMost;
+      if (isFirst) queue.pump();
+      isFirst = false;
+    } catch (error) {
+      await run.fail(failureOf(error));
+    }
+  }
+
   return {
     uploaded,
-    begin() {
-      begun ??= locate().then(queue.pump, (error: unknown) => run.fail(failureOf(error)));
+    begin(ways = []) {
+      begun = begun.then(() => begin(ways));
+      return begun;
     },
+    stored: (index) => void stored.add(index),
     rewind(index, url, offset) {
       if (sources[index] === undefined) return;
+      stored.delete(index);
       const place = placeOf(index);
       moveTo(index, url, offset);
       place.attempt?.abort();

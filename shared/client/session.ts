@@ -18,6 +18,7 @@ export interface Session {
 
 /** Where a session is kept between two runs. Everything may be asynchronous. */
 export interface SessionStore {
+  /** What was saved last; null when nothing was, or it was cleared. */
   load(): Session | null | Promise<Session | null>;
   /** After signing in and after each renewal: resolve when it is safely stored, for the secret before it ends soon. */
   save(session: Session): void | Promise<void>;

@@ -1,5 +1,5 @@
 import { BatonClientError } from './baton-client-error.ts';
-import type { FileSource } from './files.ts';
+import type { FileSource, Pieces } from './files.ts';
 
 const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { action: 'tell-user', cause });
@@ -24,17 +24,10 @@ export function streamSource(
   return { ...about, replayable: false, open: () => stream };
 }
 
-/** A source that is cut into pieces. Two pieces are in memory at most: the one that is sent, and the next. */
-export interface Pieces {
-  /**
-   * The bytes from `offset` on: `bytes` of them, or fewer at the end of the file. They are in force until the call after the
-   * next. Throws `source_failed`.
-   */
-  at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
-  close(): void;
-}
-
+/** Of any source, from its stream. */
 export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
+  const own = source.pieces?.();
+  if (own !== undefined) return own;
   const { name, size } = source;
   const buffers = [new Uint8Array(0), new Uint8Array(0)];
   let turn = 0;

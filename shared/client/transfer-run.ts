@@ -32,8 +32,12 @@ export interface Run {
   pauseSignal(): AbortSignal;
   /** Waits before the next of `failures` attempts, or until there is a reason to try at once. */
   backOff(failures: number, atLeastMs?: number | null): Promise<void>;
+  /** Waits for so long, or until there is a reason to try at once. */
+  rest(ms: number): Promise<void>;
   /** Something has changed: who waits tries now. */
   nudge(): void;
+  /** What `until` asks may be so now. */
+  wake(): void;
   /** Repeats a call that can be repeated until it is answered. */
   insist<T>(work: () => Promise<T>): Promise<T>;
   /** It does not go on here; the other side is not told. */
@@ -107,8 +111,8 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
 
   function update(next: Transfer): void {
     if (signal.aborted || next.updated_at < transfer.updated_at) return;
-    const { files, ...rest } = next;
-    transfer = { ...rest, files: files ?? transfer.files ?? [] };
+    const { files, ...others } = next;
+    transfer = { ...others, files: files ?? transfer.files ?? [] };
     if (!hasEnded(transfer)) return wake();
     const reason = endOf(transfer);
     const isDone = transfer.state === 'DONE';
@@ -143,8 +147,10 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
     }
   }
 
-  function backOff(failures: number, atLeastMs: number | null = null): Promise<void> {
-    const ms = (atLeastMs ?? 0) + backoffMs(BACKOFF, failures, Math.random);
+  const backOff = (failures: number, atLeastMs: number | null = null): Promise<void> =>
+    rest((atLeastMs ?? 0) + backoffMs(BACKOFF, failures, Math.random));
+
+  function rest(ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const go = () => {
         resting.delete(go);
@@ -182,7 +188,7 @@ export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...p
   }
 
   return {
-    ...{ id, meter, signal, done, update, refresh, backOff, nudge, insist, stop, fail },
+    ...{ id, meter, signal, done, update, refresh, backOff, rest, nudge, wake, insist, stop, fail },
     get transfer() {
       return transfer;
     },

@@ -1,8 +1,8 @@
 import type { EventData } from '../contract/events.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type {
+  AcceptSettings,
   BatonClientOptions,
-  CallSettings,
   ClientEvents,
   IncomingTransfer,
   OutgoingTransfer,
@@ -14,20 +14,23 @@ import type {
 import { BatonClientError } from './baton-client-error.ts';
 import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';
-import { digestOf, scriptSha256 } from './digest.ts';
+import { digestsOf, scriptSha256 } from './digest.ts';
 import type { Emitter } from './emitter.ts';
-import { abortedBy, failureOf } from './failure.ts';
+import { failureOf } from './failure.ts';
 import type { FileSource, OpenSink } from './files.ts';
+import { mayGoDirect, type PeerModule, type PeerReceiving, type PeerSide } from './peer-module.ts';
 import { makeReceiver, type Receiver } from './receiving.ts';
 import { makeRelaySender, type RelaySender } from './sending.ts';
 import { targetOf } from './target.ts';
 import { hasEnded, makeRun, type Run } from './transfer-run.ts';
+import { waitForReceiver } from './waiting-receiver.ts';
 import type { PresenceEntry, Transfer, TransferPhase } from './wire.ts';
 
-const DEFAULT_CONCURRENCY = 4;
+/** A receiver stores some files while others come. */
+const CONCURRENCY = { sending: 4, receiving: 8 };
 
 interface Parts {
-  options: Pick<BatonClientOptions, 'sha256'>;
+  options: Pick<BatonClientOptions, 'sha256' | 'peerToPeer'>;
   caller: Caller;
   clock: Clock;
   emitter: Emitter<ClientEvents>;
@@ -54,6 +57,7 @@ interface Running {
   handle: RunningTransfer;
   sender: RelaySender | null;
   receiver: Receiver | null;
+  peer: PeerSide | null;
 }
 
 const refused = (message: string): BatonClientError =>
@@ -64,8 +68,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   /** Announced to the application, until they end. */
   const announced = new Set<string>();
   const makeHash = parts.options.sha256 ?? scriptSha256;
-  const concurrencyOf = ({ concurrency = DEFAULT_CONCURRENCY }) =>
-    Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
+  const peers = (parts.options.peerToPeer as PeerModule | undefined) ?? null;
+  const bounded = (concurrency: number) => Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
   const of = (transferId: string) => ({ params: { transfer_id: transferId } });
 
   function runOf(transfer: Transfer, sizes: readonly number[], signal: AbortSignal | undefined): Run {
@@ -100,43 +104,6 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   const tell = (run: Run, phase: TransferPhase): void =>
     void caller.call('phaseTransfer', { ...of(run.id), body: { phase }, signal: run.signal }).catch(() => {});
 
-  /**
-   * Ends a transfer whose receiver does not come in time. Presence shows a device for some seconds after it has left, so that
-   * only one that was away there and is back has come.
-   */
-  function waitForReceiver(run: Run, offlineMs: number): void {
-    const { receiver } = run.transfer;
-    let wasAway = false;
-    let isLate = false;
-    const fail = async () => {
-      end();
-      const body = { phase: 'peer_offline', reason: 'peer_offline' } as const;
-      const { body: ended } = await run.insist(() => caller.call('failTransfer', { ...of(run.id), body }));
-      run.update(ended.transfer);
-    };
-    const look = (entries: readonly PresenceEntry[]) => {
-      const isThere = entries.some(({ device_id, online }) => online && device_id === receiver.device_id);
-      if (isThere && wasAway) {
-        end();
-        tell(run, 'waiting_accept');
-      }
-      wasAway ||= !isThere;
-      if (isLate && !isThere) fail().catch(onProblem);
-    };
-    const cancel = clock.after(offlineMs, () => {
-      isLate = true;
-      look(parts.presence());
-    });
-    const off = emitter.on('presence', look);
-    const end = () => {
-      cancel();
-      off();
-    };
-    run.signal.addEventListener('abort', end, { once: true });
-    // Accepted, it was there, whatever presence says.
-    run.until(({ state }) => state !== 'PENDING').then(end, () => {});
-  }
-
   function startSending(
     transfer: Transfer,
     sources: readonly FileSource[],
@@ -149,28 +116,40 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       settings.signal,
     );
     const { offlineMs = LIMITS.offlineReceiverMs } = settings;
-    const isInUse = () =>
-      run.transfer.state === 'RELAY_ACTIVE' || (run.transfer.state === 'PENDING' && offlineMs === null);
-    const shared = { run, caller, clock, sources, isInUse };
-    const sender = makeRelaySender({ ...shared, concurrency: concurrencyOf(settings) });
+    /** Accepted, or left there for a receiver that is not waited for. */
+    const isInUse = () => {
+      const { state, mode } = run.transfer;
+      if (state === 'RELAY_ACTIVE') return peer?.isOpen !== true;
+      return state === 'PENDING' && mode === 'relay' && offlineMs === null;
+    };
+    const shared = { run, caller, clock, sources };
+    const sender = makeRelaySender({
+      ...{ ...shared, isInUse },
+      concurrency: bounded(settings.concurrency ?? CONCURRENCY.sending),
+    });
+    const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
+    const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
     // The object itself: what it shows is asked of it anew each time.
     const handle = Object.defineProperties({ receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer, {
       ...Object.getOwnPropertyDescriptors(handleOf(run)),
     });
-    if (!keep({ run, handle, sender, receiver: null }, transfer)) return handle;
+    if (!keep({ run, handle, sender, receiver: null, peer }, transfer)) return handle;
     parts.start();
-    sender.begin();
     if (transfer.state === 'PENDING') {
       tell(run, receiverOnline ? 'waiting_accept' : 'waiting_peer');
-      if (!receiverOnline && offlineMs !== null) waitForReceiver(run, offlineMs);
+      const onThere = () => {
+        tell(run, 'waiting_accept');
+        peer?.there();
+      };
+      const about = { run, caller, clock, emitter, presence: parts.presence, onThere, onProblem };
+      if (!receiverOnline && offlineMs !== null) waitForReceiver({ ...about, offlineMs });
     }
-    run
-      .until(isInUse)
-      .then(() => {
-        run.meter.path('relay');
-        tell(run, 'relay_uploading');
-      })
-      .catch(() => {});
+    if (peer === null) void sender.begin();
+    else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
+    run.until(isInUse).then(
+      () => tell(run, 'relay_uploading'),
+      () => {},
+    );
     return handle;
   }
 
@@ -188,23 +167,23 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     };
   }
 
-  function accept(
-    transfer: Transfer,
-    open: OpenSink,
-    settings: CallSettings & { concurrency?: number },
-  ): RunningTransfer {
+  function accept(transfer: Transfer, open: OpenSink, settings: AcceptSettings): RunningTransfer {
     const known = running.get(transfer.transfer_id);
     if (known !== undefined) return known.handle;
     const sizes = (transfer.files ?? []).map(({ size }) => size);
     const run = runOf(transfer, sizes, settings.signal);
+    let peer: PeerReceiving | null = null;
     const receiver = makeReceiver({
-      ...{ run, caller, clock, open, onProblem },
-      ...{ sha256: makeHash, concurrency: concurrencyOf(settings) },
+      ...{ run, caller, clock, open, onProblem, peer: () => peer },
+      ...{ sha256: makeHash, concurrency: bounded(settings.concurrency ?? CONCURRENCY.receiving) },
     });
+    const side = { run, caller, clock, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
+    if (settings.direct !== false) peer = peers?.receiving({ ...side, onOpen: receiver.nudge }) ?? null;
     const handle = handleOf(run);
     announced.add(run.id);
-    if (!keep({ run, handle, sender: null, receiver }, transfer)) return handle;
+    if (!keep({ run, handle, sender: null, receiver, peer }, transfer)) return handle;
     parts.start();
+    peer?.begin();
     receiver.begin();
     run
       .until(({ state }) => state === 'RELAY_ACTIVE')
@@ -246,26 +225,11 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     }
   }
 
-  async function digests(files: readonly FileSource[], signal: AbortSignal): Promise<(string | null)[]> {
-    const found: (string | null)[] = [];
-    for (const file of files) {
-      try {
-        found.push(await digestOf(file, makeHash, signal));
-      } catch (error) {
-        if (signal.aborted) throw abortedBy(signal);
-        const said = error instanceof Error ? error.message : String(error);
-        const message = `${file.name} cannot be read: ${said}`;
-        throw new BatonClientError('source_failed', message, { action: 'tell-user', cause: error });
-      }
-    }
-    return found;
-  }
-
   const api: Transfers = {
     async send(to: Target, files, settings = {}) {
       const { signal, sealed, digest = true } = settings;
       const either = signal === undefined ? parts.life() : AbortSignal.any([parts.life(), signal]);
-      const hashes = digest ? await digests(files, either) : files.map(({ sha256 = null }) => sha256);
+      const hashes = digest ? await digestsOf(files, makeHash, either) : files.map(({ sha256 = null }) => sha256);
       const offered = files.map(({ name, size, type }, i) => {
         const sha256 = hashes[i] ?? null;
         return { name, size, ...(type !== undefined && { type }), ...(sha256 !== null && { sha256 }) };
@@ -314,17 +278,20 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     onRewind({ transfer_id, index, upload_url, offset }) {
       running.get(transfer_id)?.sender?.rewind(index, upload_url, offset);
     },
-    /** No path between devices opens here: whoever offers one need not wait before it takes the relay. */
-    onSignal({ kind, from_device_id, transfer_id }) {
-      if (kind !== 'offer' || transfer_id === null || !running.get(transfer_id)?.receiver) return;
+    /** Where no path between devices opens whoever offers one need not wait before it takes the relay. */
+    onSignal({ kind, from_device_id, transfer_id, payload }) {
+      const one = transfer_id === null ? undefined : running.get(transfer_id);
+      if (one?.peer) return one.peer.take({ kind, payload });
+      if (kind !== 'offer' || transfer_id === null || !one?.receiver) return;
       const body = { to_device_id: from_device_id, transfer_id, kind: 'bye' as const, payload: {} };
       caller.call('sendSignal', { body }).catch(onProblem);
     },
     onReady(anew) {
       if (anew) void refetch().catch(onProblem);
-      for (const { run, sender, receiver } of running.values()) {
+      for (const { run, sender, receiver, peer } of running.values()) {
         sender?.nudge();
         receiver?.nudge();
+        peer?.nudge();
         run.refresh().catch((error: unknown) => {
           if (!run.signal.aborted) onProblem(failureOf(error));
         });

@@ -3,21 +3,25 @@
  * each of these with the schema that it is written after.
  */
 export type DeviceType = 'browser' | 'macos' | 'windows' | 'linux' | 'ios' | 'shortcut';
+/** What a session may: everything, or what a borrowed device needs. */
 export type Scope = 'full' | 'guest';
 /** `once` ends after an hour; `persist` a week after its last renewal. */
 export type Persist = 'once' | 'persist';
 
+/** A device by its id and name. */
 export interface DeviceRef {
   device_id: string;
   name: string;
   type: DeviceType;
 }
 
+/** A person who has an account. */
 export interface User {
   user_id: string;
   name: string;
 }
 
+/** A device of the account. */
 export interface Device extends DeviceRef {
   online: boolean;
   /** True for the device that asks. */
@@ -27,6 +31,7 @@ export interface Device extends DeviceRef {
   last_seen_at: number | null;
 }
 
+/** Whether a device, or a stream without a device, is connected. */
 export interface PresenceEntry {
   /** Null for a stream of a session without a device. */
   device_id: string | null;
@@ -36,6 +41,7 @@ export interface PresenceEntry {
   last_seen_at: number | null;
 }
 
+/** Who is signed in, and what the service allows. */
 export interface Me {
   user_id: string;
   name: string;
@@ -46,6 +52,7 @@ export interface Me {
   features: { qr: boolean; web_push: boolean; native_push: boolean };
 }
 
+/** A session of the account. */
 export interface DeviceSession {
   session_id: string | null;
   device_id: string;
@@ -72,6 +79,7 @@ export interface SignInRequestView {
   allowed_persist: Persist[];
 }
 
+/** A message to this device. */
 export interface Message {
   message_id: string;
   from_device_id: string | null;
@@ -81,6 +89,7 @@ export interface Message {
   redelivered: boolean;
 }
 
+/** What became of a message on one device. */
 export interface MessageTarget {
   device_id: string | null;
   name: string;
@@ -89,12 +98,14 @@ export interface MessageTarget {
   error?: 'mailbox_full';
 }
 
+/** A message that the service keeps until it is acknowledged. */
 export interface MessageAccepted {
   message_id: string;
   to: MessageTarget[];
   created_at: number;
 }
 
+/** Messages of this device that another one took. */
 export interface MessagesDelivered {
   message_ids: string[];
   by_device_id: string;
@@ -112,8 +123,10 @@ export interface ClipboardEntry {
   expires_at: number | null;
 }
 
+/** How far a transfer is for the service; the last three are final. */
 export type TransferState = 'PENDING' | 'ACCEPTED' | 'P2P_ACTIVE' | 'RELAY_ACTIVE' | 'DONE' | 'FAILED' | 'CANCELLED';
 
+/** What one side of a transfer is doing; to be shown. */
 export type TransferPhase =
   | 'initializing'
   | 'waiting_accept'
@@ -129,6 +142,7 @@ export type TransferPhase =
   | 'relay_downloading'
   | 'peer_offline';
 
+/** One file of a transfer. */
 export interface TransferFile {
   index: number;
   /** A relative path: `/` between folders. The service has checked it; what the receiver's file system takes is another matter. */
@@ -139,6 +153,7 @@ export interface TransferFile {
   sha256: string | null;
 }
 
+/** Files from one device to another. */
 export interface Transfer {
   transfer_id: string;
   state: TransferState;
@@ -160,12 +175,14 @@ export interface Transfer {
   expires_at: number;
 }
 
+/** What a device needs to subscribe. */
 export interface PushConfig {
   vapid_public_key: string | null;
   vapid_key_id: string | null;
   native: ('fcm' | 'apns')[];
 }
 
+/** What a browser gives for a subscription. */
 export interface PushSubscriptionRequest {
   endpoint: string;
   keys: { p256dh: string; auth: string };
@@ -173,17 +190,20 @@ export interface PushSubscriptionRequest {
   vapid_key_id?: string;
 }
 
+/** What an app gives for a subscription. */
 export interface NativePushRequest {
   platform: 'fcm' | 'apns';
   token: string;
   environment?: 'production' | 'sandbox';
 }
 
+/** A subscription that was made. */
 export interface PushSubscribed {
   subscription_id: string;
   platform: 'web' | 'fcm' | 'apns';
 }
 
+/** A subscription of the account, without its secrets. */
 export interface PushSubscriptionEntry extends PushSubscribed {
   device_id: string;
   state: 'active' | 'suspended';

@@ -1,13 +1,12 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchChromium, newContext, withChromium } from '../browser/chromium.ts';
-import { addressOf, listenForComplaints } from '../browser/device-page.ts';
+import { launchChromium, withChromium } from '../browser/chromium.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { MIB } from '../relay/relayed.ts';
-import { bundlePage } from './bundled.ts';
 import { type Installed, installClient } from './installed.ts';
+import { openBundledPage } from './opened.ts';
 
 interface Outcome {
   state: string;
@@ -17,9 +16,6 @@ declare global {
   var join: (headers: Record<string, string>) => Promise<void>;
   var device: { send(to: string, bytes: number): Promise<Outcome>; receive(): Promise<Outcome> };
 }
-
-const BASE = '/pages-of-a-stranger/';
-const TYPES: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 
 withChromium.describe('a bundle of the library in a browser', () => {
   let site: Site;
@@ -35,22 +31,8 @@ withChromium.describe('a bundle of the library in a browser', () => {
     await Promise.all([site.stop(), browser.close()]);
   });
 
-  /** The page of a bundle, under the replica's own origin. */
-  async function open(page: string, replica: { url: string }, prepare?: (context: BrowserContext) => Promise<void>) {
-    const files = await bundlePage(installed, page, BASE);
-    const context = await newContext(browser);
-    await prepare?.(context);
-    await context.route(`**${BASE}**`, async (route) => {
-      const { pathname } = new URL(route.request().url());
-      const body = files.get(pathname);
-      const contentType = TYPES[pathname.split('.').at(-1) ?? ''] ?? 'text/plain';
-      await route.fulfill(body === undefined ? { status: 404 } : { contentType, body });
-    });
-    const opened = await context.newPage();
-    const complaints = listenForComplaints(opened);
-    await opened.goto(addressOf(replica, BASE + page));
-    return { page: opened, complaints };
-  }
+  const open = (page: string, replica: { url: string }, prepare?: (context: BrowserContext) => Promise<void>) =>
+    openBundledPage(installed, browser, page, replica, prepare);
 
   test('the page of the example shows who is online, and who leaves', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { bundledBytes } from './bundled.ts';
 import { type Installed, installClient } from './installed.ts';
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 /** Of everything, with what it depends on, as a page loads it. */
 const MOST_BYTES = 20 * 1024;
@@ -35,13 +38,17 @@ test('what is packed is the build, its types, the examples and the words about t
 
 test('plain JavaScript finds what the README names', async () => {
   const names = (entry: string) => `Object.keys(await import('${entry}')).sort().join(' ')`;
-  const text = `console.log(${names('@baton/client')}); console.log(${names('@baton/client/node')})`;
-  const [main, node] = (await installed.run(process.execPath, ['--input-type=module', '-e', text])).trim().split('\n');
+  const entries = ['@baton/client', '@baton/client/node', '@baton/client/peer-to-peer'];
+  const text = entries.map((entry) => `console.log(${names(entry)});`).join('');
+  const [main, node, direct] = (await installed.run(process.execPath, ['--input-type=module', '-e', text]))
+    .trim()
+    .split('\n');
   const readme = readFileSync(join(installed.folder, 'node_modules/@baton/client/README.md'), 'utf8');
 
-  expect(`${main} ${node}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
+  expect(`${main} ${node} ${direct}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
   expect(main).toContain('makeBatonClient');
   expect(node).toContain('fileSession');
+  expect(direct).toBe('peerToPeer');
 });
 
 test.each([
@@ -72,8 +79,22 @@ test('everything is under 20 KB compressed, and what is not used is left out', a
     'link',
     "import { readSignInLink } from '@baton/client'; globalThis.used = readSignInLink;",
   );
-  process.stdout.write(`compressed: everything ${all} B, sign-in ${signIn} B, a link ${link} B\n`);
+  const direct = await bundledBytes(
+    installed,
+    'direct',
+    "import * as all from '@baton/client'; import { peerToPeer } from '@baton/client/peer-to-peer'; globalThis.all = { ...all, peerToPeer };",
+  );
+  process.stdout.write(
+    `compressed: everything ${all} B, sign-in ${signIn} B, a link ${link} B; paths between devices ${direct - all} B more\n`,
+  );
   expect(all).toBeLessThan(MOST_BYTES);
   expect(signIn).toBeLessThan(all / 3);
   expect(link).toBeLessThan(1_024);
+  expect(direct - all).toBeLessThan(7 * 1024);
 });
+
+test('every word of it that can be used is documented, and its reference is made without a warning', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'docs:client'], { cwd: ROOT });
+  const page = stdout.trim().split('\n').at(-1) as string;
+  expect(readFileSync(page, 'utf8')).toContain('peer-to-peer');
+}, 300_000);

@@ -135,6 +135,12 @@ export class Generations {
     return Math.max(now, next);
   }
 
+  /** Begins a file for its receiver, which has some of it already. Of one that it has whole nothing is made but the record. */
+  async beginFor(file: FileRef, { isWhole }: { isWhole: boolean }): Promise<number> {
+    if (!isWhole) return this.#begin(file);
+    return (await this.#parts.transfers.beginGeneration(file.account, file)).now;
+  }
+
   /** Notifies the sender again of where to go on. */
   async notifySender(file: FileRef, generation: number, offset: number): Promise<void> {
     await this.#parts.transfers.notifySender(file.account, file, generation, offset);

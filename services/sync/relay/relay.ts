@@ -52,17 +52,24 @@ export class Relay {
     answer.res.end();
   }
 
-  /** The receiver has stored the file up to here. */
+  /** The receiver has stored the file up to here. What it has and was never sent here, it got on another path. */
   async ack(asked: Asked, received: number): Promise<void> {
     const { store, transfers, generations, notifier } = this.#parts;
     const { asker, file } = asked;
-    const { generation, size } = await generations.known(asked, 'receiver');
-    if (generation === null) return;
+    const known = await generations.known(asked, 'receiver');
+    const { size } = known;
     const position = Math.min(received, size);
-    const { notify } = await store.acknowledge(file, generation, position);
+    if (known.generation === null && position === 0) return;
+    const isWhole = position === size;
+    let generation = known.generation ?? (await generations.beginFor(file, { isWhole }));
+    const { notify, end } = await store.acknowledge(file, generation, position);
     notifier.notify(notify, file);
+    if (!isWhole && end !== null && end < position) {
+      generation = await generations.rewind(file, { from: generation, offset: position, cause: 'asked' });
+      await store.acknowledge(file, generation, position);
+    }
     await transfers.acknowledged(asker, file, position);
-    if (position === size) await generations.delivered(file, generation, size);
+    if (isWhole) await generations.delivered(file, generation, size);
   }
 
   /** Where the uploads of a transfer are; without those of which there is nothing. */

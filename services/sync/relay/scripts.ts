@@ -98,7 +98,7 @@ export const relayTake = defineScript({
     /** Ms to live; an acknowledgement leaves that as it is. */
     liveMs: digits,
   },
-  reply: record({ held: flag, notify: text, got: number }),
+  reply: record({ held: flag, notify: text, got: number, end: maybeNumber }),
 });
 
 export const relayWaitRead = defineScript({

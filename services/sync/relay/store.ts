@@ -98,6 +98,8 @@ export interface Taken {
   readonly notify: string;
   /** Up to where everything was taken, by this reader and those before. */
   readonly got: number;
+  /** Where the bytes end; null when they are gone. */
+  readonly end: number | null;
 }
 
 interface Reading {
