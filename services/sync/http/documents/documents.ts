@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { documentRoutes } from '../../../../shared/contract/documents.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../handler.ts';
-import { homePage } from './home-page.ts';
+import { type AppFiles, makeAppFiles } from './app-files.ts';
 import { makeIcon } from './icon.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { makeReferenceFiles, type ReferenceFiles } from './reference/files.ts';
@@ -16,15 +16,16 @@ interface DocumentParts {
   health: () => Health;
   /** For tests, which run beside the build. */
   files?: ReferenceFiles;
+  app?: AppFiles;
 }
 
 /** The OpenAPI document is made once, when it is asked for: it depends on nothing but the tables. */
 export function makeDocumentHandlers({
   health,
   files = makeReferenceFiles(),
+  app = makeAppFiles(),
 }: DocumentParts): HandlersOf<typeof documentRoutes> {
   let openApi: string | null = null;
-  const home = homePage();
   const icon = makeIcon();
   const write = (res: Response, kind: keyof typeof DOCUMENT_HEADERS, text: string): null => {
     res.setHeader('Content-Type', DOCUMENT_HEADERS[kind]);
@@ -48,7 +49,9 @@ export function makeDocumentHandlers({
       await files.send(params.file, req, res);
       return null;
     },
-    getHome: ({ res }) => write(res, 'html', home),
+    getHome: ({ req, res }) => app.page(req, res),
+    getAppFile: ({ params, req, res }) => app.asset(params.file, req, res),
+    getWorker: ({ req, res }) => app.worker(req, res),
     getIcon({ res }) {
       res.setHeader('Cache-Control', 'public, max-age=86400');
       res.type('image/x-icon').send(icon);

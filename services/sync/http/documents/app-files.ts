@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Request, Response } from 'express';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+
+/** Where the build puts the web app, from the place of this module in dist/. */
+const FOLDER = new URL('../../../../web/', import.meta.url);
+
+/** The name of an asset has the hash of its content, so that it may be kept for ever; pages are asked for anew. */
+const KEPT = 'public, max-age=31536000, immutable';
+const ASKED_ANEW = 'no-cache';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+};
+
+/**
+ * What the page of the app may do: code, style and calls of its own origin alone. Pictures may also be what this browser
+ * holds (`blob:`). Text never becomes code: whatever would be a script has to pass the app's one policy.
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' blob:",
+  "media-src 'self' blob:",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types baton',
+].join('; ');
+
+/** One file, as it is and compressed. A few hundred KB altogether stay in memory. */
+interface Served {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly packed: ReadonlyMap<string, Buffer>;
+}
+
+type Names = Readonly<Record<string, readonly string[]>>;
+
+/** In the order in which they are chosen. */
+const ENCODINGS = [
+  { encoding: 'br', ending: '.br' },
+  { encoding: 'gzip', ending: '.gz' },
+] as const;
+
+/** The files of the web app, read when they are asked for: a replica that starts reads none of them. */
+export function makeAppFiles(folder: URL = FOLDER) {
+  const known = new Map<string, Promise<Served>>();
+  let names: Promise<Names> | null = null;
+
+  const read = (name: string): Promise<Buffer> => readFile(new URL(name, folder));
+
+  /** Name of each file of the build -> the endings under which it also lies there, compressed. */
+  function listed(): Promise<Names> {
+    names ??= read('files.json').then((text) => JSON.parse(text.toString()) as Names);
+    names.catch(() => {
+      names = null;
+    });
+    return names;
+  }
+
+  async function load(name: string, endings: readonly string[]): Promise<Served> {
+    const plain = await read(name);
+    const chosen = ENCODINGS.filter(({ ending }) => endings.includes(ending));
+    const packed = await Promise.all(
+      chosen.map(async ({ encoding, ending }) => [encoding, await read(name + ending)] as const),
+    );
+    const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+    return { type: TYPES[extname(name)] ?? 'application/octet-stream', etag, plain, packed: new Map(packed) };
+  }
+
+  async function find(name: string): Promise<Served> {
+    const all = await listed();
+    if (!Object.hasOwn(all, name)) throw new BatonError('not_found', 'The app has no such file');
+    const found = known.get(name) ?? load(name, all[name] ?? []);
+    known.set(name, found);
+    found.catch(() => known.delete(name));
+    return found;
+  }
+
+  /** Sends one, compressed when that is welcome, or says that the client has it. @throws not_found */
+  async function send(name: string, cacheControl: string, req: Request, res: Response): Promise<null> {
+    const { type, etag, plain, packed } = await find(name);
+    res.setHeader('Content-Type', type);
+    res.setHeader('Cache-Control', cacheControl);
+    res.setHeader('ETag', etag);
+    if (packed.size > 0) res.setHeader('Vary', 'Accept-Encoding');
+    const seen = (req.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    if (seen.includes(etag)) {
+      res.statusCode = 304;
+      res.end();
+      return null;
+    }
+    const encoding = packed.size > 0 ? req.acceptsEncodings([...packed.keys()]) : false;
+    const body = (encoding === false ? undefined : packed.get(encoding)) ?? plain;
+    if (body !== plain && encoding !== false) res.setHeader('Content-Encoding', encoding);
+    res.setHeader('Content-Length', body.length);
+    res.end(body);
+    return null;
+  }
+
+  return {
+    /** The page of the app. */
+    page(req: Request, res: Response): Promise<null> {
+      res.setHeader('Content-Security-Policy', PAGE_POLICY);
+      return send('index.html', ASKED_ANEW, req, res);
+    },
+    /** The service worker. What it may fetch and run is decided by this answer, and by no page. */
+    worker(req: Request, res: Response): Promise<null> {
+      res.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'");
+      return send('sw.js', ASKED_ANEW, req, res);
+    },
+    asset: (file: string, req: Request, res: Response): Promise<null> => send(`assets/${file}`, KEPT, req, res),
+  };
+}
+
+export type AppFiles = ReturnType<typeof makeAppFiles>;
