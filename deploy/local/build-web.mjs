@@ -27,6 +27,16 @@ const publishedClient = {
   },
 };
 
+/** The page asks for its worker by the address that this has in the build. */
+const workerAddress = {
+  name: 'worker-address',
+  resolveId: (id) => (id === 'virtual:worker-address' ? `\0${id}` : null),
+  load: (id) =>
+    id === '\0virtual:worker-address'
+      ? `import url from '${SOURCE}/files/opfs-worker.ts?worker&url';\nexport const workerAddress = url;\n`
+      : null,
+};
+
 /** The bundler's settings that the page, the worker of the page and the service worker have in common. */
 async function settings() {
   return {
@@ -34,7 +44,7 @@ async function settings() {
     root: SOURCE,
     logLevel: 'error',
     publicDir: false,
-    plugins: [publishedClient, await slimContract()],
+    plugins: [publishedClient, workerAddress, await slimContract()],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     worker: { format: 'es' },
   };
@@ -105,7 +115,13 @@ export async function buildWeb() {
   const output = { hashCharacters: 'base36' };
   const made = await build({
     ...shared,
-    build: { outDir: OUT, target, modulePreload: { polyfill: false }, assetsInlineLimit: 0, rolldownOptions: { output } },
+    build: {
+      outDir: OUT,
+      target,
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      rolldownOptions: { output },
+    },
   });
   writeManifest();
   const shell = filesOf(OUT).filter(isShell);

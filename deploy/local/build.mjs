@@ -92,10 +92,14 @@ async function bundle(name) {
 
 /** `{ok, output}`; `output` is the compiler's when it refused. */
 export async function build() {
-  const sources = ['services', 'shared'].flatMap(filesUnder).filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path) && !isOfPages(path));
+  const sources = ['services', 'shared']
+    .flatMap(filesUnder)
+    .filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path) && !isOfPages(path));
   const wanted = new Set(sources.flatMap(outputsOf));
   const stamp = stampOf([...sources, ...webSources()]);
-  const complete = [...wanted, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const complete = [...wanted, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) =>
+    existsSync(join(ROOT, 'dist', path)),
+  );
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
   // The one that writes comes last, so that what the other refuses changes nothing.

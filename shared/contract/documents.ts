@@ -52,7 +52,7 @@ export const documentRoutes = {
     path: '/sw.js',
     summary: 'The service worker of the web app: what it shows without network, and its notifications',
     identity: 'public',
-    answers: { 200: '*/*', 304: null },
+    answers: { 200: 'text/javascript', 304: null },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
   getIcon: route({

@@ -2,13 +2,12 @@ import { signal } from '@preact/signals';
 import { openHistory, removeHistory } from '../history/database.ts';
 import { makeHistory } from '../history/history.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
-import { type Entry, makeClient } from '../session/entry.ts';
+import { makeClient } from '../session/entry.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
+import type { Parts, SignedIn } from './parts.ts';
 import { allRunning, runningOf, type Shared, shared } from './shared-state.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
-
-export type SignedIn = Extract<Entry, { kind: 'in' }>;
 
 /** Why the session of this browser is over; null while it is not. */
 export const endedBy = signal<string | null>(null);
@@ -17,7 +16,7 @@ export const endedBy = signal<string | null>(null);
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
 
 /** Everything that a signed-in tab has. */
-export async function openApp(entry: SignedIn) {
+export async function openApp(entry: SignedIn): Promise<App> {
   const database = await openHistory(entry.userId);
   const changed = (thread: string): void => {
     changes.value = { thread, turn: changes.value.turn + 1 };
@@ -64,4 +63,7 @@ export async function openApp(entry: SignedIn) {
   return { entry, client, history, tabs, end };
 }
 
-export type App = Awaited<ReturnType<typeof openApp>>;
+export interface App extends Parts {
+  /** Leaves, for that reason, with what this browser has of the account. */
+  end: (reason: string) => Promise<void>;
+}

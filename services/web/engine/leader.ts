@@ -1,15 +1,8 @@
-import type { BatonClient } from '../../../shared/client/index.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
-import type { History } from '../history/history.ts';
-import type { SignedIn } from './app.ts';
+import type { Parts } from './parts.ts';
 import { type Shared, shared } from './shared-state.ts';
-import type { Tabs } from './tabs.ts';
 
-interface Parts {
-  client: BatonClient;
-  entry: SignedIn;
-  history: History;
-  tabs: Tabs;
+interface Leading extends Parts {
   tell: (part: Partial<Shared>) => void;
   end: (reason: string) => Promise<void>;
 }
@@ -17,15 +10,13 @@ interface Parts {
 /** A message may be reported as taken before its sender has stored that it was sent. */
 const LOOK_AGAIN_MS = [0, 500, 3_000];
 
-export type Leading = Pick<Parts, 'client' | 'entry' | 'history' | 'tabs'>;
-
 const later = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
 
 /** This tab holds the stream: what comes goes into the history, and what is known to all tabs. */
-export function startLeading({ tell, end, ...parts }: Parts): void {
+export function startLeading({ tell, end, ...parts }: Leading): void {
   const { client, history } = parts;
   const files = makeFileCommands(parts);
 

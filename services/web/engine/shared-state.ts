@@ -43,7 +43,3 @@ export function runningOf(transferId: string): Signal<Running | null> {
 /** Everything that runs now, for a tab that has just opened. */
 export const allRunning = (): [string, Running][] =>
   [...running].flatMap(([id, { value }]) => (value === null ? [] : [[id, value] as [string, Running]]));
-
-export function forgetRunning(): void {
-  for (const one of running.values()) one.value = null;
-}

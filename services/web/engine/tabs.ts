@@ -12,7 +12,7 @@ export type TabMessage =
   | { type: 'signed-out'; reason: string };
 
 /** An error of the leading tab, in the tab that had asked. */
-export class TabError extends Error {
+class TabError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);
@@ -31,6 +31,49 @@ interface TabsOptions {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
 
+type Ask = Extract<TabMessage, { type: 'ask' }>;
+type Told = Extract<TabMessage, { type: 'told' }>;
+
+/** What this tab has asked, and the answers to it; and how a tab that leads runs what is asked. */
+function makeAsks(post: (message: TabMessage) => void) {
+  const waiting = new Map<string, { ask: Ask; resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  const commands = new Map<string, (...args: never[]) => unknown>();
+
+  function settle(told: Told): void {
+    const asker = waiting.get(told.id);
+    waiting.delete(told.id);
+    if (asker === undefined) return;
+    if (told.error === null) asker.resolve(told.value);
+    else asker.reject(new TabError(told.error.code, told.error.message));
+  }
+
+  async function answerOf({ id, command, args }: Ask): Promise<Told> {
+    try {
+      const value = await commands.get(command)?.(...(args as never[]));
+      return { type: 'told', id, error: null, value };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { type: 'told', id, error: { code: codeOf(error), message }, value: null };
+    }
+  }
+
+  return {
+    settle,
+    commands,
+    /** Runs what this or another tab has asked. */
+    async run(ask: Ask): Promise<void> {
+      const told = await answerOf(ask);
+      if (waiting.has(ask.id)) settle(told);
+      else post(told);
+    },
+    add: (ask: Ask): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        waiting.set(ask.id, { ask, resolve, reject });
+      }),
+    open: (): Ask[] => [...waiting.values()].map(({ ask }) => ask),
+  };
+}
+
 /**
  * The tabs of one account: exactly one holds the lock and with it the event stream and the files; when it is closed the next
  * one has its turn. Commands are run by the leading tab, whichever tab they are given in.
@@ -38,53 +81,29 @@ const codeOf = (error: unknown): string =>
 export function joinTabs({ account, onMessage, lead }: TabsOptions) {
   const channel = new BroadcastChannel(`baton-${account}`);
   const isLeading = signal(false);
-  const waiting = new Map<string, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  const given = new Map<string, Extract<TabMessage, { type: 'ask' }>>();
-  const commands = new Map<string, (...args: never[]) => unknown>();
   const held = new AbortController();
-
   const post = (message: TabMessage): void => channel.postMessage(message);
-
-  async function run({ id, command, args }: Extract<TabMessage, { type: 'ask' }>): Promise<void> {
-    try {
-      const value = await commands.get(command)?.(...(args as never[]));
-      settle({ type: 'told', id, error: null, value });
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      settle({ type: 'told', id, error: { code: codeOf(error), message }, value: null });
-    }
-  }
-
-  function settle(told: Extract<TabMessage, { type: 'told' }>): void {
-    const asker = waiting.get(told.id);
-    given.delete(told.id);
-    waiting.delete(told.id);
-    if (asker === undefined) post(told);
-    else if (told.error === null) asker.resolve(told.value);
-    else asker.reject(new TabError(told.error.code, told.error.message));
-  }
+  const asks = makeAsks(post);
 
   channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
-    if (data.type === 'ask') {
-      if (isLeading.value) void run(data);
-    } else if (data.type === 'told') {
-      if (waiting.has(data.id)) settle(data);
-    } else onMessage(data);
+    if (data.type === 'told') asks.settle(data);
+    else if (data.type !== 'ask') onMessage(data);
+    else if (isLeading.value) void asks.run(data);
   });
 
   /** What this tab had asked of a tab that is gone now it does itself. */
   function begin(): void {
     isLeading.value = true;
     lead();
-    for (const ask of given.values()) void run(ask);
+    for (const ask of asks.open()) void asks.run(ask);
   }
 
   function wait(): void {
+    // Pages without TLS have no locks, and then each tab stands for itself.
+    if (!('locks' in navigator)) return begin();
     const until = new Promise<void>((resolve) => {
       held.signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    // Pages without TLS have no locks, and then each tab stands for itself.
-    if (!('locks' in navigator)) return begin();
     navigator.locks
       .request(`baton-leader-${account}`, { signal: held.signal }, () => {
         begin();
@@ -98,16 +117,14 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
     post,
     /** Runs a command in the leading tab. */
     ask(command: string, ...args: readonly unknown[]): Promise<unknown> {
-      const message = { type: 'ask' as const, id: crypto.randomUUID(), command, args };
-      return new Promise((resolve, reject) => {
-        waiting.set(message.id, { resolve, reject });
-        given.set(message.id, message);
-        if (isLeading.value) void run(message);
-        else post(message);
-      });
+      const message: Ask = { type: 'ask', id: crypto.randomUUID(), command, args };
+      const answer = asks.add(message);
+      if (isLeading.value) void asks.run(message);
+      else post(message);
+      return answer;
     },
     command(name: string, work: (...args: never[]) => unknown): void {
-      commands.set(name, work);
+      asks.commands.set(name, work);
     },
     join(): void {
       wait();

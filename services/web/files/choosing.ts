@@ -1,4 +1,8 @@
-import type { ChosenFile } from './file-commands.ts';
+/** A file that somebody chose, and what it is called for the receiver. */
+export interface ChosenFile {
+  file: File;
+  name: string;
+}
 
 /** The service takes so many files in one offer. */
 export const MOST_FILES = 1_000;

@@ -6,7 +6,7 @@ const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"/\\|?*]/g;
 
 /** One part of a path that every file system takes. */
-export function safePart(text: string): string {
+function safePart(text: string): string {
   const plain = text
     .replace(HOSTILE, '_')
     .replace(/[. ]+$/, '')

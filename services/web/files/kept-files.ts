@@ -1,7 +1,7 @@
 import type { FileSink, TransferFile } from '../../../shared/client/index.ts';
 import { scriptUrl } from '../trusted-types.ts';
 import type { FileAnswer, FileRequest } from './opfs-worker.ts';
-import workerAddress from './opfs-worker.ts?worker&url';
+import { workerAddress } from 'virtual:worker-address';
 
 /** Bytes that are written at once: what comes from the network comes in much smaller parts. */
 const BLOCK_BYTES = 1024 * 1024;

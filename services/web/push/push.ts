@@ -53,7 +53,10 @@ export async function turnPushOff(client: BatonClient, deviceId: string): Promis
   return pushState();
 }
 
-type BadgeNavigator = Navigator & { setAppBadge?: (count: number) => Promise<void>; clearAppBadge?: () => Promise<void> };
+type BadgeNavigator = Navigator & {
+  setAppBadge?: (count: number) => Promise<void>;
+  clearAppBadge?: () => Promise<void>;
+};
 
 export function showBadge(count: number): void {
   const badge = navigator as BadgeNavigator;

@@ -21,7 +21,7 @@ export type Entry =
 const WITHIN_MS = 10_000;
 
 /** The session of this browser; null where there is none to keep because every request says who it is. */
-export const sessionStore = (): SessionStore | null => (developmentIdentity() === null ? cookieSession() : null);
+const sessionStore = (): SessionStore | null => (developmentIdentity() === null ? cookieSession() : null);
 
 /** A client without a stream, for calls of this tab. */
 export function makeClient() {
@@ -58,7 +58,7 @@ async function remembered(): Promise<Entry | null> {
   };
 }
 
-async function asked(): Promise<Entry> {
+async function askService(): Promise<Entry> {
   const client = makeBatonClient({ baseUrl: '', headers: developmentHeaders });
   const { device, name } = await client.me({ signal: AbortSignal.timeout(WITHIN_MS) });
   if (device === null) return { kind: 'nameless', userName: name };
@@ -74,7 +74,7 @@ export async function findEntry(): Promise<Entry> {
   const known = await remembered();
   if (known !== null) return known;
   try {
-    return await asked();
+    return await askService();
   } catch (error) {
     if (!(error instanceof BatonClientError) || error.action !== 'sign-in') return { kind: 'unreachable' };
     keepDevelopmentIdentity(null);

@@ -203,7 +203,12 @@ export const english = {
       shortcut: 'A shortcut',
     },
   },
-  search: { title: 'Search', label: 'Search messages and file names', none: 'Nothing found', start: 'Searches what this browser has.' },
+  search: {
+    title: 'Search',
+    label: 'Search messages and file names',
+    none: 'Nothing found',
+    start: 'Searches what this browser has.',
+  },
   settings: {
     title: 'Settings',
     thisDevice: 'This device',
@@ -242,7 +247,8 @@ export const english = {
     signOutWhy: 'The history and files that were not saved are deleted in this browser.',
     erase: 'Erase my data',
     eraseTitle: 'Erase everything?',
-    eraseWhy: 'Messages that wait, the clipboard, transfers and devices are removed from the service. This cannot be undone.',
+    eraseWhy:
+      'Messages that wait, the clipboard, transfers and devices are removed from the service. This cannot be undone.',
     erased: 'Everything was removed.',
     account: 'Account',
     signedInAs: (name: string) => `Signed in as ${name}`,
@@ -295,7 +301,11 @@ export const english = {
 };
 
 type Widened<T> = {
-  readonly [K in keyof T]: T[K] extends string ? string : T[K] extends (...args: infer A) => string ? (...args: A) => string : Widened<T[K]>;
+  readonly [K in keyof T]: T[K] extends string
+    ? string
+    : T[K] extends (...args: infer A) => string
+      ? (...args: A) => string
+      : Widened<T[K]>;
 };
 
 export type Texts = Widened<typeof english>;

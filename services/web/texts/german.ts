@@ -179,7 +179,8 @@ export const german: Texts = {
   approve: {
     title: 'Ein anderes Gerät anmelden?',
     warning: 'Nicht dieses. Wer das andere Gerät hat, liest deine Nachrichten, deine Zwischenablage und deine Dateien.',
-    check: 'Erlaube es nur, wenn du den Code auf einem Gerät vor dir siehst. Jemand hat ihn dir geschickt? Dann lehne ab.',
+    check:
+      'Erlaube es nur, wenn du den Code auf einem Gerät vor dir siehst. Jemand hat ihn dir geschickt? Dann lehne ab.',
     name: 'Es nennt sich',
     kind: 'Es ist',
     from: 'Es fragt von',
@@ -248,7 +249,8 @@ export const german: Texts = {
     signOutWhy: 'Der Verlauf und nicht gespeicherte Dateien werden in diesem Browser gelöscht.',
     erase: 'Meine Daten löschen',
     eraseTitle: 'Alles löschen?',
-    eraseWhy: 'Wartende Nachrichten, Zwischenablage, Übertragungen und Geräte werden beim Dienst entfernt. Das ist endgültig.',
+    eraseWhy:
+      'Wartende Nachrichten, Zwischenablage, Übertragungen und Geräte werden beim Dienst entfernt. Das ist endgültig.',
     erased: 'Alles wurde entfernt.',
     account: 'Konto',
     signedInAs: (name) => `Angemeldet als ${name}`,

@@ -18,7 +18,7 @@ export function durationText(seconds: number): string {
 }
 
 export const timeText = (at: number): string =>
-  new Intl.DateTimeFormat(language.value, { hour: '2-digit', minute: '2-digit' }).format(at);
+  new Intl.DateTimeFormat(language.value, { timeStyle: 'short' }).format(at);
 
 export const dayText = (at: number): string =>
   new Intl.DateTimeFormat(language.value, { weekday: 'long', day: 'numeric', month: 'long' }).format(at);

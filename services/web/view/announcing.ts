@@ -6,6 +6,16 @@ import { threads } from './app-context.ts';
 import { place } from './navigation.ts';
 import { announcement, notify } from './notices.ts';
 
+/** Both columns are shown. */
+const WIDE = matchMedia('(min-width: 48rem)');
+/** Whoever let a device in knows that it was. */
+const OWN_MS = 30_000;
+let approvedAt = Number.NEGATIVE_INFINITY;
+
+export function noteApproval(): void {
+  approvedAt = Date.now();
+}
+
 /**
  * Says what has come while somebody looks at something else, and who was let in: once each, and not the content. Gives what
  * ends it.
@@ -15,7 +25,7 @@ export function announceChanges({ history, entry }: App): () => void {
   const stopDevices = shared.subscribe(({ devices, isKnown }) => {
     if (!isKnown || devices.length === 0) return;
     for (const { device_id, name } of devices) {
-      if (known !== null && !known.has(device_id) && device_id !== entry.deviceId) {
+      if (known !== null && !known.has(device_id) && device_id !== entry.deviceId && Date.now() - approvedAt > OWN_MS) {
         notify(texts.value.announce.added(name));
       }
     }
@@ -30,7 +40,8 @@ export function announceChanges({ history, entry }: App): () => void {
       const isSeen = at.name === 'device' && at.id === thread && document.visibilityState === 'visible';
       if (now === undefined || now.unread <= before) return;
       announcement.value = texts.value.announce.message(now.name);
-      if (!isSeen) notify(texts.value.announce.message(now.name));
+      // Where the list of devices is in sight its count says it.
+      if (!isSeen && at.name !== 'home' && !WIDE.matches) notify(texts.value.announce.message(now.name));
     });
   });
   return () => {

@@ -30,9 +30,7 @@ export interface Peer {
 }
 
 const byUse = (one: Peer, other: Peer): number =>
-  Number(other.isOnline) - Number(one.isOnline) ||
-  other.lastAt - one.lastAt ||
-  one.name.localeCompare(other.name);
+  Number(other.isOnline) - Number(one.isOnline) || other.lastAt - one.lastAt || one.name.localeCompare(other.name);
 
 /** Whom this device can talk to, and has talked to. */
 export const peers = computed<readonly Peer[]>(() => {

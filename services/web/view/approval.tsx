@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../shared/client/index.ts';
 import { errorText, texts } from '../texts/texts.ts';
+import { noteApproval } from './announcing.ts';
 import { useApp } from './app-context.ts';
 import { Icon } from './icon.tsx';
 import { goInstead } from './navigation.ts';
@@ -114,10 +115,10 @@ function Decision({ view, link }: { view: SignInRequestView; link: string }) {
         type="button"
         class="button wide"
         disabled={isBusy.value}
-        onClick={decide(
-          () => client.signIns.approve(link, { scope: scope.value, persist: persist.value }),
-          approve.approved,
-        )}
+        onClick={decide(async () => {
+          noteApproval();
+          await client.signIns.approve(link, { scope: scope.value, persist: persist.value });
+        }, approve.approved)}
       >
         {approve.approve}
       </button>

@@ -43,7 +43,13 @@ export function Composer({ peer }: { peer: Peer }) {
     const files = chosenOf(event.clipboardData?.files ?? []);
     if (files.length === 0) return;
     event.preventDefault();
-    attempt(() => sendFiles(app, [peer], files.map((one) => nameOfPasted(one))));
+    attempt(() =>
+      sendFiles(
+        app,
+        [peer],
+        files.map((one) => nameOfPasted(one)),
+      ),
+    );
   };
   const asFile = () => {
     const file = textFile(text.value);

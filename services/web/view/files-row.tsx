@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Download, File as FileIcon, Files, FolderSync, Pause, Play, X } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Running, runningOf, shared } from '../engine/shared-state.ts';
-import { setAlways } from '../files/file-commands.ts';
+import { setAlways } from '../files/always.ts';
 import { keptFile } from '../files/kept-files.ts';
 import { saveFiles } from '../files/saving.ts';
 import type { FilesItem } from '../history/database.ts';
@@ -34,8 +34,10 @@ function stateText(item: FilesItem, running: Running | null): string {
   return files[item.state];
 }
 
+/** Of several files the first; a single one stands in the head. */
 function Names({ item }: { item: FilesItem }) {
   const { files } = texts.value;
+  if (item.fileCount === 1) return null;
   const rest = item.fileCount - SHOWN_NAMES;
   return (
     <ul class="file-names">
@@ -199,12 +201,26 @@ function Controls({ item, running }: { item: FilesItem; running: Running | null 
   );
 }
 
+/** Nobody sends it, though it could be gone on with: its page was closed. */
+const isLost = ({ isMine, ref, state }: FilesItem, running: Running | null): boolean =>
+  isMine &&
+  ref !== '' &&
+  ['offered', 'active'].includes(state) &&
+  running === null &&
+  shared.value.connection === 'online';
+
+/** What can be done with a transfer in its state. */
+function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
+  if (item.state === 'offered' && !item.isMine) return <Offer item={item} />;
+  if (isLost(item, running)) return <GoOn item={item} />;
+  return !item.isMine && item.state === 'done' && item.kept !== 'nothing' ? <SaveButton item={item} /> : null;
+}
+
 export function FilesRow({ item }: { item: FilesItem }) {
   const running = runningOf(item.ref === '' ? item.id : item.ref).value;
   const { files } = texts.value;
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
   const isOffer = item.state === 'offered' && !item.isMine;
-  const isLost = isOpen && item.isMine && item.ref !== '' && running === null && shared.value.connection === 'online';
   const said = stateText(item, running);
   return (
     <li class={`item ${item.isMine ? 'mine' : 'theirs'}`} id={`item-${item.id}`}>
@@ -212,15 +228,15 @@ export function FilesRow({ item }: { item: FilesItem }) {
         <Preview item={item} />
         <div class="files-head">
           <Icon node={item.fileCount === 1 ? FileIcon : Files} />
-          <strong>{files.count(item.fileCount)}</strong>
+          <strong class="file-name" dir="auto" title={item.files[0]?.name}>
+            {item.fileCount === 1 ? item.files[0]?.name : files.count(item.fileCount)}
+          </strong>
           <span class="hint">{bytesText(item.totalBytes)}</span>
           {isOpen && !isOffer && <Controls item={item} running={running} />}
         </div>
         <Names item={item} />
         {running !== null && item.state === 'active' && <ProgressOf item={item} running={running} />}
-        {isOffer && <Offer item={item} />}
-        {isLost && <GoOn item={item} />}
-        {!item.isMine && item.state === 'done' && item.kept !== 'nothing' && <SaveButton item={item} />}
+        <Acts item={item} running={running} />
         <div class="item-foot">
           {said !== '' && <span class={`state ${item.state}`}>{said}</span>}
           <time dateTime={new Date(item.at).toISOString()}>{timeText(item.at)}</time>

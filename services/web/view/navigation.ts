@@ -13,8 +13,11 @@ export type Place =
 
 const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send'] as const;
 
-export function placeOf(hash: string): Place {
-  const [name = '', id = '', at = ''] = hash.replace(/^#?\/?/, '').split('/').map(decode);
+function placeOf(hash: string): Place {
+  const [name = '', id = '', at = ''] = hash
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .map(decode);
   if (name === '') return { name: 'home' };
   const plain = PLAIN.find((one) => one === name);
   if (plain !== undefined) return { name: plain };

@@ -35,11 +35,13 @@ function withLinks(text: string): ComponentChildren[] {
 }
 
 function withCode(text: string): ComponentChildren[] {
-  return text.split(/(`[^`\n]+`)/).map((part, i) => (i % 2 === 1 ? <code key={i}>{part.slice(1, -1)}</code> : withLinks(part)));
+  return text
+    .split(/(`[^`\n]+`)/)
+    .map((part, i) => (i % 2 === 1 ? <code key={i}>{part.slice(1, -1)}</code> : withLinks(part)));
 }
 
 /** Indented by more than a sentence is, or full of what only code has: shown as it was typed, in letters of one width. */
-export const looksLikeCode = (text: string): boolean => {
+const looksLikeCode = (text: string): boolean => {
   const lines = text.split('\n');
   if (lines.length < 2) return false;
   const odd = lines.filter((line) => /^(\t| {2,})\S|[{};]\s*$|^\s*(<\/?\w|#include|import |def |\$ )/.test(line));

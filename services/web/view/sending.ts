@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
 import { BatonClientError } from '../../../shared/client/index.ts';
 import type { App } from '../engine/app.ts';
-import { MOST_FILES } from '../files/choosing.ts';
-import type { ChosenFile } from '../files/file-commands.ts';
+import { type ChosenFile, MOST_FILES } from '../files/choosing.ts';
 import type { MessageItem } from '../history/database.ts';
 import { texts } from '../texts/texts.ts';
 import { codeOf, notify } from './notices.ts';

@@ -43,12 +43,7 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
         <small>{aboutOf(session)}</small>
       </span>
       {!session.current && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={`${settings.remove}: ${session.name}`}
-          onClick={remove}
-        >
+        <button type="button" class="button small" aria-label={`${settings.remove}: ${session.name}`} onClick={remove}>
           {settings.remove}
         </button>
       )}

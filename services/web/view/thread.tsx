@@ -3,7 +3,7 @@ import { MessagesSquare, Trash2 } from 'lucide';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { changes } from '../engine/app.ts';
 import { transferredFiles } from '../files/choosing.ts';
-import { isAlways, setAlways } from '../files/file-commands.ts';
+import { isAlways, setAlways } from '../files/always.ts';
 import type { Item } from '../history/database.ts';
 import { PAGE_ITEMS } from '../history/history.ts';
 import { dayText } from '../texts/quantities.ts';
@@ -43,7 +43,8 @@ function useItems(id: string) {
     const page = await history.page(id);
     const first = page[0]?.at ?? 0;
     // What was shown beside the newest page stays.
-    const kept = (items.value ?? []).filter((item) => item.at < first && item.thread === id);
+    const newest = new Set(page.map((item) => item.id));
+    const kept = (items.value ?? []).filter((item) => item.at < first && !newest.has(item.id));
     items.value = [...kept, ...page];
     if (kept.length === 0) hasOlder.value = page.length === PAGE_ITEMS;
     oldest.current = items.value[0]?.at ?? 0;

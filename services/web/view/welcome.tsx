@@ -13,7 +13,7 @@ import { SignInCode } from './sign-in-code.tsx';
 type Enter = (entry: Entry) => void;
 
 /** What is before the app: one card in the middle. */
-export function Front({ children }: { children: ComponentChildren }) {
+function Front({ children }: { children: ComponentChildren }) {
   return (
     <main class="front" id="content">
       <div class="front-card">

@@ -78,7 +78,7 @@ export function makeAppFiles(folder: URL = FOLDER) {
     const packed = await Promise.all(
       chosen.map(async ({ encoding, ending }) => [encoding, await read(name + ending)] as const),
     );
-    const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+    const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
     return { type: TYPES[extname(name)] ?? 'application/octet-stream', etag, plain, packed: new Map(packed) };
   }
 
@@ -99,7 +99,7 @@ export function makeAppFiles(folder: URL = FOLDER) {
     res.setHeader('ETag', etag);
     if (packed.size > 0) res.setHeader('Vary', 'Accept-Encoding');
     const seen = (req.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (seen.includes(etag)) {
+    if (seen.includes(etag.slice(2))) {
       res.statusCode = 304;
       res.end();
       return null;
