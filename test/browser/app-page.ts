@@ -41,7 +41,7 @@ export async function openApp(browser: Browser, { url, user, name, at = '', ...o
     const identity = { user, name, deviceId: randomBytes(9).toString('base64url') };
     // Once: a reload is the same device, and one that was signed out stays so.
     await context.addInitScript((text) => {
-      if (localStorage.getItem('baton-language') !== null) return;
+      if (location.protocol === 'about:' || localStorage.getItem('baton-language') !== null) return;
       localStorage.setItem('baton-language', 'en');
       localStorage.setItem('baton-development', text);
     }, JSON.stringify(identity));

@@ -1,3 +1,5 @@
+import { offeredName } from './file-names.ts';
+
 /** A file that somebody chose, and what it is called for the receiver. */
 export interface ChosenFile {
   file: File;
@@ -9,7 +11,7 @@ export const MOST_FILES = 1_000;
 
 /** Files of an `input`, of the clipboard or of the share sheet. */
 export const chosenOf = (files: Iterable<File>): ChosenFile[] =>
-  [...files].map((file) => ({ file, name: file.webkitRelativePath || file.name || 'file' }));
+  [...files].map((file) => ({ file, name: offeredName(file.webkitRelativePath || file.name) }));
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -22,7 +24,7 @@ async function walk(entry: FileSystemEntry, prefix: string, found: ChosenFile[])
   if (found.length > MOST_FILES) return;
   const name = prefix + entry.name;
   if (entry.isFile) {
-    found.push({ file: await fileOf(entry as FileSystemFileEntry), name });
+    found.push({ file: await fileOf(entry as FileSystemFileEntry), name: offeredName(name) });
     return;
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
