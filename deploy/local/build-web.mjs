@@ -15,7 +15,8 @@ const PICTURES = join(SOURCE, 'pictures');
 export const WEB_FILES = 'web/files.json';
 
 /** What a change of the app is seen by. */
-export const webSources = () => filesUnder('services/web').filter((path) => !path.endsWith('.md'));
+export const webSources = () =>
+  filesUnder('services/web').filter((path) => !path.endsWith('.md') && !path.endsWith('screenshot.png'));
 
 /** The library as it is published: what tsc has made of it, with the slim tables of the contract. */
 const publishedClient = {

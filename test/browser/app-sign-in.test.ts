@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
+import { accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 withChromium.describe('signing in with the app', () => {
@@ -69,6 +70,28 @@ withChromium.describe('signing in with the app', () => {
     expect(await again.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name))).toEqual([]);
     expect([...one.reports, ...two.reports]).toEqual([]);
   });
+
+  test('a replica is killed while a file and messages pass, and everything arrives', async () => {
+    const [one, two] = [await stranger(), await stranger(PHONE)];
+    const [desktop, phone] = [one.page, two.page];
+    await logIn(desktop, 'Desktop');
+    await letIn(desktop, phone, 'Only once');
+    await openThread(desktop, 'Chrome');
+    await openThread(phone, 'Desktop');
+    const bytes = randomBytes(30_000_000);
+    await chooseFiles(desktop, { name: 'film.bin', mimeType: 'video/mp4', buffer: bytes });
+    await accept(phone);
+    await phone.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0);
+    site.killReplica();
+    await say(phone, 'said without that replica');
+    await desktop.getByText('said without that replica').waitFor();
+    await phone.locator('.mark.delivered').waitFor();
+    await phone.getByText('Received', { exact: true }).waitFor({ timeout: 60_000 });
+    const download = phone.waitForEvent('download');
+    await phone.getByRole('button', { name: 'Save', exact: true }).click();
+    expect(readFileSync(await (await download).path()).equals(bytes)).toBe(true);
+    expect([...one.reports, ...two.reports]).toEqual([]);
+  }, 120_000);
 
   test('who approves sees what asks and from where, with the refusal first and an hour preset', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];

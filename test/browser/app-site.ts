@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
@@ -25,10 +28,11 @@ async function freeRow(): Promise<number> {
   }
 }
 
-async function environment(): Promise<NodeJS.ProcessEnv> {
+async function environment(folder: string): Promise<NodeJS.ProcessEnv> {
   return {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
+    APP_DATA_DIR: folder,
     APP_LAN_ADDRESS: '127.0.0.1',
     APP_LAN_PORT: String(await freePort()),
     APP_PORT: String(await freeRow()),
@@ -42,8 +46,9 @@ async function environment(): Promise<NodeJS.ProcessEnv> {
 }
 
 export async function startAppSite(): Promise<AppSite> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-app-'));
   const child: ChildProcess = spawn(process.execPath, [START, '--lan'], {
-    env: await environment(),
+    env: await environment(folder),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log: string[] = [];
@@ -68,10 +73,9 @@ export async function startAppSite(): Promise<AppSite> {
       if (pid !== undefined) process.kill(pid, 'SIGKILL');
     },
     async stop() {
-      if (child.exitCode !== null) return;
       const ended = once(child, 'close');
-      child.kill('SIGTERM');
-      await ended;
+      if (child.exitCode === null && child.kill('SIGTERM')) await ended;
+      rmSync(folder, { recursive: true });
     },
   };
 }
