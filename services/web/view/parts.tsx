@@ -58,13 +58,13 @@ export function Pane({
   );
 }
 
-export function Empty({ node, title, why, children }: EmptyProps) {
+export function Empty({ node, title, why, children, isPage = false }: EmptyProps) {
   return (
     <div class="empty">
       <span class="empty-mark">
         <Icon node={node} size={28} />
       </span>
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {why !== undefined && <p>{why}</p>}
       {children}
     </div>
@@ -75,6 +75,8 @@ interface EmptyProps {
   node: IconNode;
   title: string;
   why?: string;
+  /** There is nothing else on the page. */
+  isPage?: boolean;
   children?: ComponentChildren;
 }
 

@@ -152,10 +152,10 @@ function Main({ at }: { at: Place }) {
     case 'item':
       return <ItemPane id={at.id} />;
     case 'home':
-      return <Empty node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
+      return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
     case 'nowhere':
       return (
-        <Empty node={MousePointerClick} title={app.nothingHere}>
+        <Empty isPage node={MousePointerClick} title={app.nothingHere}>
           <a class="button" href="#/">
             {app.toDevices}
           </a>
@@ -196,12 +196,12 @@ export function Shell() {
         {texts.value.app.skip}
       </a>
       <ConnectionBar />
-      <div class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
+      <main class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
         <Side />
-        <main id="content" class="main" tabIndex={-1}>
+        <div id="content" class="main" tabIndex={-1}>
           <Main at={at} />
-        </main>
-      </div>
+        </div>
+      </main>
       <ConfirmDialog />
     </>
   );
