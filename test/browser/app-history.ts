@@ -33,7 +33,7 @@ export function fillHistory(page: Page, user: string, name: string, transfers = 
         ...{ state: i === 1 ? 'sent' : 'delivered', error: null },
       }));
       const files = Array.from({ length: count }, (_, i) => ({
-        ...{ id: `f${i}`, ref: `f${i}`, thread, at: from + (20 - i / 10) * 60_000, isMine: i % 2 === 1, kind: 'files' },
+        ...{ id: `f${i}`, ref: `f${i}`, thread, at: from + (20 + i / 10) * 60_000, isMine: i % 2 === 1, kind: 'files' },
         files: (i % 3 === 2 ? names : [names[i % 2]]).map((one, index) => ({
           index,
           name: one,

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Running, Shared } from './shared-state.ts';
+import { newId } from '../new-id.ts';
 
 /** What tabs of one account tell each other. Files and handles pass as they are. */
 export type TabMessage =
@@ -117,7 +118,7 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
     post,
     /** Runs a command in the leading tab. */
     ask(command: string, ...args: readonly unknown[]): Promise<unknown> {
-      const message: Ask = { type: 'ask', id: crypto.randomUUID(), command, args };
+      const message: Ask = { type: 'ask', id: newId(), command, args };
       const answer = asks.add(message);
       if (isLeading.value) void asks.run(message);
       else post(message);

@@ -26,6 +26,8 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
 
   async function accept(transferId: string): Promise<void> {
     if (!canKeepFiles()) throw new BatonClientError('sink_failed', 'No file system', { action: 'tell-user' });
+    // Without it a browser that runs out of room may drop what is here.
+    void navigator.storage.persist?.().catch(() => false);
     const offer = await find(transferId);
     const item = await history.transfer(offer.transfer, false);
     const open = (file: TransferFile) => openKept(entry.userId, transferId, file);
@@ -88,6 +90,20 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
   return { onTransfer, lookAgain };
 }
 
+/** What was handed to the browser's downloads is here for another day. */
+const DOWNLOADED_MS = 24 * 3_600_000;
+
+async function dropOld({ entry, history }: Parts): Promise<void> {
+  const old = Date.now() - DOWNLOADED_MS;
+  const items = (await history.withBytes(null)).filter(({ kept, at }) => kept === 'downloaded' && at < old);
+  for (const { id, ref } of items) {
+    await removeKept(entry.userId, ref);
+    await makeChange({ history })(id, (one) => {
+      one.kept = 'saved';
+    });
+  }
+}
+
 /** What the leading tab does with files. */
 export function makeFileCommands(parts: Parts) {
   const { client, history, tabs } = parts;
@@ -129,6 +145,7 @@ export function makeFileCommands(parts: Parts) {
         });
       }
       for (const item of await history.unfinished()) await lookAgain(item);
+      await dropOld(parts);
     },
   };
 }

@@ -75,9 +75,8 @@ async function finish(
     await hand(file, item.files[index]?.name ?? `file ${index + 1}`);
   }
   await history.update(item.id, (one) => {
-    if (one.kind === 'files') one.kept = 'saved';
+    if (one.kind === 'files') one.kept = isStored ? 'saved' : 'downloaded';
   });
-  // What went to the browser's downloads may still be on its way, and can be saved once more.
   if (isStored) await removeKept(account, item.ref);
   return 'saved';
 }

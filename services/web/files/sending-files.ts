@@ -4,6 +4,7 @@ import type { FilesItem } from '../history/database.ts';
 import { stateOf } from '../history/history.ts';
 import type { ChosenFile } from './choosing.ts';
 import { codeOf, makeChange, type RunningFiles } from './running-files.ts';
+import { newId } from '../new-id.ts';
 
 /** So much is kept of what is sent, to go on by itself after a reload. More is asked for again. */
 const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
@@ -20,7 +21,7 @@ const sent = (item: FilesItem): void => {
 
 function newItem(to: string, files: readonly ChosenFile[]): FilesItem {
   return {
-    ...{ id: crypto.randomUUID(), ref: '', thread: to, at: Date.now(), isMine: true, kind: 'files' },
+    ...{ id: newId(), ref: '', thread: to, at: Date.now(), isMine: true, kind: 'files' },
     files: files.map(({ file, name }, index) => ({ index, name, size: file.size, type: file.type })),
     ...{ fileCount: files.length, totalBytes: files.reduce((sum, { file }) => sum + file.size, 0) },
     ...{ state: 'preparing', error: null, kept: 'nothing' },

@@ -34,8 +34,8 @@ export interface FilesItem extends Entry {
   totalBytes: number;
   state: 'preparing' | 'offered' | 'active' | 'done' | 'failed' | 'cancelled' | 'refused';
   error: string | null;
-  /** What has become of the bytes that were received. */
-  kept: 'nothing' | 'here' | 'saved';
+  /** Where the bytes are that were received. `downloaded`: handed to the browser, and here for another day. */
+  kept: 'nothing' | 'here' | 'downloaded' | 'saved';
 }
 
 export type Item = MessageItem | FilesItem;

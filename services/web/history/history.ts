@@ -72,6 +72,14 @@ const makeReading = (database: Database) => ({
     return found.sort((one, other) => other.at - one.at).slice(0, FOUND_ITEMS);
   },
 
+  /** Transfers of which there may be bytes in this browser: of one thread, or of all. */
+  async withBytes(thread: string | null): Promise<FilesItem[]> {
+    const all = await database.getAll('items');
+    return all
+      .filter((item) => item.kind === 'files')
+      .filter((item) => !item.isMine && item.ref !== '' && (thread === null || item.thread === thread));
+  },
+
   /** Transfers that were not over when they were last heard of. */
   async unfinished(): Promise<FilesItem[]> {
     const open = ['preparing', 'offered', 'active'];

@@ -1,4 +1,5 @@
 import { type DBSchema, openDB } from 'idb';
+import { newId } from '../new-id.ts';
 
 /** What the share sheet has handed over, until somebody says to whom it goes. */
 export interface Share {
@@ -28,7 +29,7 @@ export async function keepShare(share: Omit<Share, 'id' | 'at'>): Promise<string
   for (const old of await database.getAll('shares')) {
     if (now - old.at > KEPT_MS) await database.delete('shares', old.id);
   }
-  const id = crypto.randomUUID();
+  const id = newId();
   await database.put('shares', { ...share, id, at: now });
   database.close();
   return id;

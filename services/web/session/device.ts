@@ -23,5 +23,3 @@ export function proposedName(userAgent = navigator.userAgent): string {
   const [browser, system] = [firstIn(BROWSERS, userAgent), firstIn(SYSTEMS, userAgent)];
   return [browser, system].filter((word) => word !== undefined).join(' on ') || 'Browser';
 }
-
-export const newDeviceId = (): string => crypto.randomUUID();

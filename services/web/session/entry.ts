@@ -6,7 +6,7 @@ import {
   startDeviceSession,
 } from '../../../shared/client/index.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
-import { newDeviceId } from './device.ts';
+import { newId } from '../new-id.ts';
 
 /**
  * Where somebody who opens the app stands. `nameless`: signed in, but this browser is no device of the account yet. `out`
@@ -99,11 +99,11 @@ export function enterAs(user: string): void {
 export async function becomeDevice(name: string): Promise<Entry> {
   const development = developmentIdentity();
   if (development !== null) {
-    keepDevelopmentIdentity({ ...development, deviceId: newDeviceId(), name });
+    keepDevelopmentIdentity({ ...development, deviceId: newId(), name });
     await makeClient().me();
   } else {
     await startDeviceSession({
-      ...{ baseUrl: '', deviceId: newDeviceId(), deviceName: name, deviceType: 'browser' },
+      ...{ baseUrl: '', deviceId: newId(), deviceName: name, deviceType: 'browser' },
       session: cookieSession(),
     });
   }

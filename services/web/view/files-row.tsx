@@ -24,7 +24,8 @@ function stateText(item: FilesItem, running: Running | null): string {
   const isThere = findPeer(item.thread)?.isOnline === true;
   if (item.state === 'preparing') return files.preparing;
   if (item.state === 'offered') return item.isMine ? (isThere ? files.offered : files.offeredOffline) : '';
-  if (item.state === 'done') return item.isMine ? files.done : item.kept === 'saved' ? files.saved : files.received;
+  if (item.state === 'done')
+    return item.isMine ? files.done : ['saved', 'downloaded'].includes(item.kept) ? files.saved : files.received;
   if (item.state === 'active') {
     if (running === null) return item.isMine ? files.interrupted : files.starting;
     if (running.isPaused) return files.paused;
@@ -213,7 +214,8 @@ const isLost = ({ isMine, ref, state }: FilesItem, running: Running | null): boo
 function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   if (item.state === 'offered' && !item.isMine) return <Offer item={item} />;
   if (isLost(item, running)) return <GoOn item={item} />;
-  return !item.isMine && item.state === 'done' && item.kept !== 'nothing' ? <SaveButton item={item} /> : null;
+  const canSave = item.kept === 'here' || item.kept === 'downloaded';
+  return !item.isMine && item.state === 'done' && canSave ? <SaveButton item={item} /> : null;
 }
 
 export function FilesRow({ item }: { item: FilesItem }) {

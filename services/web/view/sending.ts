@@ -5,6 +5,7 @@ import { type ChosenFile, MOST_FILES } from '../files/choosing.ts';
 import type { MessageItem } from '../history/database.ts';
 import { texts } from '../texts/texts.ts';
 import { codeOf, notify } from './notices.ts';
+import { newId } from '../new-id.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
 export const pending = signal<{ files: ChosenFile[]; text: string } | null>(null);
@@ -47,7 +48,7 @@ async function post({ client, history }: App, item: MessageItem): Promise<void> 
 /** Is in the history at once, whatever becomes of it. */
 export async function sendMessage(app: App, to: To, text: string): Promise<void> {
   const item: MessageItem = {
-    ...{ id: crypto.randomUUID(), ref: '', thread: to.id, at: Date.now(), isMine: true },
+    ...{ id: newId(), ref: '', thread: to.id, at: Date.now(), isMine: true },
     ...{ kind: 'message', text, state: 'sending', error: null },
   };
   await app.history.add(item, to.name);

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { changes } from '../engine/app.ts';
 import { transferredFiles } from '../files/choosing.ts';
 import { isAlways, setAlways } from '../files/always.ts';
+import { removeKept } from '../files/kept-files.ts';
 import type { Item } from '../history/database.ts';
 import { PAGE_ITEMS } from '../history/history.ts';
 import { dayText } from '../texts/quantities.ts';
@@ -115,7 +116,7 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
 }
 
 function ThreadActions({ peer }: { peer: Peer }) {
-  const { history } = useApp();
+  const { entry, history } = useApp();
   const { thread } = texts.value;
   const isOn = useSignal(false);
   const change = changes.value;
@@ -127,7 +128,9 @@ function ThreadActions({ peer }: { peer: Peer }) {
   const forget = () =>
     attempt(async () => {
       const asked = { title: `${thread.forget}: ${peer.name}`, why: thread.forgetWhy, action: thread.forget };
-      if (await confirmed(asked)) await history.forgetThread(peer.id);
+      if (!(await confirmed(asked))) return;
+      for (const { ref } of await history.withBytes(peer.id)) await removeKept(entry.userId, ref);
+      await history.forgetThread(peer.id);
     });
   return (
     <>
