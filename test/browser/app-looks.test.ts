@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import axeCore from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
@@ -14,18 +14,18 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PICTURES = join(ROOT, 'dist/screenshots');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SIZES = { 390: PHONE, 1440: DESKTOP, 320: { width: 320, height: 568 } };
 
-declare global {
-  var axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+interface Axe {
+  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }
 
 async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axeCore.source);
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   const found = await page.evaluate(
-    (values) => axe.run({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
+    (values) =>
+      (window as unknown as { axe: Axe }).axe.run({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
     tags,
   );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);

@@ -22,7 +22,7 @@ export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 /** Collects what a page must never say. */
-export function listenForReports(page: Page, reports: string[]): void {
+function listenForReports(page: Page, reports: string[]): void {
   page.on('pageerror', (error) => reports.push(String(error.stack ?? error)));
   page.on('console', (entry) => {
     const text = entry.text();
