@@ -193,6 +193,9 @@ withChromium.describe('how the app looks', () => {
     await open('Tablet');
     await deviceRow(app.page, 'Phone').waitFor();
     await deviceRow(app.page, 'Tablet').waitFor();
+    // Nothing is new any more.
+    await app.page.reload();
+    await deviceRow(app.page, 'Tablet').waitFor();
     const id = await fillHistory(app.page, user, 'Phone', 1);
     await app.page.evaluate((hash) => {
       location.hash = hash;
