@@ -18,7 +18,7 @@ const NAMES = [
 ];
 
 /** Writes a history of messages and files with a device into this browser, as if it had grown; gives the device's id. */
-export function fillHistory(page: Page, user: string, name: string, transfers = 6): Promise<string> {
+export function fillHistory(page: Page, user: string, name: string, transfers = 8): Promise<string> {
   return page.evaluate(
     async ({ account, device, texts, states, names, count }) => {
       const headers = JSON.parse(localStorage.getItem('baton-development') ?? '{}') as { deviceId: string };
@@ -33,7 +33,7 @@ export function fillHistory(page: Page, user: string, name: string, transfers = 
         ...{ state: i === 1 ? 'sent' : 'delivered', error: null },
       }));
       const files = Array.from({ length: count }, (_, i) => ({
-        ...{ id: `f${i}`, ref: `f${i}`, thread, at: from + (20 + i / 10) * 60_000, isMine: i % 2 === 1, kind: 'files' },
+        ...{ id: `f${i}`, ref: `f${i}`, thread, at: from + (20 + i / 10) * 60_000, isMine: i % 4 > 1, kind: 'files' },
         files: (i % 3 === 2 ? names : [names[i % 2]]).map((one, index) => ({
           index,
           name: one,
@@ -57,5 +57,15 @@ export function fillHistory(page: Page, user: string, name: string, transfers = 
       return thread;
     },
     { account: user, device: name, texts: TEXTS, states: STATES, names: NAMES, count: transfers },
+  );
+}
+
+/** What the leading tab tells the others, as a test wants it to be shown. */
+export function tellTabs(page: Page, user: string, message: object): Promise<void> {
+  return page.evaluate(
+    ({ account, told }) => {
+      new BroadcastChannel(`baton-${account}`).postMessage(told);
+    },
+    { account: user, told: message },
   );
 }

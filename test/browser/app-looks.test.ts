@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, DESKTOP, deviceRow, localUrl, openApp, PHONE } from './app-page.ts';
-import { fillHistory, LONG_NAME } from './app-history.ts';
+import { fillHistory, LONG_NAME, tellTabs } from './app-history.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /* Every state of the app, looked at by axe-core, and kept as pictures for people in dist/screenshots. */
@@ -87,6 +87,7 @@ withChromium.describe('how the app looks', () => {
       const unreachable = await openApp(browser, { url, viewport: SIZES[width], locale: 'de' });
       await unreachable.page.locator('.front h1').waitFor();
       await unreachable.page.route('**/api/**', (route) => route.abort());
+      await unreachable.page.evaluate(() => localStorage.setItem('baton-logging-in', 'yes'));
       await unreachable.page.reload();
       await unreachable.page.getByText('nicht erreichbar').waitFor();
       await look(unreachable.page, width, 'unreachable');
@@ -107,6 +108,17 @@ withChromium.describe('how the app looks', () => {
       const phoneId = await fillHistory(page, user, 'Phone');
       await look(page, width, 'devices');
       await visit(app, width, `device/${phoneId}`, '.bubble.files', 'thread');
+      const running = { bytes: 1_100_000, totalBytes: 2_400_000, bytesPerSecond: 310_000, secondsLeft: 4.2 };
+      await tellTabs(page, user, {
+        type: 'running',
+        id: 'f5',
+        running: { ...running, path: 'relay', isPaused: false },
+      });
+      await page.locator('progress').scrollIntoViewIfNeeded();
+      await tellTabs(page, user, { type: 'shared', part: { isDegraded: true } });
+      await page.getByText('The service is having trouble').waitFor();
+      await look(page, width, 'progress-degraded');
+      await tellTabs(page, user, { type: 'shared', part: { isDegraded: false } });
       await page.locator('.items-box').evaluate((box) => box.scrollTo(0, 0));
       await look(page, width, 'thread-above');
       await page.getByRole('button', { name: 'Clear history' }).click();

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type AppSite, startAppSite } from './app-site.ts';
 import { accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+
+/** Beside those of the states that need no broker. */
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
 withChromium.describe('signing in with the app', () => {
   let site: AppSite;
@@ -104,6 +109,11 @@ withChromium.describe('signing in with the app', () => {
     await facts.waitFor();
     expect(await facts.innerText()).toMatch(/A browser[^]*127\.0\.0\.0\/24/);
     expect(await desktop.getByLabel('Only once, for an hour').isChecked()).toBe(true);
+    await desktop.screenshot({ path: join(PICTURES, 'approve-1440-light.png') });
+    await desktop.emulateMedia({ colorScheme: 'dark' });
+    await desktop.setViewportSize(PHONE);
+    await desktop.screenshot({ path: join(PICTURES, 'approve-390-dark.png') });
+    await phone.screenshot({ path: join(PICTURES, 'code-390-light.png') });
     expect(await desktop.locator('.pane-body .button').allInnerTexts()).toEqual(['Deny', 'Approve']);
     await desktop.getByRole('button', { name: 'Deny' }).click();
     await phone.getByText('The other device has refused').waitFor();

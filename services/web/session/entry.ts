@@ -29,17 +29,10 @@ export function makeClient() {
   return makeBatonClient({ baseUrl: '', headers: developmentHeaders, ...(store !== null && { session: store }) });
 }
 
-async function loginHere(): Promise<'broker' | 'development' | 'none'> {
-  const login = await fetch('/api/auth/login?return_to=/', {
-    redirect: 'manual',
-    signal: AbortSignal.timeout(WITHIN_MS),
-  });
-  if (login.type === 'opaqueredirect') return 'broker';
-  const asked = await fetch('/api/me', {
-    headers: { 'X-Dev-User': 'somebody' },
-    signal: AbortSignal.timeout(WITHIN_MS),
-  });
-  return asked.ok ? 'development' : 'none';
+/** How one signs in at this installation: its page says so. */
+function loginHere(): 'broker' | 'development' | 'none' {
+  const said = document.querySelector<HTMLMetaElement>('meta[name="baton-login"]')?.content;
+  return said === 'broker' || said === 'development' ? said : 'none';
 }
 
 /** What was true when this browser was last asked: shown at once, and when there is no network. */
@@ -70,23 +63,27 @@ async function askService(): Promise<Entry> {
   return (await remembered()) ?? { kind: 'nameless', userName: name };
 }
 
+/** Set while somebody is at the login: a page that nobody came back to asks nothing. */
+const LOGGING_IN = 'baton-logging-in';
+
 export async function findEntry(): Promise<Entry> {
   const known = await remembered();
   if (known !== null) return known;
+  const isExpected = localStorage.getItem(LOGGING_IN) !== null || developmentIdentity() !== null;
+  if (!isExpected) return { kind: 'out', login: loginHere() };
   try {
     return await askService();
   } catch (error) {
     if (!(error instanceof BatonClientError) || error.action !== 'sign-in') return { kind: 'unreachable' };
     keepDevelopmentIdentity(null);
-    return loginHere().then(
-      (login): Entry => ({ kind: 'out', login }),
-      (): Entry => ({ kind: 'unreachable' }),
-    );
+    localStorage.removeItem(LOGGING_IN);
+    return { kind: 'out', login: loginHere() };
   }
 }
 
 /** To the login page of the auth broker, and back to here. */
 export function goToLogin(): void {
+  localStorage.setItem(LOGGING_IN, 'yes');
   location.assign('/api/auth/login?return_to=/');
 }
 
@@ -97,6 +94,7 @@ export function enterAs(user: string): void {
 
 /** Makes this browser a device of whoever is signed in. */
 export async function becomeDevice(name: string): Promise<Entry> {
+  localStorage.removeItem(LOGGING_IN);
   const development = developmentIdentity();
   if (development !== null) {
     keepDevelopmentIdentity({ ...development, deviceId: newId(), name });

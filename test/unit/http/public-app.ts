@@ -49,7 +49,7 @@ function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
   const documents = makeDocumentHandlers({
     health: () => health,
     files: makeReferenceFiles(BUILT_FILES),
-    app: makeAppFiles(BUILT_APP),
+    app: makeAppFiles({ login: 'development', folder: BUILT_APP }),
   });
   return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
 }

@@ -21,6 +21,11 @@ test('the page has code, style and pictures in files of this origin, and none of
   for (const path of paths) await request(app).get(path).expect(200).expect('X-Content-Type-Options', 'nosniff');
 });
 
+test('the page says how one signs in here', async () => {
+  const { text } = await request(app).get('/').expect(200);
+  expect(text).toContain('<meta name="baton-login" content="development" />');
+});
+
 test('each file comes as what it is, is kept for ever, and is smaller for whoever takes that', async () => {
   const [script, style, manifest] = ['.js', '.css', '.webmanifest'].map(async (ending) =>
     String((await assets()).find((path) => path.endsWith(ending))),

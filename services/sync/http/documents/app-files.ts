@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 
@@ -48,6 +49,14 @@ interface Served {
   readonly packed: ReadonlyMap<string, Buffer>;
 }
 
+/** How a browser signs in: at the auth broker, by a bare name (identity `dev`), or not by itself. */
+export type Login = 'broker' | 'development' | 'none';
+
+const PAGE = 'index.html';
+/** What the page learns of the installation. */
+const LOGIN_PLACE = '<meta name="baton-login" content="" />';
+const loginTag = (login: Login): string => LOGIN_PLACE.replace('""', `"${login}"`);
+
 type Names = Readonly<Record<string, readonly string[]>>;
 
 /** In the order in which they are chosen. */
@@ -56,8 +65,11 @@ const ENCODINGS = [
   { encoding: 'gzip', ending: '.gz' },
 ] as const;
 
+/** Weak: the same for what was compressed. */
+const etagOf = (plain: Buffer): string => `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+
 /** The files of the web app, read when they are asked for: a replica that starts reads none of them. */
-export function makeAppFiles(folder: URL = FOLDER) {
+export function makeAppFiles({ login = 'none', folder = FOLDER }: { login?: Login; folder?: URL } = {}) {
   const known = new Map<string, Promise<Served>>();
   let names: Promise<Names> | null = null;
 
@@ -72,14 +84,25 @@ export function makeAppFiles(folder: URL = FOLDER) {
     return names;
   }
 
+  /** The page is this installation's: two KB, compressed here. */
+  async function loadPage(): Promise<Served> {
+    const plain = Buffer.from((await read(PAGE)).toString().replace(LOGIN_PLACE, loginTag(login)));
+    const packed = new Map([
+      ['br', brotliCompressSync(plain)],
+      ['gzip', gzipSync(plain)],
+    ]);
+    return { type: TYPES['.html'] ?? '', etag: etagOf(plain), plain, packed };
+  }
+
   async function load(name: string, endings: readonly string[]): Promise<Served> {
+    if (name === PAGE) return loadPage();
     const plain = await read(name);
     const chosen = ENCODINGS.filter(({ ending }) => endings.includes(ending));
     const packed = await Promise.all(
       chosen.map(async ({ encoding, ending }) => [encoding, await read(name + ending)] as const),
     );
-    const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-    return { type: TYPES[extname(name)] ?? 'application/octet-stream', etag, plain, packed: new Map(packed) };
+    const type = TYPES[extname(name)] ?? 'application/octet-stream';
+    return { type, etag: etagOf(plain), plain, packed: new Map(packed) };
   }
 
   async function find(name: string): Promise<Served> {
@@ -116,7 +139,7 @@ export function makeAppFiles(folder: URL = FOLDER) {
     /** The page of the app. */
     page(req: Request, res: Response): Promise<null> {
       res.setHeader('Content-Security-Policy', PAGE_POLICY);
-      return send('index.html', ASKED_ANEW, req, res);
+      return send(PAGE, ASKED_ANEW, req, res);
     },
     /** The service worker. What it may fetch and run is decided by this answer, and by no page. */
     worker(req: Request, res: Response): Promise<null> {

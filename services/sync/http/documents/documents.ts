@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { documentRoutes } from '../../../../shared/contract/documents.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../handler.ts';
-import { type AppFiles, makeAppFiles } from './app-files.ts';
+import { type AppFiles, type Login, makeAppFiles } from './app-files.ts';
 import { makeIcon } from './icon.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { makeReferenceFiles, type ReferenceFiles } from './reference/files.ts';
@@ -14,6 +14,7 @@ const DOCUMENT_HEADERS = { html: 'text/html; charset=utf-8', json: 'application/
 
 interface DocumentParts {
   health: () => Health;
+  login?: Login;
   /** For tests, which run beside the build. */
   files?: ReferenceFiles;
   app?: AppFiles;
@@ -23,7 +24,8 @@ interface DocumentParts {
 export function makeDocumentHandlers({
   health,
   files = makeReferenceFiles(),
-  app = makeAppFiles(),
+  login = 'none',
+  app = makeAppFiles({ login }),
 }: DocumentParts): HandlersOf<typeof documentRoutes> {
   let openApi: string | null = null;
   const icon = makeIcon();
