@@ -38,7 +38,8 @@ for (const [name, entry] of Object.entries(SERVICES)) {
 // For `node --import`: loaded by itself, and only when it is asked for.
 put('dist/services/tracing/main.js', 'dist/tracing.js');
 for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
-cpSync(join(ROOT, 'dist/reference'), join(folder, 'app/dist/reference'), { recursive: true });
+for (const files of ['reference', 'web'])
+  cpSync(join(ROOT, 'dist', files), join(folder, 'app/dist', files), { recursive: true });
 put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');
 put('LICENSE');
 for (const file of ['users.acl', 'sentinels.conf']) put(`deploy/redis/${file}`, `dist/${file}`);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { buildWeb, WEB_FILES, webSources } from './build-web.mjs';
 import { isStarted, runTool } from './command.mjs';
 import { licencesOf } from './licences.mjs';
 import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
@@ -8,9 +9,9 @@ import { installPackages, requireNode } from './setup.mjs';
 import { filesUnder, ROOT } from './tree.mjs';
 
 /**
- * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, and the files
- * of the API reference to dist/reference. What starts a service is one file with all its modules and packages: a replica is
- * ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these
+ * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, the files of
+ * the API reference to dist/reference and the web app to dist/web. What starts a service is one file with all its modules and
+ * packages: a replica is ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these
  * packages ask to be passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
  * more is removed. A type error changes nothing in dist/.
@@ -18,13 +19,16 @@ import { filesUnder, ROOT } from './tree.mjs';
 const DIST = join(ROOT, 'dist');
 const BUNDLES = ['sync', 'broker', 'tracing'].map((service) => `services/${service}/main.js`);
 const PROJECT = 'deploy/local/tsconfig.build.json';
+/** Pages have other globals than services: types of their own. */
+export const WEB_PROJECT = 'services/web/tsconfig.json';
+const isOfPages = (path) => path.startsWith('services/web/');
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
 /** Beside the sources, what the outputs depend on. */
 const BUILDERS = [
   'tsconfig.json',
   PROJECT,
   'package-lock.json',
-  ...['build', 'licences', 'reference'].map((name) => `deploy/local/${name}.mjs`),
+  ...['build', 'build-web', 'slim-contract', 'licences', 'reference'].map((name) => `deploy/local/${name}.mjs`),
   ...REFERENCE_SOURCES,
 ];
 const STAMP = join(DIST, '.stamp');
@@ -88,21 +92,28 @@ async function bundle(name) {
 
 /** `{ok, output}`; `output` is the compiler's when it refused. */
 export async function build() {
-  const sources = ['services', 'shared'].flatMap(filesUnder).filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path));
+  const sources = ['services', 'shared']
+    .flatMap(filesUnder)
+    .filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path) && !isOfPages(path));
   const wanted = new Set(sources.flatMap(outputsOf));
-  const stamp = stampOf(sources);
-  const complete = [...wanted, REFERENCE_MANIFEST, LICENCES].every((path) => existsSync(join(ROOT, 'dist', path)));
+  const stamp = stampOf([...sources, ...webSources()]);
+  const complete = [...wanted, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) =>
+    existsSync(join(ROOT, 'dist', path)),
+  );
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
-  const { code, output } = await runTool('tsc', ['-p', PROJECT]);
-  if (code !== 0) return { ok: false, output };
+  // The one that writes comes last, so that what the other refuses changes nothing.
+  for (const project of [WEB_PROJECT, PROJECT]) {
+    const { code, output } = await runTool('tsc', ['-p', project]);
+    if (code !== 0) return { ok: false, output };
+  }
   for (const path of sources.filter((source) => source.endsWith('.lua'))) {
     mkdirSync(dirname(join(ROOT, 'dist', path)), { recursive: true });
     cpSync(join(ROOT, path), join(ROOT, 'dist', path));
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
   buildReference();
-  const modules = await Promise.all(BUNDLES.map(bundle));
+  const modules = await Promise.all([...BUNDLES.map(bundle), buildWeb()]);
   writeFileSync(join(DIST, LICENCES), licencesOf(modules.flat()));
   writeFileSync(STAMP, stamp);
   return { ok: true, output: '' };

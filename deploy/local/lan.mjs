@@ -1,11 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer as createPlainServer, request } from 'node:http';
 import { createServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from './certificate.mjs';
+import { explainCertificate } from './lan-page.mjs';
 
 /** The address of this machine on the local network; null when it is on none. */
 export const lanAddress = () =>
@@ -71,6 +73,37 @@ function pass(req, res, [port, ...others]) {
   res.once('close', () => onward.destroy());
 }
 
+/** The first byte of a TLS connection (RFC 8446, section 5.1). */
+const HANDSHAKE = 22;
+/** Whoever says nothing is let go. */
+const FIRST_BYTE_MS = 30_000;
+
+/** One port for both: who speaks TLS gets the replicas, and a browser that was given no `https` the page that explains it. */
+function onePort(secure, plain) {
+  const sockets = new Set();
+  const front = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    const timer = setTimeout(() => socket.destroy(), FIRST_BYTE_MS);
+    socket.once('data', (first) => {
+      clearTimeout(timer);
+      socket.pause();
+      socket.unshift(first);
+      (first[0] === HANDSHAKE ? secure : plain).emit('connection', socket);
+      process.nextTick(() => socket.resume());
+    });
+    socket.once('close', () => clearTimeout(timer));
+  });
+  return {
+    front,
+    stop() {
+      front.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
 /**
  * Publishes the replicas and the broker's login on one https address of the local network, with a certificate made for
  * it. Resolves to `{fingerprint, leave, stop}`, `leave` for the port of a replica that ended; rejects in plain words.
@@ -83,6 +116,7 @@ export async function startLan({ address, port, replicaPorts, brokerPort }) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  const { fingerprint256: fingerprint } = new X509Certificate(certificate.cert);
   const ports = [...replicaPorts];
   let turn = 0;
   const server = createServer({ key: certificate.key, cert: certificate.cert }, (req, res) => {
@@ -91,17 +125,16 @@ export async function startLan({ address, port, replicaPorts, brokerPort }) {
     pass(req, res, isLogin ? [brokerPort] : [...ports.slice(turn), ...ports.slice(0, turn)]);
   });
   server.requestTimeout = 0;
-  server.listen(port, address);
-  await once(server, 'listening');
+  const explaining = createPlainServer(explainCertificate({ url: `https://${address}:${port}`, fingerprint }));
+  const { front, stop } = onePort(server, explaining);
+  front.listen(port, address);
+  await once(front, 'listening');
   return {
-    fingerprint: new X509Certificate(certificate.cert).fingerprint256,
+    fingerprint,
     leave: (replicaPort) => {
       const at = ports.indexOf(replicaPort);
       if (at >= 0) ports.splice(at, 1);
     },
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop,
   };
 }

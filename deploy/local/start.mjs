@@ -204,6 +204,10 @@ async function publish({ lan: at, places, brokerPort }) {
   lan = await startLan({ ...at, replicaPorts: places.map(({ port }) => port), brokerPort });
   say(`${at.url} is open to this network: ANYBODY on it may log in under any name. Stop it when you are done.`);
   say(`Browsers warn of its certificate, which was made just now: SHA-256 ${lan.fingerprint}`);
+  // Without TLS the same address says what browsers will warn of. Loaded here: on a bare machine it was just installed.
+  const { renderUnicodeCompact } = await import('uqr');
+  const plain = at.url.replace('https:', 'http:');
+  say(`\n${renderUnicodeCompact(plain, { border: 2 })}\n\nFor a phone: scan this, or type ${plain}`);
 }
 
 if (!ending && obstacles.every((why) => why === null)) {

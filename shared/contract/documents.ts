@@ -30,9 +30,30 @@ export const documentRoutes = {
   getHome: route({
     method: 'GET',
     path: '/',
-    summary: 'What this is',
+    summary: 'The web app',
     identity: 'public',
-    answers: { 200: 'text/html' },
+    answers: { 200: 'text/html', 304: null },
+    answerHeaders: { 200: ['Cache-Control'] },
+  }),
+  getAppFile: route({
+    method: 'GET',
+    path: '/assets/{file}',
+    summary: 'A script, style or picture of the web app, under a name that changes with what is in it',
+    identity: 'public',
+    params: Type.Object({
+      file: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$', examples: ['index-Ab12Cd34.js'] }),
+    }),
+    notFound: 'The app has no such file',
+    answers: { 200: '*/*', 304: null },
+    answerHeaders: { 200: ['Cache-Control'] },
+  }),
+  getWorker: route({
+    method: 'GET',
+    path: '/sw.js',
+    summary: 'The service worker of the web app: what it shows without network, and its notifications',
+    identity: 'public',
+    answers: { 200: 'text/javascript', 304: null },
+    answerHeaders: { 200: ['Cache-Control'] },
   }),
   getIcon: route({
     method: 'GET',

@@ -22,8 +22,10 @@ export function launchChromium(): Promise<Browser> {
       '--no-sandbox',
       '--disable-gpu',
       '--disable-background-networking',
-      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost',
+      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
       '--allow-loopback-in-peer-connection',
+      // Also for service workers, which a context's own setting does not reach.
+      '--ignore-certificate-errors',
     ],
   });
 }

@@ -57,7 +57,7 @@ async function scriptAt(path: string): Promise<string> {
 
 /** The page has the replica's own headers; its policy lets in one thing more, the import map. */
 async function servePage(route: Route): Promise<void> {
-  const home = await route.fetch({ url: new URL('/', route.request().url()).href });
+  const home = await route.fetch({ url: new URL('/api/docs', route.request().url()).href });
   const { 'content-length': _, 'content-security-policy': policy, ...headers } = home.headers();
   const hash = createHash('sha256').update(IMPORTS).digest('base64');
   const widened = `${policy};script-src 'self' 'sha256-${hash}'`;

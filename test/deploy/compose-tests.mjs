@@ -22,17 +22,22 @@ export async function testSite({ test, site }) {
     await site.up();
     for (const service of SERVICES) assert.ok(site.isHealthy(service), `${service} is not healthy`);
   });
-  await test('the reference of the API is there, with its files', async () => {
-    const page = await (await fetch(`${site.url}/api/docs`)).text();
-    const files = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(([, path]) => path);
-    assert.ok(files.length > 0, page.slice(0, 500));
-    for (const file of files) {
-      const answer = await fetch(new URL(file, `${site.url}/api/docs`));
-      assert.equal(answer.status, 200, file);
-      await answer.arrayBuffer();
-    }
-    return `${files.length} files`;
-  });
+  for (const [what, path] of [
+    ['the web app', '/'],
+    ['the reference of the API', '/api/docs'],
+  ]) {
+    await test(`${what} is there, with its files`, async () => {
+      const page = await (await fetch(`${site.url}${path}`)).text();
+      const files = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(([, file]) => file);
+      assert.ok(files.length > 0, page.slice(0, 500));
+      for (const file of files) {
+        const answer = await fetch(new URL(file, `${site.url}${path}`));
+        assert.equal(answer.status, 200, file);
+        await answer.arrayBuffer();
+      }
+      return `${files.length} files`;
+    });
+  }
   await test('every container is an ordinary user without capabilities on a read-only root', () => {
     for (const service of SERVICES)
       assert.equal(site.inspect(service, RESTRICTED), '65532:65532 true ["ALL"] ["no-new-privileges:true"]', service);

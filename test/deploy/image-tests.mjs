@@ -47,6 +47,7 @@ export async function testImage({ test, image, runtimeBase }) {
     assert.ok(files.includes('LICENSE') && files.includes('THIRD-PARTY-LICENCES.txt'));
     assert.equal(env.NODE_ENV, 'production');
     assert.ok(files.includes('dist/heap.mjs'));
+    assert.ok(files.includes('dist/web/index.html') && files.includes('dist/web/sw.js'));
     assert.equal(env.NODE_OPTIONS, undefined);
   });
   await test('the licences name every package that production needs', () => {

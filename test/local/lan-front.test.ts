@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -93,6 +93,21 @@ test('a replica that has left is not asked, and with none there is an answer', a
   expect(await ask({ port, path: '/' })).toMatchObject({ status: 502, text: expect.stringContaining('went away') });
 });
 
+test('whoever comes to that port without TLS is told what the browser will warn of, and where to go on', async () => {
+  const { port, front } = await startFront([await startEcho()]);
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { 'Accept-Language': 'de-DE,de;q=0.9' };
+    get({ host: '127.0.0.1', port, path: '/anything', agent: false, headers }, resolve).on('error', reject);
+  });
+  let page = '';
+  for await (const chunk of answer) page += String(chunk);
+  expect(answer.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect(page).toContain('<html lang="de">');
+  expect(page).toContain(`href="https://127.0.0.1:${port}/"`);
+  expect(page).toContain(front.fingerprint);
+  expect((await ask({ port, path: '/', method: 'POST', body: 'over TLS' })).text).toBe('over TLS');
+});
+
 test('npm start -- --lan goes on when a replica is killed, its streams too, and says so in the terminal', async () => {
   const port = await freePort();
   const env = {
@@ -134,6 +149,7 @@ test('npm start -- --lan goes on when a replica is killed, its streams too, and 
     asked.push((await ask({ port, path: '/api/me', headers: caller('laptop-0001') })).status);
   }
   expect(asked.filter((status) => status !== 200)).toEqual([]);
+  expect(said).toMatch(new RegExp(`[█▀▄]{20}[^]*type http://127.0.0.1:${port}\n`));
   expect(said).toContain(`replica 2 (pid ${pid}) was killed (SIGKILL); the others go on\n`);
   for (const { answer } of [...streams, again]) answer.destroy();
 });

@@ -117,6 +117,8 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getDocs: () => ({}),
   getReferenceFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getHome: () => ({}),
+  getAppFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
+  getWorker: () => ({}),
   getIcon: () => ({}),
   getHealth: () => ({}),
 };

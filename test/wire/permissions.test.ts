@@ -74,6 +74,8 @@ const GUEST: Record<RouteName, Verdict> = {
   getDocs: 'served',
   getReferenceFile: 'not_found',
   getHome: 'served',
+  getAppFile: 'not_found',
+  getWorker: 'served',
   getIcon: 'served',
   getHealth: 'served',
 };
@@ -260,12 +262,14 @@ describe('another account', () => {
 
 test('public routes are the documents, and the way in', () => {
   expect(ROUTE_NAMES.filter((name) => isPublic(routeOf(name))).sort()).toEqual([
+    'getAppFile',
     'getDocs',
     'getHealth',
     'getHome',
     'getIcon',
     'getOpenApi',
     'getReferenceFile',
+    'getWorker',
     'logIn',
     'pollLogin',
     'refreshSession',

@@ -7,5 +7,9 @@ import express, { type Request } from 'express';
 export const prefersPages = (req: IncomingMessage): boolean =>
   express.request.accepts.call(req as Request, 'application/problem+json', 'text/html') === 'text/html';
 
-export const acceptsGzip = (req: IncomingMessage): boolean =>
-  express.request.acceptsEncodings.call(req as Request, 'gzip') === 'gzip';
+/** The first of these that the client takes; null: it wants the bytes as they are. */
+export function acceptedEncoding<T extends string>(req: IncomingMessage, encodings: readonly T[]): T | null {
+  if (encodings.length === 0) return null;
+  const chosen = express.request.acceptsEncodings.call(req as Request, ...encodings);
+  return encodings.find((encoding) => encoding === chosen) ?? null;
+}

@@ -1,3 +1,4 @@
+import type { Login } from '../http/documents/app-files.ts';
 import { makeDocumentHandlers } from '../http/documents/documents.ts';
 import { makeAccountQueue } from '../http/limits/account-queue.ts';
 import { makeAddressLimits } from '../http/limits/address-limit.ts';
@@ -27,6 +28,12 @@ interface HttpParts {
   drainLimitMs: number;
 }
 
+/** How a browser signs in here: a page knows it before it asks anything. */
+function loginOf({ identity, signin }: Host['config']): Login {
+  if (identity.mode === 'dev') return 'development';
+  return signin.loginUrl === null ? 'none' : 'broker';
+}
+
 /** The handler of every row of the route table. */
 function handlersOf({ host: { config }, storeAndBus: { store }, modules, accounts, streams, isDraining }: HttpParts) {
   const { push, devices } = modules;
@@ -49,6 +56,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
     ...push.handlers,
     ...modules.signals.handlers,
     ...makeDocumentHandlers({
+      login: loginOf(config),
       health: () => (isDraining() ? 'draining' : store.wasSeen ? 'ok' : 'store_unavailable'),
     }),
   };

@@ -1,4 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import type { Express } from 'express';
+import { makeExpress } from '../../server/http/express-app.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
 import { makeProblemHandler } from '../../server/http/problem.ts';
 import { beginRequest } from '../../server/http/request-context.ts';
@@ -15,10 +17,11 @@ interface PublicAppDeps extends RouterDeps {
 }
 
 /**
- * The public port, in the order in which a request meets it. What does not wait happens in the call of the listener, up to
- * the identity; every failure is answered by the one error exit.
+ * The public port, in the order in which a request meets it. Express has one layer: its router would walk over a layer for
+ * each row. What does not wait happens in the call of that layer, up to the identity; every failure is answered by the one
+ * error exit.
  */
-export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): RequestListener {
+export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): Express {
   const { logger, metrics } = deps;
   const checks = hostChecks(allowedHosts);
   const route = makeRouter(deps);
@@ -43,5 +46,5 @@ export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): 
       fail(error, req, res);
     }
   };
-  return (req, res) => void serve(req, res);
+  return makeExpress().use((req, res) => void serve(req, res));
 }

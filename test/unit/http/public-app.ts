@@ -1,4 +1,5 @@
 import { type AccountQueue, makeAccountQueue } from '../../../services/sync/http/limits/account-queue.ts';
+import { makeAppFiles } from '../../../services/sync/http/documents/app-files.ts';
 import { makeDocumentHandlers } from '../../../services/sync/http/documents/documents.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
@@ -16,6 +17,7 @@ import { ROUTES } from '../../../shared/contract/routes.ts';
 
 /** Of the build, beside whose sources the tests run. */
 const BUILT_FILES = new URL('../../../dist/reference/', import.meta.url);
+const BUILT_APP = new URL('../../../dist/web/', import.meta.url);
 
 export const PUBLIC_URL = 'https://baton.example';
 
@@ -44,7 +46,11 @@ function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
     name,
     () => ({ status: Number(Object.keys(route.answers)[0]) }),
   ]);
-  const documents = makeDocumentHandlers({ health: () => health, files: makeReferenceFiles(BUILT_FILES) });
+  const documents = makeDocumentHandlers({
+    health: () => health,
+    files: makeReferenceFiles(BUILT_FILES),
+    app: makeAppFiles({ login: 'development', folder: BUILT_APP }),
+  });
   return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
 }
 

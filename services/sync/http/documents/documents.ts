@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { documentRoutes } from '../../../../shared/contract/documents.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../handler.ts';
-import { homePage } from './home-page.ts';
+import { type AppFiles, type Login, makeAppFiles } from './app-files.ts';
 import { makeIcon } from './icon.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { makeReferenceFiles, type ReferenceFiles } from './reference/files.ts';
@@ -14,17 +14,20 @@ const TYPES = { html: 'text/html; charset=utf-8', json: 'application/json; chars
 
 interface DocumentParts {
   health: () => Health;
+  login?: Login;
   /** For tests, which run beside the build. */
   files?: ReferenceFiles;
+  app?: AppFiles;
 }
 
 /** The OpenAPI document is made once, when it is asked for: it depends on nothing but the tables. */
 export function makeDocumentHandlers({
   health,
   files = makeReferenceFiles(),
+  login = 'none',
+  app = makeAppFiles({ login }),
 }: DocumentParts): HandlersOf<typeof documentRoutes> {
   let openApi: string | null = null;
-  const home = homePage();
   const icon = makeIcon();
   const write = (res: ServerResponse, kind: keyof typeof TYPES, content: string | Buffer): null => {
     res.setHeader('Content-Type', TYPES[kind]);
@@ -49,7 +52,9 @@ export function makeDocumentHandlers({
       await files.send(params.file, req, res);
       return null;
     },
-    getHome: ({ res }) => write(res, 'html', home),
+    getHome: ({ req, res }) => app.page(req, res),
+    getAppFile: ({ params, req, res }) => app.asset(params.file, req, res),
+    getWorker: ({ req, res }) => app.worker(req, res),
     getIcon({ res }) {
       res.setHeader('Cache-Control', 'public, max-age=86400');
       return write(res, 'icon', icon);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BatonError } from '../../../../../shared/contract/errors.ts';
-import { acceptsGzip } from '../../../../server/http/accepts.ts';
+import { acceptedEncoding } from '../../../../server/http/accepts.ts';
 
 /** Where the build puts the files, from the place of this module in dist/. */
 const FOLDER = new URL('../../../../../reference/', import.meta.url);
@@ -36,7 +36,7 @@ export function makeReferenceFiles(folder: URL = FOLDER) {
       if (!served.includes(file)) throw new BatonError('not_found');
       const type = TYPES[extname(file)] ?? 'application/octet-stream';
       const isSmaller = served.includes(`${file}.gz`);
-      const zipped = isSmaller && acceptsGzip(req);
+      const zipped = isSmaller && acceptedEncoding(req, ['gzip']) !== null;
       res.setHeader('Content-Type', type);
       res.setHeader('Cache-Control', KEPT);
       if (isSmaller) res.setHeader('Vary', 'Accept-Encoding');

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { acceptedEncoding } from '../../../server/http/accepts.ts';
+
+/** Where the build puts the web app, from the place of this module in dist/. */
+const FOLDER = new URL('../../../../web/', import.meta.url);
+
+/** The name of an asset has the hash of its content, so that it may be kept for ever; pages are asked for anew. */
+const KEPT = 'public, max-age=31536000, immutable';
+const ASKED_ANEW = 'no-cache';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+};
+
+/**
+ * What the page of the app may do: code, style and calls of its own origin alone. Pictures may also be what this browser
+ * holds (`blob:`). Text never becomes code: whatever would be a script has to pass the app's one policy.
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' blob:",
+  "media-src 'self' blob:",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types baton',
+].join('; ');
+
+/** One file, as it is and compressed. A few hundred KB altogether stay in memory. */
+interface Served {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Buffer;
+  readonly packed: ReadonlyMap<string, Buffer>;
+}
+
+/** How a browser signs in: at the auth broker, by a bare name (identity `dev`), or not by itself. */
+export type Login = 'broker' | 'development' | 'none';
+
+const PAGE = 'index.html';
+/** What the page learns of the installation. */
+const LOGIN_PLACE = '<meta name="baton-login" content="" />';
+const loginTag = (login: Login): string => LOGIN_PLACE.replace('""', `"${login}"`);
+
+type Names = Readonly<Record<string, readonly string[]>>;
+
+/** In the order in which they are chosen. */
+const ENCODINGS = [
+  { encoding: 'br', ending: '.br' },
+  { encoding: 'gzip', ending: '.gz' },
+] as const;
+
+/** Weak: the same for what was compressed. */
+const etagOf = (plain: Buffer): string => `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+
+/** The files of the web app, read when they are asked for: a replica that starts reads none of them. */
+export function makeAppFiles({ login = 'none', folder = FOLDER }: { login?: Login; folder?: URL } = {}) {
+  const known = new Map<string, Promise<Served>>();
+  let names: Promise<Names> | null = null;
+
+  const read = (name: string): Promise<Buffer> => readFile(new URL(name, folder));
+
+  /** Name of each file of the build -> the endings under which it also lies there, compressed. */
+  function listed(): Promise<Names> {
+    names ??= read('files.json').then((text) => JSON.parse(text.toString()) as Names);
+    names.catch(() => {
+      names = null;
+    });
+    return names;
+  }
+
+  /** The page is this installation's: two KB, compressed here. */
+  async function loadPage(): Promise<Served> {
+    const plain = Buffer.from((await read(PAGE)).toString().replace(LOGIN_PLACE, loginTag(login)));
+    const packed = new Map([
+      ['br', brotliCompressSync(plain)],
+      ['gzip', gzipSync(plain)],
+    ]);
+    return { type: TYPES['.html'] ?? '', etag: etagOf(plain), plain, packed };
+  }
+
+  async function load(name: string, endings: readonly string[]): Promise<Served> {
+    if (name === PAGE) return loadPage();
+    const plain = await read(name);
+    const chosen = ENCODINGS.filter(({ ending }) => endings.includes(ending));
+    const packed = await Promise.all(
+      chosen.map(async ({ encoding, ending }) => [encoding, await read(name + ending)] as const),
+    );
+    const type = TYPES[extname(name)] ?? 'application/octet-stream';
+    return { type, etag: etagOf(plain), plain, packed: new Map(packed) };
+  }
+
+  async function find(name: string): Promise<Served> {
+    const all = await listed();
+    if (!Object.hasOwn(all, name)) throw new BatonError('not_found', 'The app has no such file');
+    const found = known.get(name) ?? load(name, all[name] ?? []);
+    known.set(name, found);
+    found.catch(() => known.delete(name));
+    return found;
+  }
+
+  /** Sends one, compressed when that is welcome, or says that the client has it. @throws not_found */
+  async function send(name: string, cacheControl: string, req: IncomingMessage, res: ServerResponse): Promise<null> {
+    const { type, etag, plain, packed } = await find(name);
+    res.setHeader('Content-Type', type);
+    res.setHeader('Cache-Control', cacheControl);
+    res.setHeader('ETag', etag);
+    if (packed.size > 0) res.setHeader('Vary', 'Accept-Encoding');
+    const seen = (req.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    if (seen.includes(etag.slice(2))) {
+      res.statusCode = 304;
+      res.end();
+      return null;
+    }
+    const encoding = acceptedEncoding(req, [...packed.keys()]);
+    const body = (encoding === null ? undefined : packed.get(encoding)) ?? plain;
+    if (body !== plain && encoding !== null) res.setHeader('Content-Encoding', encoding);
+    res.setHeader('Content-Length', body.length);
+    res.end(body);
+    return null;
+  }
+
+  return {
+    /** The page of the app. */
+    page(req: IncomingMessage, res: ServerResponse): Promise<null> {
+      res.setHeader('Content-Security-Policy', PAGE_POLICY);
+      return send(PAGE, ASKED_ANEW, req, res);
+    },
+    /** The service worker. What it may fetch and run is decided by this answer, and by no page. */
+    worker(req: IncomingMessage, res: ServerResponse): Promise<null> {
+      res.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'");
+      return send('sw.js', ASKED_ANEW, req, res);
+    },
+    asset: (file: string, req: IncomingMessage, res: ServerResponse): Promise<null> => send(`assets/${file}`, KEPT, req, res),
+  };
+}
+
+export type AppFiles = ReturnType<typeof makeAppFiles>;

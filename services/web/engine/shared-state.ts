@@ -1,0 +1,45 @@
+import { type Signal, signal } from '@preact/signals';
+import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
+
+/** What all tabs show alike. The tab that holds the stream knows it, and tells the others. */
+export interface Shared {
+  connection: ConnectionState;
+  /** The store behind the service does not answer: what is shown may be old, and nothing can be sent. */
+  isDegraded: boolean;
+  devices: readonly Device[];
+  presence: readonly PresenceEntry[];
+  /** False: nothing has been heard of the account yet. */
+  isKnown: boolean;
+  clipboard: ClipboardChange | null;
+  me: Me | null;
+}
+
+/** A transfer that runs in the leading tab. */
+export interface Running {
+  bytes: number;
+  totalBytes: number;
+  bytesPerSecond: number;
+  secondsLeft: number | null;
+  path: string | null;
+  isPaused: boolean;
+}
+
+const NOTHING: Shared = {
+  ...{ connection: 'connecting', isDegraded: false, devices: [], presence: [] },
+  ...{ isKnown: false, clipboard: null, me: null },
+};
+
+export const shared = signal<Shared>(NOTHING);
+
+const running = new Map<string, Signal<Running | null>>();
+
+/** How a transfer goes; null while it does not run. One signal each, so that a hundred of them do not draw each other. */
+export function runningOf(transferId: string): Signal<Running | null> {
+  const known = running.get(transferId) ?? signal<Running | null>(null);
+  running.set(transferId, known);
+  return known;
+}
+
+/** Everything that runs now, for a tab that has just opened. */
+export const allRunning = (): [string, Running][] =>
+  [...running].flatMap(([id, { value }]) => (value === null ? [] : [[id, value] as [string, Running]]));

@@ -1,0 +1,141 @@
+import { signal } from '@preact/signals';
+import type { Running, Shared } from './shared-state.ts';
+import { newId } from '../new-id.ts';
+
+/** What tabs of one account tell each other. Files and handles pass as they are. */
+export type TabMessage =
+  | { type: 'hello' }
+  | { type: 'shared'; part: Partial<Shared> }
+  | { type: 'running'; id: string; running: Running | null }
+  | { type: 'changed'; thread: string }
+  | { type: 'ask'; id: string; command: string; args: readonly unknown[] }
+  | { type: 'told'; id: string; error: { code: string; message: string } | null; value: unknown }
+  | { type: 'signed-out'; reason: string };
+
+/** An error of the leading tab, in the tab that had asked. */
+class TabError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface TabsOptions {
+  account: string;
+  /** What came from other tabs. */
+  onMessage: (message: TabMessage) => void;
+  /** This tab leads from now on, until it is closed. */
+  lead: () => void;
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
+
+type Ask = Extract<TabMessage, { type: 'ask' }>;
+type Told = Extract<TabMessage, { type: 'told' }>;
+
+/** What this tab has asked, and the answers to it; and how a tab that leads runs what is asked. */
+function makeAsks(post: (message: TabMessage) => void) {
+  const waiting = new Map<string, { ask: Ask; resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  const commands = new Map<string, (...args: never[]) => unknown>();
+
+  function settle(told: Told): void {
+    const asker = waiting.get(told.id);
+    waiting.delete(told.id);
+    if (asker === undefined) return;
+    if (told.error === null) asker.resolve(told.value);
+    else asker.reject(new TabError(told.error.code, told.error.message));
+  }
+
+  async function answerOf({ id, command, args }: Ask): Promise<Told> {
+    try {
+      const value = await commands.get(command)?.(...(args as never[]));
+      return { type: 'told', id, error: null, value };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { type: 'told', id, error: { code: codeOf(error), message }, value: null };
+    }
+  }
+
+  return {
+    settle,
+    commands,
+    /** Runs what this or another tab has asked. */
+    async run(ask: Ask): Promise<void> {
+      const told = await answerOf(ask);
+      if (waiting.has(ask.id)) settle(told);
+      else post(told);
+    },
+    add: (ask: Ask): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        waiting.set(ask.id, { ask, resolve, reject });
+      }),
+    open: (): Ask[] => [...waiting.values()].map(({ ask }) => ask),
+  };
+}
+
+/**
+ * The tabs of one account: exactly one holds the lock and with it the event stream and the files; when it is closed the next
+ * one has its turn. Commands are run by the leading tab, whichever tab they are given in.
+ */
+export function joinTabs({ account, onMessage, lead }: TabsOptions) {
+  const channel = new BroadcastChannel(`baton-${account}`);
+  const isLeading = signal(false);
+  const held = new AbortController();
+  const post = (message: TabMessage): void => channel.postMessage(message);
+  const asks = makeAsks(post);
+
+  channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
+    if (data.type === 'told') asks.settle(data);
+    else if (data.type !== 'ask') onMessage(data);
+    else if (isLeading.value) void asks.run(data);
+  });
+
+  /** What this tab had asked of a tab that is gone now it does itself. */
+  function begin(): void {
+    isLeading.value = true;
+    lead();
+    for (const ask of asks.open()) void asks.run(ask);
+  }
+
+  function wait(): void {
+    // Pages without TLS have no locks, and then each tab stands for itself.
+    if (!('locks' in navigator)) return begin();
+    const until = new Promise<void>((resolve) => {
+      held.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    navigator.locks
+      .request(`baton-leader-${account}`, { signal: held.signal }, () => {
+        begin();
+        return until;
+      })
+      .catch(() => {});
+  }
+
+  return {
+    isLeading,
+    post,
+    /** Runs a command in the leading tab. */
+    ask(command: string, ...args: readonly unknown[]): Promise<unknown> {
+      const message: Ask = { type: 'ask', id: newId(), command, args };
+      const answer = asks.add(message);
+      if (isLeading.value) void asks.run(message);
+      else post(message);
+      return answer;
+    },
+    command(name: string, work: (...args: never[]) => unknown): void {
+      asks.commands.set(name, work);
+    },
+    join(): void {
+      wait();
+      if (!isLeading.value) post({ type: 'hello' });
+    },
+    leave(): void {
+      held.abort();
+      channel.close();
+    },
+  };
+}
+
+export type Tabs = ReturnType<typeof joinTabs>;

@@ -1,0 +1,151 @@
+import {
+  BatonClientError,
+  type IncomingTransfer,
+  type Transfer,
+  type TransferFile,
+} from '../../../shared/client/index.ts';
+import type { Parts } from '../engine/parts.ts';
+import type { FilesItem } from '../history/database.ts';
+import { stateOf } from '../history/history.ts';
+import { isAlways } from './always.ts';
+import type { ChosenFile } from './choosing.ts';
+import { canKeepFiles, openKept, removeKept } from './kept-files.ts';
+import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
+import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
+
+const received = (item: FilesItem): void => {
+  Object.assign(item, { state: 'done', kept: 'here' } satisfies Partial<FilesItem>);
+};
+
+/** Takes files that are offered to this device. */
+function makeReceivingFiles({ client, entry, history }: Parts, running: RunningFiles) {
+  const change = makeChange({ history });
+  const offers = new Map<string, IncomingTransfer>();
+  const find = async (transferId: string): Promise<IncomingTransfer> =>
+    offers.get(transferId) ?? (await client.transfers.incoming(transferId));
+
+  async function accept(transferId: string): Promise<void> {
+    if (!canKeepFiles()) throw new BatonClientError('sink_failed', 'No file system', { action: 'tell-user' });
+    // Without it a browser that runs out of room may drop what is here.
+    void navigator.storage.persist?.().catch(() => false);
+    const offer = await find(transferId);
+    const item = await history.transfer(offer.transfer, false);
+    const open = (file: TransferFile) => openKept(entry.userId, transferId, file);
+    running.follow(item.id, offer.accept(open, { concurrency: CONCURRENCY }), received);
+    await change(item.id, (one) => {
+      if (one.state === 'offered') one.state = 'active';
+    });
+  }
+
+  return {
+    accept,
+    refuse: async (transferId: string): Promise<void> => (await find(transferId)).reject(),
+    async onOffer(offer: IncomingTransfer): Promise<void> {
+      offers.set(offer.id, offer);
+      await history.transfer(offer.transfer, false);
+      const isWelcome = offer.isAccepted || (await isAlways(history, offer.transfer.sender.device_id));
+      if (isWelcome) await accept(offer.id).catch(() => {});
+    },
+  };
+}
+
+type Sending = ReturnType<typeof makeSendingFiles>;
+
+/** Keeps the history true to what the service knows of its transfers. */
+function makeComparing({ client, entry, history }: Parts, running: RunningFiles, sending: Sending) {
+  const change = makeChange({ history });
+
+  /** The service's word on a transfer of this history. What runs here says itself how it ended. */
+  async function onTransfer(transfer: Transfer): Promise<void> {
+    const id = transfer.transfer_id;
+    const item = await history.byRef(id);
+    const state = stateOf(transfer);
+    const isOver = !['offered', 'active'].includes(state);
+    if (item?.kind !== 'files' || item.state === state || (isOver && running.has(id))) return;
+    // An event may have been on its way when it ended.
+    if (!isOver && !['preparing', 'offered', 'active'].includes(item.state)) return;
+    await change(item.id, (one) => {
+      one.state = state;
+      one.error = transfer.error?.code ?? null;
+    });
+    if (isOver && !item.isMine && item.kept === 'nothing') await removeKept(entry.userId, id);
+  }
+
+  /** What became, while this browser was away, of a transfer that was not over. */
+  async function lookAgain({ id, ref }: FilesItem): Promise<void> {
+    if (running.has(ref) || sending.isPreparing(id)) return;
+    const end = (error: string) =>
+      change(id, (one) => {
+        one.state = 'failed';
+        one.error = error;
+      });
+    if (ref === '') return end('interrupted');
+    try {
+      await onTransfer(await client.transfers.get(ref));
+    } catch (error) {
+      if (codeOf(error) === 'not_found') await end('transfer_gone');
+    }
+  }
+
+  return { onTransfer, lookAgain };
+}
+
+/** What was handed to the browser's downloads is here for another day. */
+const DOWNLOADED_MS = 24 * 3_600_000;
+
+async function dropOld({ entry, history }: Parts): Promise<void> {
+  const old = Date.now() - DOWNLOADED_MS;
+  const items = (await history.withBytes(null)).filter(({ kept, at }) => kept === 'downloaded' && at < old);
+  for (const { id, ref } of items) {
+    await removeKept(entry.userId, ref);
+    await makeChange({ history })(id, (one) => {
+      one.kept = 'saved';
+    });
+  }
+}
+
+/** What the leading tab does with files. */
+export function makeFileCommands(parts: Parts) {
+  const { client, history, tabs } = parts;
+  const running = makeRunningFiles(parts);
+  const sending = makeSendingFiles(parts, running);
+  const { onTransfer, lookAgain } = makeComparing(parts, running, sending);
+  const receiving = makeReceivingFiles(parts, running);
+
+  async function cancel(itemId: string): Promise<void> {
+    sending.stopPreparing(itemId);
+    const item = await history.item(itemId);
+    if (item === undefined || item.ref === '') return;
+    const handle = running.get(item.ref);
+    if (handle === undefined) await client.transfers.cancel(item.ref);
+    else await handle.cancel();
+  }
+
+  tabs.command('send', (to: { id: string; name: string }[], files: ChosenFile[]) => {
+    for (const one of to) void sending.send(one, files);
+  });
+  tabs.command('accept', receiving.accept);
+  tabs.command('refuse', receiving.refuse);
+  tabs.command('cancel', cancel);
+  tabs.command('pause', (transferId: string) => running.steer(transferId, 'pause'));
+  tabs.command('resume', (transferId: string) => running.steer(transferId, 'resume'));
+  tabs.command('go-on', sending.goOn);
+
+  return {
+    onOffer: receiving.onOffer,
+    onTransfer,
+
+    /** What this browser was sending when it was closed, as far as it still has it. */
+    async goOn(): Promise<void> {
+      for (const transferId of await history.sources.all()) {
+        const files = await history.sources.of(transferId);
+        if (files === null) continue;
+        await sending.goOn(transferId, files).catch(async (error: unknown) => {
+          if (error instanceof BatonClientError && error.action !== 'retry') await history.sources.forget(transferId);
+        });
+      }
+      for (const item of await history.unfinished()) await lookAgain(item);
+      await dropOld(parts);
+    },
+  };
+}

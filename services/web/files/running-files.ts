@@ -1,0 +1,78 @@
+import { BatonClientError, type RunningTransfer } from '../../../shared/client/index.ts';
+import type { Parts } from '../engine/parts.ts';
+import { runningOf } from '../engine/shared-state.ts';
+import type { FilesItem } from '../history/database.ts';
+
+const TELL_MS = 200;
+const ENDS: Readonly<Record<string, FilesItem['state']>> = { rejected: 'refused', cancelled: 'cancelled' };
+/** It stops here and can be gone on with: nothing has become of it yet. */
+const STOPPED = ['aborted', 'signed_out'];
+
+export const codeOf = (error: unknown): string => (error instanceof BatonClientError ? error.code : 'unexpected');
+
+/** Changes an item of the history that stands for files. */
+export const makeChange =
+  ({ history }: Pick<Parts, 'history'>) =>
+  (id: string, edit: (item: FilesItem) => void): Promise<void> =>
+    history.update(id, (item) => {
+      if (item.kind === 'files') edit(item);
+    });
+
+/** The transfers that run in this tab, and what all tabs see of them. */
+export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tabs'>) {
+  const handles = new Map<string, RunningTransfer>();
+  const change = makeChange({ history });
+
+  function show(running: RunningTransfer, isOver = false): void {
+    const { bytes, totalBytes, bytesPerSecond, secondsLeft, path, isPaused } = running.progress;
+    const value = isOver ? null : { bytes, totalBytes, bytesPerSecond, secondsLeft, path, isPaused };
+    runningOf(running.id).value = value;
+    tabs.post({ type: 'running', id: running.id, running: value });
+  }
+
+  /** What became of it. Sources are kept for as long as it can be gone on with. */
+  async function end(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): Promise<void> {
+    try {
+      await running.done;
+      await change(itemId, onDone);
+    } catch (error) {
+      const code = codeOf(error);
+      if (STOPPED.includes(code)) return;
+      await change(itemId, (item) => {
+        item.state = ENDS[code] ?? 'failed';
+        item.error = code;
+      });
+    } finally {
+      handles.delete(running.id);
+      show(running, true);
+    }
+    await history.sources.forget(running.id);
+  }
+
+  return {
+    has: (transferId: string): boolean => handles.has(transferId),
+    get: (transferId: string): RunningTransfer | undefined => handles.get(transferId),
+
+    /** From here on what the transfer does is seen in its item. */
+    follow(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): void {
+      handles.set(running.id, running);
+      let shownAt = 0;
+      show(running);
+      running.onProgress(() => {
+        if (Date.now() - shownAt < TELL_MS) return;
+        shownAt = Date.now();
+        show(running);
+      });
+      end(itemId, running, onDone).catch(() => {});
+    },
+
+    steer(transferId: string, how: 'pause' | 'resume'): void {
+      const running = handles.get(transferId);
+      if (running === undefined) return;
+      running[how]();
+      show(running);
+    },
+  };
+}
+
+export type RunningFiles = ReturnType<typeof makeRunningFiles>;

@@ -1,0 +1,80 @@
+import { effect, signal } from '@preact/signals';
+import { render } from 'preact';
+import { type App, endedBy, openApp } from './engine/app.ts';
+import { registerWorker } from './push/push.ts';
+import { type Entry, findEntry } from './session/entry.ts';
+import { language, texts } from './texts/texts.ts';
+import { AppContext } from './view/app-context.ts';
+import { NoticeList } from './view/notice-list.tsx';
+import { attempt } from './view/notices.ts';
+import { Shell } from './view/shell.tsx';
+import { NameDevice, Unreachable, Welcome } from './view/welcome.tsx';
+
+/** Why the session before this page was over, from that page. */
+const ENDED = 'baton-ended';
+
+const entry = signal<Entry | null>(null);
+const app = signal<App | null>(null);
+
+function enter(found: Entry): void {
+  if (found.kind !== 'in') {
+    entry.value = found;
+    return;
+  }
+  sessionStorage.removeItem(ENDED);
+  attempt(async () => {
+    app.value = await openApp(found);
+    entry.value = found;
+  });
+}
+
+function Page() {
+  const now = entry.value;
+  if (now === null) {
+    return (
+      <div class="boot" role="status">
+        <span class="boot-mark" />
+        <span class="unseen">{texts.value.app.loading}</span>
+      </div>
+    );
+  }
+  if (now.kind === 'unreachable') return <Unreachable enter={enter} />;
+  if (now.kind === 'nameless') return <NameDevice enter={enter} />;
+  if (now.kind === 'out') return <Welcome login={now.login} ended={sessionStorage.getItem(ENDED)} enter={enter} />;
+  return (
+    <AppContext.Provider value={app.value}>
+      <Shell />
+    </AppContext.Provider>
+  );
+}
+
+effect(() => {
+  document.documentElement.lang = language.value;
+});
+
+// A session that is over leads back to the beginning, with the reason: everything that was of it is gone with the page.
+effect(() => {
+  const reason = endedBy.value;
+  if (reason === null) return;
+  sessionStorage.setItem(ENDED, reason);
+  history.replaceState(null, '', '/');
+  location.reload();
+});
+
+navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<{ type?: string; path?: string }>) => {
+  if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
+});
+
+const root = document.getElementById('app');
+if (root !== null) {
+  root.textContent = '';
+  render(
+    <>
+      <Page />
+      <NoticeList />
+    </>,
+    root,
+  );
+}
+attempt(async () => enter(await findEntry()));
+void registerWorker();

@@ -1,0 +1,5 @@
+/** A random id. `randomUUID` is there on secure pages alone. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

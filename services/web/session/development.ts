@@ -1,0 +1,34 @@
+/*
+ * An installation that believes anybody (identity mode `dev`): who this browser is stands in headers of each request, and is
+ * kept here.
+ */
+const KEY = 'baton-development';
+
+export interface DevelopmentIdentity {
+  user: string;
+  deviceId: string;
+  name: string;
+}
+
+export function developmentIdentity(): DevelopmentIdentity | null {
+  const text = localStorage.getItem(KEY);
+  return text === null ? null : (JSON.parse(text) as DevelopmentIdentity);
+}
+
+export function keepDevelopmentIdentity(identity: DevelopmentIdentity | null): void {
+  if (identity === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, JSON.stringify(identity));
+}
+
+/** Header fields are bytes; what is no ASCII is sent as the bytes of its UTF-8. */
+const asBytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
+
+export function developmentHeaders(): Record<string, string> {
+  const identity = developmentIdentity();
+  if (identity === null) return {};
+  return {
+    'X-Dev-User': asBytes(identity.user),
+    ...(identity.deviceId !== '' && { 'X-Dev-Device': identity.deviceId, 'X-Dev-Name': identity.name }),
+    'X-Dev-Type': 'browser',
+  };
+}

@@ -1,0 +1,109 @@
+import {
+  BatonClientError,
+  cookieSession,
+  makeBatonClient,
+  type SessionStore,
+  startDeviceSession,
+} from '../../../shared/client/index.ts';
+import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
+import { newId } from '../new-id.ts';
+
+/**
+ * Where somebody who opens the app stands. `nameless`: signed in, but this browser is no device of the account yet. `out`
+ * says how one signs in here: at the auth broker, by a bare name (development), or not in a browser at all.
+ */
+export type Entry =
+  | { kind: 'in'; userId: string; userName: string; deviceId: string; deviceName: string }
+  | { kind: 'nameless'; userName: string }
+  | { kind: 'out'; login: 'broker' | 'development' | 'none' }
+  | { kind: 'unreachable' };
+
+const WITHIN_MS = 10_000;
+
+/** The session of this browser; null where there is none to keep because every request says who it is. */
+const sessionStore = (): SessionStore | null => (developmentIdentity() === null ? cookieSession() : null);
+
+/** A client without a stream, for calls of this tab. */
+export function makeClient() {
+  const store = sessionStore();
+  return makeBatonClient({ baseUrl: '', headers: developmentHeaders, ...(store !== null && { session: store }) });
+}
+
+/** How one signs in at this installation: its page says so. */
+function loginHere(): 'broker' | 'development' | 'none' {
+  const said = document.querySelector<HTMLMetaElement>('meta[name="baton-login"]')?.content;
+  return said === 'broker' || said === 'development' ? said : 'none';
+}
+
+/** What was true when this browser was last asked: shown at once, and when there is no network. */
+async function remembered(): Promise<Entry | null> {
+  const development = developmentIdentity();
+  if (development !== null && development.deviceId !== '') {
+    const { user, deviceId, name } = development;
+    return { kind: 'in', userId: user, userName: user, deviceId, deviceName: name };
+  }
+  const session = await cookieSession().load();
+  if (session === null || session.device === null) return null;
+  const { device, user } = session;
+  return {
+    kind: 'in',
+    ...{ userId: user.user_id, userName: user.name, deviceId: device.device_id, deviceName: device.name },
+  };
+}
+
+async function askService(): Promise<Entry> {
+  const client = makeBatonClient({ baseUrl: '', headers: developmentHeaders });
+  const { device, name } = await client.me({ signal: AbortSignal.timeout(WITHIN_MS) });
+  if (device === null) return { kind: 'nameless', userName: name };
+  // The cookie has a device that this browser forgot: it is that device, and learns the rest of its session.
+  await startDeviceSession({
+    ...{ baseUrl: '', deviceId: device.device_id, deviceName: device.name, deviceType: device.type },
+    session: cookieSession(),
+  });
+  return (await remembered()) ?? { kind: 'nameless', userName: name };
+}
+
+/** Set while somebody is at the login: a page that nobody came back to asks nothing. */
+const LOGGING_IN = 'baton-logging-in';
+
+export async function findEntry(): Promise<Entry> {
+  const known = await remembered();
+  if (known !== null) return known;
+  const isExpected = localStorage.getItem(LOGGING_IN) !== null || developmentIdentity() !== null;
+  if (!isExpected) return { kind: 'out', login: loginHere() };
+  try {
+    return await askService();
+  } catch (error) {
+    if (!(error instanceof BatonClientError) || error.action !== 'sign-in') return { kind: 'unreachable' };
+    keepDevelopmentIdentity(null);
+    localStorage.removeItem(LOGGING_IN);
+    return { kind: 'out', login: loginHere() };
+  }
+}
+
+/** To the login page of the auth broker, and back to here. */
+export function goToLogin(): void {
+  localStorage.setItem(LOGGING_IN, 'yes');
+  location.assign('/api/auth/login?return_to=/');
+}
+
+/** Development: whoever says a name is believed. */
+export function enterAs(user: string): void {
+  keepDevelopmentIdentity({ user, deviceId: '', name: '' });
+}
+
+/** Makes this browser a device of whoever is signed in. */
+export async function becomeDevice(name: string): Promise<Entry> {
+  localStorage.removeItem(LOGGING_IN);
+  const development = developmentIdentity();
+  if (development !== null) {
+    keepDevelopmentIdentity({ ...development, deviceId: newId(), name });
+    await makeClient().me();
+  } else {
+    await startDeviceSession({
+      ...{ baseUrl: '', deviceId: newId(), deviceName: name, deviceType: 'browser' },
+      session: cookieSession(),
+    });
+  }
+  return findEntry();
+}

@@ -1,0 +1,39 @@
+import { language } from './texts.ts';
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+/** In units of a thousand, as file managers show them. */
+export function bytesText(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  const maximumFractionDigits = power > 0 && value < 100 ? 1 : 0;
+  return `${new Intl.NumberFormat(language.value, { maximumFractionDigits }).format(value)} ${UNITS[power]}`;
+}
+
+export function durationText(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min${whole < 600 && whole % 60 > 0 ? ` ${whole % 60} s` : ''}`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
+
+export const timeText = (at: number): string =>
+  new Intl.DateTimeFormat(language.value, { timeStyle: 'short' }).format(at);
+
+export const dayText = (at: number): string =>
+  new Intl.DateTimeFormat(language.value, { weekday: 'long', day: 'numeric', month: 'long' }).format(at);
+
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** "5 minutes ago", in words. */
+export function agoText(at: number, now = Date.now()): string {
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+  const past = Math.max(0, now - at);
+  const step = STEPS.find(([, ms]) => past >= ms);
+  if (step === undefined) return format.format(0, 'minute');
+  return format.format(-Math.floor(past / step[1]), step[0]);
+}

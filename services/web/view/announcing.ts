@@ -1,0 +1,51 @@
+import { shared } from '../engine/shared-state.ts';
+import type { App } from '../engine/app.ts';
+import { changes } from '../engine/app.ts';
+import { texts } from '../texts/texts.ts';
+import { threads } from './app-context.ts';
+import { place } from './navigation.ts';
+import { announcement, notify } from './notices.ts';
+
+/** Both columns are shown. */
+const WIDE = matchMedia('(min-width: 48rem)');
+/** Whoever let a device in knows that it was. */
+const OWN_MS = 30_000;
+let approvedAt = Number.NEGATIVE_INFINITY;
+
+export function noteApproval(): void {
+  approvedAt = Date.now();
+}
+
+/**
+ * Says what has come while somebody looks at something else, and who was let in: once each, and not the content. Gives what
+ * ends it.
+ */
+export function announceChanges({ history, entry }: App): () => void {
+  let known: ReadonlySet<string> | null = null;
+  const stopDevices = shared.subscribe(({ devices, isKnown }) => {
+    if (!isKnown || devices.length === 0) return;
+    for (const { device_id, name } of devices) {
+      if (known !== null && !known.has(device_id) && device_id !== entry.deviceId && Date.now() - approvedAt > OWN_MS) {
+        notify(texts.value.announce.added(name));
+      }
+    }
+    known = new Set(devices.map(({ device_id }) => device_id));
+  });
+  const stopThreads = changes.subscribe(({ thread }) => {
+    const before = threads.peek().get(thread)?.unread ?? 0;
+    if (thread === '') return;
+    void history.threads().then((all) => {
+      const now = all.find(({ id }) => id === thread);
+      const at = place.peek();
+      const isSeen = at.name === 'device' && at.id === thread && document.visibilityState === 'visible';
+      if (now === undefined || now.unread <= before) return;
+      announcement.value = texts.value.announce.message(now.name);
+      // Where the list of devices is in sight its count says it.
+      if (!isSeen && at.name !== 'home' && !WIDE.matches) notify(texts.value.announce.message(now.name));
+    });
+  });
+  return () => {
+    stopDevices();
+    stopThreads();
+  };
+}

@@ -1,0 +1,70 @@
+import { computed, signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { App } from '../engine/app.ts';
+import { shared } from '../engine/shared-state.ts';
+import type { Thread } from '../history/database.ts';
+
+export const AppContext = createContext<App | null>(null);
+
+export function useApp(): App {
+  const app = useContext(AppContext);
+  if (app === null) throw new Error('There is no app around this');
+  return app;
+}
+
+/** The threads of this browser's history, read again at each change. */
+export const threads = signal<ReadonlyMap<string, Thread>>(new Map());
+
+/** A row of the list: a device of the account, something live without being one, or what only the history knows. */
+export interface Peer {
+  id: string;
+  name: string;
+  type: string | null;
+  isOnline: boolean;
+  lastSeenAt: number | null;
+  isCurrent: boolean;
+  kind: 'device' | 'live' | 'past';
+  unread: number;
+  lastAt: number;
+}
+
+const byUse = (one: Peer, other: Peer): number =>
+  Number(other.isOnline) - Number(one.isOnline) || other.lastAt - one.lastAt || one.name.localeCompare(other.name);
+
+/** Whom this device can talk to, and has talked to. */
+export const peers = computed<readonly Peer[]>(() => {
+  const { devices, presence } = shared.value;
+  const heard = new Map(presence.map((entry) => [entry.device_id ?? `name:${entry.name}`, entry]));
+  const known = devices.map((device): Peer => {
+    const now = heard.get(device.device_id);
+    return {
+      ...{ id: device.device_id, name: now?.name ?? device.name, type: device.type },
+      ...{ isOnline: now?.online ?? device.online, lastSeenAt: now?.last_seen_at ?? device.last_seen_at },
+      ...{ isCurrent: device.current, kind: 'device' as const, unread: 0, lastAt: 0 },
+    };
+  });
+  const ids = new Set(known.map(({ id }) => id));
+  const live = [...heard]
+    .filter(([, { device_id }]) => device_id === null)
+    .map(([id, { name, type }]): Peer => {
+      const rest = { isOnline: true, lastSeenAt: null, isCurrent: false, kind: 'live' as const, unread: 0, lastAt: 0 };
+      return { id, name, type, ...rest };
+    });
+  for (const { id } of live) ids.add(id);
+  const past = [...threads.value.values()]
+    .filter(({ id, lastAt }) => !ids.has(id) && lastAt > 0)
+    .map(({ id, name }): Peer => {
+      const rest = { type: null, isOnline: false, lastSeenAt: null, isCurrent: false, kind: 'past' as const };
+      return { id, name, ...rest, unread: 0, lastAt: 0 };
+    });
+  return [...known, ...live, ...past]
+    .map((peer) => {
+      const thread = threads.value.get(peer.id);
+      return { ...peer, unread: thread?.unread ?? 0, lastAt: thread?.lastAt ?? 0 };
+    })
+    .sort(byUse);
+});
+
+export const others = computed(() => peers.value.filter(({ isCurrent }) => !isCurrent));
+export const findPeer = (id: string): Peer | undefined => peers.value.find((peer) => peer.id === id);

@@ -1,0 +1,160 @@
+import { useSignal } from '@preact/signals';
+import { TriangleAlert } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../shared/client/index.ts';
+import { errorText, texts } from '../texts/texts.ts';
+import { noteApproval } from './announcing.ts';
+import { useApp } from './app-context.ts';
+import { Icon } from './icon.tsx';
+import { goInstead } from './navigation.ts';
+import { attempt, codeOf, notify } from './notices.ts';
+import { Empty, Pane, Waiting } from './parts.tsx';
+
+function Facts({ view }: { view: SignInRequestView }) {
+  const { approve } = texts.value;
+  const rows = [
+    [approve.name, view.device_name],
+    [approve.kind, approve.kinds[view.device_type]],
+    [approve.from, `${view.source.address}, ${view.source.user_agent}`],
+    [approve.when, approve.ago(view.age_seconds)],
+  ];
+  return (
+    <dl class="facts">
+      {rows.map(([what, value]) => (
+        <div key={what}>
+          <dt>{what}</dt>
+          <dd dir="auto">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  legend: string;
+  options: readonly (readonly [T, string])[];
+  chosen: T;
+  choose: (value: T) => void;
+}
+
+export function Choice<T extends string>({ legend, options, chosen, choose }: ChoiceProps<T>) {
+  return (
+    <fieldset class="choices">
+      <legend>{legend}</legend>
+      {options.map(([value, label]) => (
+        <label key={value} class="check">
+          <input type="radio" name={legend} checked={value === chosen} onChange={() => choose(value)} />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Decision({ view, link }: { view: SignInRequestView; link: string }) {
+  const { client } = useApp();
+  const { approve } = texts.value;
+  const scope = useSignal<Scope>(view.allowed_scopes.includes('guest') ? 'guest' : 'full');
+  const persist = useSignal<Persist>('once');
+  const isBusy = useSignal(false);
+  const decide = (work: () => Promise<void>, said: string) => () => {
+    isBusy.value = true;
+    attempt(async () => {
+      try {
+        await work();
+        notify(said);
+        goInstead();
+      } finally {
+        isBusy.value = false;
+      }
+    });
+  };
+  return (
+    <>
+      <p class="warning">
+        <Icon node={TriangleAlert} />
+        <span>{approve.warning}</span>
+      </p>
+      <Facts view={view} />
+      <p>{approve.check}</p>
+      <button
+        type="button"
+        class="button wide strong"
+        disabled={isBusy.value}
+        onClick={decide(() => client.signIns.deny(link), approve.denied)}
+      >
+        {approve.deny}
+      </button>
+      {view.allowed_persist.length > 1 && (
+        <Choice
+          legend={approve.howLong}
+          options={[
+            ['once', approve.once],
+            ['persist', approve.persist],
+          ]}
+          chosen={persist.value}
+          choose={(value) => {
+            persist.value = value;
+          }}
+        />
+      )}
+      {view.allowed_scopes.length > 1 && (
+        <Choice
+          legend={approve.what}
+          options={[
+            ['guest', approve.guest],
+            ['full', approve.full],
+          ]}
+          chosen={scope.value}
+          choose={(value) => {
+            scope.value = value;
+          }}
+        />
+      )}
+      <button
+        type="button"
+        class="button wide"
+        disabled={isBusy.value}
+        onClick={decide(async () => {
+          noteApproval();
+          await client.signIns.approve(link, { scope: scope.value, persist: persist.value });
+        }, approve.approved)}
+      >
+        {approve.approve}
+      </button>
+    </>
+  );
+}
+
+/** Asks whether another device may sign in: what it is and from where, with the refusal first. */
+export function ApprovePane({ link }: { link: string }) {
+  const { client } = useApp();
+  const view = useSignal<SignInRequestView | null>(null);
+  const problem = useSignal<string | null>(null);
+  const { approve, add } = texts.value;
+  useEffect(() => {
+    view.value = null;
+    problem.value = null;
+    if (readSignInLink(link) === null) {
+      problem.value = add.notALink;
+      return;
+    }
+    client.signIns.look(link).then(
+      (found) => {
+        view.value = found;
+      },
+      (error: unknown) => {
+        problem.value = errorText(codeOf(error));
+      },
+    );
+  }, [link]);
+  return (
+    <Pane title={approve.title}>
+      <div class="pane-body">
+        {problem.value !== null && <Empty node={TriangleAlert} title={problem.value} />}
+        {problem.value === null && view.value === null && <Waiting />}
+        {view.value !== null && <Decision view={view.value} link={link} />}
+      </div>
+    </Pane>
+  );
+}

@@ -1,0 +1,120 @@
+import { useSignal } from '@preact/signals';
+import { Laptop, type IconNode, MonitorSmartphone, Plus, Smartphone, Globe, Terminal, Zap } from 'lucide';
+import { shared } from '../engine/shared-state.ts';
+import { transferredFiles } from '../files/choosing.ts';
+import { texts } from '../texts/texts.ts';
+import { agoText } from '../texts/quantities.ts';
+import { others, type Peer, threads, useApp } from './app-context.ts';
+import { Icon } from './icon.tsx';
+import { go, hrefOf, place } from './navigation.ts';
+import { attempt } from './notices.ts';
+import { Empty, Waiting } from './parts.tsx';
+import { sendFiles } from './sending.ts';
+
+const PICTURES: Readonly<Record<string, IconNode>> = {
+  browser: Globe,
+  macos: Laptop,
+  windows: Laptop,
+  linux: Laptop,
+  ios: Smartphone,
+  shortcut: Zap,
+};
+
+export const pictureOf = ({ type, kind }: Pick<Peer, 'type' | 'kind'>): IconNode =>
+  kind === 'live' ? Terminal : (PICTURES[type ?? ''] ?? MonitorSmartphone);
+
+/** How a device is to be reached, in words. */
+export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
+  const { devices } = texts.value;
+  if (kind === 'past') return devices.gone;
+  if (kind === 'live') return devices.live;
+  if (isOnline) return devices.online;
+  return lastSeenAt === null ? devices.never : devices.seen(agoText(lastSeenAt));
+}
+
+/** A device: leads to its thread, and takes files that are dropped on it. */
+function DeviceRow({ peer }: { peer: Peer }) {
+  const app = useApp();
+  const isOver = useSignal(false);
+  const { devices } = texts.value;
+  const isHere = place.value.name === 'device' && place.value.id === peer.id;
+  const takesFiles = peer.kind === 'device';
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    isOver.value = false;
+    const { dataTransfer } = event;
+    if (!takesFiles || dataTransfer === null) return;
+    attempt(async () => {
+      if (await sendFiles(app, [peer], await transferredFiles(dataTransfer))) go('device', peer.id);
+    });
+  };
+  return (
+    <li>
+      <a
+        href={hrefOf('device', peer.id)}
+        class={`device ${isOver.value ? 'drop-over' : ''}`}
+        {...(isHere && { 'aria-current': 'page' as const })}
+        onDragOver={(event) => {
+          if (takesFiles) event.preventDefault();
+          isOver.value = takesFiles;
+        }}
+        onDragLeave={() => {
+          isOver.value = false;
+        }}
+        onDrop={drop}
+      >
+        <span class={`device-picture ${peer.isOnline ? 'is-online' : ''}`}>
+          <Icon node={pictureOf(peer)} />
+        </span>
+        <span class="device-words">
+          <span class="device-name" dir="auto">
+            {peer.name}
+          </span>
+          <small>{isOver.value ? devices.dropOn(peer.name) : presenceText(peer)}</small>
+        </span>
+        {peer.unread > 0 && (
+          <span class="count">
+            <span aria-hidden="true">{peer.unread > 99 ? '99+' : peer.unread}</span>
+            <span class="unseen">{devices.unread(peer.unread)}</span>
+          </span>
+        )}
+      </a>
+    </li>
+  );
+}
+
+export function DeviceList() {
+  const { devices } = texts.value;
+  const all = others.value;
+  if (!shared.value.isKnown && threads.value.size === 0) return <Waiting />;
+  if (all.length === 0) {
+    return (
+      <Empty node={MonitorSmartphone} title={devices.empty} why={devices.emptyWhy}>
+        <a class="button primary" href={hrefOf('add')}>
+          <Icon node={Plus} /> {devices.add}
+        </a>
+      </Empty>
+    );
+  }
+  const now = all.filter(({ kind }) => kind !== 'past');
+  const past = all.filter(({ kind }) => kind === 'past');
+  return (
+    <>
+      <ul class="devices">
+        {now.map((peer) => (
+          <DeviceRow key={peer.id} peer={peer} />
+        ))}
+      </ul>
+      {past.length > 0 && (
+        <>
+          <h2 class="devices-head">{devices.past}</h2>
+          <ul class="devices">
+            {past.map((peer) => (
+              <DeviceRow key={peer.id} peer={peer} />
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+import { type ChosenFile, chosenOf } from '../files/choosing.ts';
+
+/** Opens the browser's picker; nothing when it is closed without a choice. */
+export function chooseFiles({ isFolder = false } = {}): Promise<ChosenFile[]> {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.multiple = true;
+  input.webkitdirectory = isFolder;
+  return new Promise((resolve) => {
+    input.addEventListener('change', () => resolve(chosenOf(input.files ?? [])), { once: true });
+    input.addEventListener('cancel', () => resolve([]), { once: true });
+    input.click();
+  });
+}

@@ -1,0 +1,22 @@
+import type { IconNode } from 'lucide';
+import { h } from 'preact';
+
+/** A picture of the one set; what it means is said by the words beside it, or by the label of its button. */
+export function Icon({ node, size = 20 }: { node: IconNode; size?: number }) {
+  return (
+    <svg
+      class="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.75"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      {node.map(([tag, attributes]) => h(tag, { ...attributes, key: JSON.stringify(attributes) }))}
+    </svg>
+  );
+}

@@ -1,0 +1,53 @@
+import { signal } from '@preact/signals';
+
+/** Where somebody is in the app: what stands behind the `#` of the address. The service serves one page. */
+export type Place =
+  | { name: 'home' }
+  | { name: 'device'; id: string; at?: string }
+  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' }
+  | { name: 'approve'; link: string }
+  | { name: 'share'; id: string }
+  /** A message or a transfer, wherever its thread is: where a notification leads. */
+  | { name: 'item'; id: string }
+  | { name: 'nowhere' };
+
+const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send'] as const;
+
+function placeOf(hash: string): Place {
+  const [name = '', id = '', at = ''] = hash
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .map(decode);
+  if (name === '') return { name: 'home' };
+  const plain = PLAIN.find((one) => one === name);
+  if (plain !== undefined) return { name: plain };
+  if (id === '') return { name: 'nowhere' };
+  if (name === 'device') return { name, id, ...(at !== '' && { at }) };
+  if (name === 'approve') return { name, link: id };
+  if (name === 'share' || name === 'item') return { name, id };
+  return { name: 'nowhere' };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export const hrefOf = (...parts: string[]): string => `#/${parts.map(encodeURIComponent).join('/')}`;
+
+export const place = signal<Place>(placeOf(location.hash));
+addEventListener('hashchange', () => {
+  place.value = placeOf(location.hash);
+});
+
+export function go(...parts: string[]): void {
+  location.hash = hrefOf(...parts);
+}
+
+/** Without a way back to it: a link that was used up. */
+export function goInstead(...parts: string[]): void {
+  location.replace(hrefOf(...parts));
+}

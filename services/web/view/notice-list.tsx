@@ -1,0 +1,26 @@
+import { X } from 'lucide';
+import { texts } from '../texts/texts.ts';
+import { Icon } from './icon.tsx';
+import { announcement, dismiss, notices } from './notices.ts';
+
+/** What is shown for a moment, and what is only said. */
+export function NoticeList() {
+  const { app } = texts.value;
+  return (
+    <>
+      <div class="notices" aria-live="polite">
+        {notices.value.map(({ id, text, isError }) => (
+          <div key={id} class={`notice ${isError ? 'error' : ''}`}>
+            <span dir="auto">{text}</span>
+            <button type="button" class="icon-button small" aria-label={app.close} onClick={() => dismiss(id)}>
+              <Icon node={X} size={16} />
+            </button>
+          </div>
+        ))}
+      </div>
+      <p class="unseen" aria-live="polite">
+        {announcement.value}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals';
+import { errorText } from '../texts/texts.ts';
+
+export interface Notice {
+  id: number;
+  text: string;
+  isError: boolean;
+}
+
+const SHOWN_MS = 5_000;
+const MOST = 3;
+let last = 0;
+
+/** Shown for a moment, and said by screen readers. */
+export const notices = signal<readonly Notice[]>([]);
+/** Said by screen readers alone: what is seen anyway. The newest only, so that it does not chatter. */
+export const announcement = signal('');
+
+export function dismiss(id: number): void {
+  notices.value = notices.value.filter((one) => one.id !== id);
+}
+
+export function notify(text: string, isError = false): void {
+  last += 1;
+  const id = last;
+  notices.value = [...notices.value.filter((one) => one.text !== text), { id, text, isError }].slice(-MOST);
+  setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
+
+/** Runs what a button does; what goes wrong is said in words. */
+export function attempt(work: () => Promise<unknown>): void {
+  work().catch((error: unknown) => {
+    const code = codeOf(error);
+    if (code !== 'aborted' && code !== 'signed_out') notify(errorText(code), true);
+  });
+}

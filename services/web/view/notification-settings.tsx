@@ -1,0 +1,82 @@
+import { useSignal } from '@preact/signals';
+import { Bell } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { shared } from '../engine/shared-state.ts';
+import { type PushState, pushState, turnPushOff, turnPushOn } from '../push/push.ts';
+import { texts } from '../texts/texts.ts';
+import { useApp } from './app-context.ts';
+import { Choice } from './approval.tsx';
+import { Icon } from './icon.tsx';
+import { attempt, notify } from './notices.ts';
+
+type Preview = 'none' | 'sender' | 'full';
+
+/** Asked for only here, when somebody wants it. */
+export function NotificationSettings() {
+  const { client, entry } = useApp();
+  const state = useSignal<PushState | null>(null);
+  const preview = useSignal<Preview>('none');
+  const { settings } = texts.value;
+  useEffect(() => {
+    void pushState().then((now) => {
+      state.value = now;
+    });
+  }, []);
+  const set = (work: () => Promise<PushState>) => () =>
+    attempt(async () => {
+      state.value = await work();
+    });
+  const isOffered = shared.value.me?.features.web_push !== false;
+  const words = {
+    on: settings.pushOn,
+    off: settings.pushOff,
+    denied: settings.pushDenied,
+    impossible: settings.pushImpossible,
+  }[state.value ?? 'off'];
+  return (
+    <section class="card" aria-labelledby="notifications">
+      <h2 id="notifications">{settings.notifications}</h2>
+      <p class="hint">{isOffered ? words : settings.pushDisabled}</p>
+      {isOffered && state.value === 'off' && (
+        <>
+          <Choice<Preview>
+            legend={settings.preview}
+            options={[
+              ['none', settings.previewNone],
+              ['sender', settings.previewSender],
+              ['full', settings.previewFull],
+            ]}
+            chosen={preview.value}
+            choose={(value) => {
+              preview.value = value;
+            }}
+          />
+          <div class="row start">
+            <button type="button" class="button primary" onClick={set(() => turnPushOn(client, preview.value))}>
+              <Icon node={Bell} size={18} /> {settings.turnOn}
+            </button>
+          </div>
+        </>
+      )}
+      {state.value === 'on' && (
+        <div class="row start">
+          <button
+            type="button"
+            class="button"
+            onClick={() =>
+              attempt(async () => {
+                await client.push.test();
+                notify(settings.tested);
+              })
+            }
+          >
+            {settings.test}
+          </button>
+          <button type="button" class="button" onClick={set(() => turnPushOff(client, entry.deviceId))}>
+            {settings.turnOff}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

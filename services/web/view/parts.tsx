@@ -1,0 +1,91 @@
+import type { IconNode } from 'lucide';
+import { ArrowLeft } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { texts } from '../texts/texts.ts';
+import { Icon } from './icon.tsx';
+
+interface IconButtonProps {
+  node: IconNode;
+  label: string;
+  onClick: () => void;
+  kind?: string;
+  isPressed?: boolean;
+}
+
+export function IconButton({ node, label, onClick, kind = '', isPressed }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${kind}`}
+      aria-label={label}
+      title={label}
+      {...(isPressed !== undefined && { 'aria-pressed': isPressed })}
+      onClick={onClick}
+    >
+      <Icon node={node} />
+    </button>
+  );
+}
+
+/** A page of the main part: its heading takes the focus when somebody comes here. */
+export function Pane({
+  title,
+  actions,
+  children,
+  kind = '',
+}: {
+  title: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  kind?: string;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <section class={`pane ${kind}`}>
+      <header class="pane-head">
+        <a class="icon-button back" href="#/" aria-label={texts.value.app.back} title={texts.value.app.back}>
+          <Icon node={ArrowLeft} />
+        </a>
+        <h1 ref={heading} tabIndex={-1} dir="auto">
+          {title}
+        </h1>
+        <div class="pane-actions">{actions}</div>
+      </header>
+      {children}
+    </section>
+  );
+}
+
+export function Empty({ node, title, why, children, isPage = false }: EmptyProps) {
+  return (
+    <div class="empty">
+      <span class="empty-mark">
+        <Icon node={node} size={28} />
+      </span>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
+      {why !== undefined && <p>{why}</p>}
+      {children}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  node: IconNode;
+  title: string;
+  why?: string;
+  /** There is nothing else on the page. */
+  isPage?: boolean;
+  children?: ComponentChildren;
+}
+
+/** Shows that something is awaited, but only when it takes long enough to be noticed. */
+export function Waiting() {
+  return (
+    <div class="waiting" role="status">
+      <span class="spinner" />
+      <span class="unseen">{texts.value.app.loading}</span>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import { useSignal } from '@preact/signals';
+import { MonitorSmartphone, SendHorizontal } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { chosenOf } from '../files/choosing.ts';
+import { dropShare, findShare } from '../service-worker/shares.ts';
+import { bytesText } from '../texts/quantities.ts';
+import { texts } from '../texts/texts.ts';
+import { others, useApp } from './app-context.ts';
+import { presenceText } from './device-list.tsx';
+import { Icon } from './icon.tsx';
+import { go, goInstead } from './navigation.ts';
+import { attempt } from './notices.ts';
+import { Empty, Pane } from './parts.tsx';
+import { bytesOf, pending, sendFiles, sendMessage, textFile } from './sending.ts';
+
+const MESSAGE_BYTES = 4_096;
+
+/** What the share sheet has handed over becomes what is to be sent. */
+export function SharePane({ id }: { id: string }) {
+  useEffect(() => {
+    findShare(id)
+      .then((share) => {
+        pending.value = share === null ? null : { files: chosenOf(share.files), text: share.text };
+        return dropShare(id);
+      })
+      .catch(() => {})
+      .finally(() => goInstead('send'));
+  }, [id]);
+  return null;
+}
+
+function What() {
+  const { files, send } = texts.value;
+  const what = pending.value;
+  if (what === null) return null;
+  const bytes = what.files.reduce((sum, { file }) => sum + file.size, 0);
+  return (
+    <div class="card">
+      {what.files.length > 0 && (
+        <p>
+          <strong>{files.count(what.files.length)}</strong> <span class="hint">{bytesText(bytes)}</span>
+          <br />
+          <span class="hint" dir="auto">
+            {what.files
+              .slice(0, 3)
+              .map(({ name }) => name)
+              .join(', ')}
+          </span>
+        </p>
+      )}
+      {what.text !== '' && (
+        <p class="found-words" dir="auto">
+          {send.text}: {what.text}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** To whom something goes that was chosen first: one device, or several at once. */
+export function SendPane() {
+  const app = useApp();
+  const chosen = useSignal<readonly string[]>([]);
+  const { send, devices } = texts.value;
+  const what = pending.value;
+  const all = others.value.filter(({ kind }) => kind === 'device');
+  const toggle = (id: string, isOn: boolean) => {
+    chosen.value = isOn ? [...chosen.value, id] : chosen.value.filter((one) => one !== id);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const to = all.filter(({ id }) => chosen.value.includes(id));
+    const [first] = to;
+    if (what === null || first === undefined) return;
+    attempt(async () => {
+      const isLong = bytesOf(what.text) > MESSAGE_BYTES;
+      const files = isLong ? [...what.files, textFile(what.text)] : what.files;
+      if (files.length > 0 && !(await sendFiles(app, to, files))) return;
+      if (what.text.trim() !== '' && !isLong) {
+        for (const peer of to) await sendMessage(app, peer, what.text.trim());
+      }
+      pending.value = null;
+      go('device', first.id);
+    });
+  };
+  return (
+    <Pane title={send.title}>
+      <div class="pane-body">
+        {what === null && <Empty node={SendHorizontal} title={send.nothing} />}
+        {what !== null && all.length === 0 && <Empty node={MonitorSmartphone} title={send.noDevices} />}
+        {what !== null && all.length > 0 && (
+          <form class="stack" onSubmit={submit}>
+            <What />
+            <fieldset class="choices">
+              <legend>{send.to}</legend>
+              {all.map((peer) => (
+                <label key={peer.id} class="check">
+                  <input
+                    type="checkbox"
+                    checked={chosen.value.includes(peer.id)}
+                    onChange={(event) => toggle(peer.id, event.currentTarget.checked)}
+                  />
+                  <span class="device-words">
+                    <span class="device-name" dir="auto">
+                      {peer.name}
+                    </span>
+                    <small>{peer.isOnline ? devices.online : presenceText(peer)}</small>
+                  </span>
+                </label>
+              ))}
+            </fieldset>
+            <div class="row">
+              <button class="button primary" disabled={chosen.value.length === 0}>
+                <Icon node={SendHorizontal} size={18} /> {send.done}
+              </button>
+            </div>
+          </form>
+        )}
+      </div>
+    </Pane>
+  );
+}

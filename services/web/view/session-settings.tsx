@@ -1,0 +1,90 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { DeviceSession } from '../../../shared/client/index.ts';
+import { shared } from '../engine/shared-state.ts';
+import { agoText } from '../texts/quantities.ts';
+import { texts } from '../texts/texts.ts';
+import { useApp } from './app-context.ts';
+import { pictureOf } from './device-list.tsx';
+import { confirmed } from './dialog.tsx';
+import { Icon } from './icon.tsx';
+import { attempt, notify } from './notices.ts';
+import { Waiting } from './parts.tsx';
+
+function aboutOf({ current, last_active_at, persist, scope }: DeviceSession): string {
+  const { settings } = texts.value;
+  const parts = [
+    ...(current ? [settings.current] : last_active_at === null ? [] : [settings.active(agoText(last_active_at))]),
+    ...(persist === 'once' ? [settings.onceSession] : []),
+    ...(scope === 'guest' ? [settings.guestSession] : []),
+  ];
+  return parts.join(' · ');
+}
+
+function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved: () => void }) {
+  const { client } = useApp();
+  const { settings } = texts.value;
+  const remove = () =>
+    attempt(async () => {
+      const title = settings.removeTitle(session.name);
+      if (!(await confirmed({ title, why: settings.removeWhy, action: settings.remove }))) return;
+      await client.devices.remove(session.device_id);
+      onRemoved();
+    });
+  return (
+    <li class="session">
+      <span class={`device-picture ${session.online ? 'is-online' : ''}`}>
+        <Icon node={pictureOf({ type: session.type, kind: 'device' })} />
+      </span>
+      <span class="device-words">
+        <span class="device-name" dir="auto">
+          {session.name}
+        </span>
+        <small>{aboutOf(session)}</small>
+      </span>
+      {!session.current && (
+        <button type="button" class="button small" aria-label={`${settings.remove}: ${session.name}`} onClick={remove}>
+          {settings.remove}
+        </button>
+      )}
+    </li>
+  );
+}
+
+export function SessionSettings() {
+  const { client } = useApp();
+  const found = useSignal<{ sessions: DeviceSession[]; stale: boolean } | null>(null);
+  const { settings } = texts.value;
+  const { devices } = shared.value;
+  const read = () =>
+    attempt(async () => {
+      found.value = await client.sessions.list();
+    });
+  useEffect(read, [devices]);
+  const removeOthers = () =>
+    attempt(async () => {
+      const asked = { title: settings.othersTitle, why: settings.othersWhy, action: settings.others };
+      if (!(await confirmed(asked))) return;
+      notify(settings.othersDone(await client.sessions.removeOthers()));
+      read();
+    });
+  return (
+    <section class="card" aria-labelledby="sessions">
+      <h2 id="sessions">{settings.sessions}</h2>
+      {found.value === null && <Waiting />}
+      {found.value?.stale === true && <p class="hint">{settings.stale}</p>}
+      <ul class="sessions">
+        {found.value?.sessions.map((session) => (
+          <SessionRow key={session.device_id} session={session} onRemoved={read} />
+        ))}
+      </ul>
+      {(found.value?.sessions.length ?? 0) > 1 && (
+        <div class="row start">
+          <button type="button" class="button" onClick={removeOthers}>
+            {settings.others}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+import { useSignal } from '@preact/signals';
+import { proposeDeviceName } from '../../../shared/client/index.ts';
+import { shared } from '../engine/shared-state.ts';
+import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../texts/texts.ts';
+import { peers, useApp } from './app-context.ts';
+import { confirmed } from './dialog.tsx';
+import { attempt, notify } from './notices.ts';
+import { NotificationSettings } from './notification-settings.tsx';
+import { Pane } from './parts.tsx';
+import { SessionSettings } from './session-settings.tsx';
+
+const LANGUAGES = Object.keys(LANGUAGE_NAMES) as Language[];
+
+function DeviceName() {
+  const { client, entry } = useApp();
+  const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
+  const typed = useSignal<string | null>(null);
+  const { settings, name } = texts.value;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const wanted = proposeDeviceName(typed.value ?? own);
+    attempt(async () => {
+      await client.devices.rename(entry.deviceId, wanted);
+      typed.value = null;
+    });
+  };
+  return (
+    <section class="card" aria-labelledby="this-device">
+      <h2 id="this-device">{settings.thisDevice}</h2>
+      <form class="field-row" onSubmit={submit}>
+        <label class="field">
+          <span>{name.label}</span>
+          <input
+            maxLength={32}
+            required
+            autocomplete="off"
+            value={typed.value ?? own}
+            onInput={(event) => {
+              typed.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <button class="button" disabled={typed.value === null || typed.value === own}>
+          {settings.rename}
+        </button>
+      </form>
+    </section>
+  );
+}
+
+function LanguageChoice() {
+  const { settings } = texts.value;
+  return (
+    <section class="card">
+      <label class="field">
+        <span>{settings.language}</span>
+        <select value={language.value} onChange={(event) => chooseLanguage(event.currentTarget.value as Language)}>
+          {LANGUAGES.map((one) => (
+            <option key={one} value={one} lang={one}>
+              {LANGUAGE_NAMES[one]}
+            </option>
+          ))}
+        </select>
+      </label>
+    </section>
+  );
+}
+
+function Account() {
+  const { client, entry, end } = useApp();
+  const { settings } = texts.value;
+  const signOut = () =>
+    attempt(async () => {
+      const asked = { title: settings.signOutTitle, why: settings.signOutWhy, action: settings.signOut };
+      if (!(await confirmed(asked))) return;
+      await client.signOut();
+      await end('logout');
+    });
+  const erase = () =>
+    attempt(async () => {
+      const asked = { title: settings.eraseTitle, why: settings.eraseWhy, action: settings.erase };
+      if (!(await confirmed(asked))) return;
+      await client.eraseAccountData();
+      notify(settings.erased);
+    });
+  return (
+    <section class="card" aria-labelledby="account">
+      <h2 id="account">{settings.account}</h2>
+      <p class="hint" dir="auto">
+        {settings.signedInAs(shared.value.me?.name ?? entry.userName)}
+      </p>
+      <div class="row start">
+        <button type="button" class="button" onClick={signOut}>
+          {settings.signOut}
+        </button>
+        <button type="button" class="button danger-text" onClick={erase}>
+          {settings.erase}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+export function SettingsPane() {
+  const { settings } = texts.value;
+  const isGuest = shared.value.me?.scope === 'guest';
+  return (
+    <Pane title={settings.title}>
+      <div class="pane-body">
+        <DeviceName />
+        <NotificationSettings />
+        {!isGuest && <SessionSettings />}
+        <LanguageChoice />
+        <Account />
+        <p class="hint">
+          {settings.about}: <a href="/api/docs">{settings.api}</a>
+        </p>
+      </div>
+    </Pane>
+  );
+}

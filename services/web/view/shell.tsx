@@ -1,0 +1,214 @@
+import { useComputed, useSignal } from '@preact/signals';
+import { ClipboardList, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { changes } from '../engine/app.ts';
+import { shared } from '../engine/shared-state.ts';
+import { showBadge } from '../push/push.ts';
+import { chosenOf } from '../files/choosing.ts';
+import { texts } from '../texts/texts.ts';
+import { AddPane } from './add-device.tsx';
+import { announceChanges } from './announcing.ts';
+import { threads, useApp } from './app-context.ts';
+import { ApprovePane } from './approval.tsx';
+import { ClipboardPane } from './clipboard.tsx';
+import { DeviceList } from './device-list.tsx';
+import { ConfirmDialog } from './dialog.tsx';
+import { chooseFiles } from './file-input.ts';
+import { Icon } from './icon.tsx';
+import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
+import { attempt } from './notices.ts';
+import { Empty, Waiting } from './parts.tsx';
+import { SearchPane } from './search.tsx';
+import { SendPane, SharePane } from './send.tsx';
+import { pending } from './sending.ts';
+import { SettingsPane } from './settings.tsx';
+import { ThreadPane } from './thread.tsx';
+
+/** So long a connection may take before anybody is told that it does. */
+const PATIENCE_MS = 1_500;
+
+function ConnectionBar() {
+  const { client } = useApp();
+  const isLate = useSignal(false);
+  const isOffline = useSignal(!navigator.onLine);
+  const { connection, isDegraded } = shared.value;
+  const { connection: words } = texts.value;
+  useEffect(() => {
+    isLate.value = false;
+    const timer = setTimeout(() => {
+      isLate.value = true;
+    }, PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [connection]);
+  useEffect(() => {
+    const look = () => {
+      isOffline.value = !navigator.onLine;
+    };
+    for (const name of ['online', 'offline']) addEventListener(name, look);
+    return () => {
+      for (const name of ['online', 'offline']) removeEventListener(name, look);
+    };
+  }, []);
+  const isDown = connection === 'offline' || connection === 'connecting' || connection === 'stopped';
+  const said = useComputed(() => {
+    if (isOffline.value) return words.noNetwork;
+    if (shared.value.connection === 'superseded') return words.superseded;
+    if (isDown && isLate.value) return shared.value.connection === 'offline' ? words.offline : words.connecting;
+    return isDegraded ? words.degraded : '';
+  }).value;
+  return (
+    <div role="status" class={`connection ${said === '' ? '' : 'is-shown'}`}>
+      {said}
+      {connection === 'superseded' && (
+        <button type="button" class="text-button" onClick={() => client.start()}>
+          {words.takeOver}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Side() {
+  const { devices, clipboard, settings, search, send } = texts.value;
+  const links = [
+    ['clipboard', ClipboardList, clipboard.title],
+    ['search', Search, search.title],
+    ['add', Plus, devices.add],
+    ['settings', Settings, settings.title],
+  ] as const;
+  const sendFirst = () =>
+    attempt(async () => {
+      const files = await chooseFiles();
+      if (files.length === 0) return;
+      pending.value = { files, text: '' };
+      go('send');
+    });
+  return (
+    <div class="side">
+      <header class="side-head">
+        <p class="brand">
+          <span class="brand-mark" aria-hidden="true" />
+          Baton
+        </p>
+        <nav aria-label="Baton">
+          {links.map(([name, node, label]) => (
+            <a
+              key={name}
+              class="icon-button"
+              href={hrefOf(name)}
+              aria-label={label}
+              title={label}
+              {...(place.value.name === name && { 'aria-current': 'page' as const })}
+            >
+              <Icon node={node} />
+            </a>
+          ))}
+        </nav>
+      </header>
+      <div class="side-body">
+        <h1 class="devices-head">{devices.title}</h1>
+        <DeviceList />
+      </div>
+      <footer class="side-foot">
+        <button type="button" class="button wide" onClick={sendFirst}>
+          <Icon node={SendHorizontal} size={18} /> {send.title}
+        </button>
+      </footer>
+    </div>
+  );
+}
+
+/** Where a notification leads: to the thread of what it told of, once that has come. */
+function ItemPane({ id }: { id: string }) {
+  const { history } = useApp();
+  const change = changes.value;
+  useEffect(() => {
+    void history.byRef(id).then((item) => {
+      if (item !== undefined) goInstead('device', item.thread, item.id);
+    });
+  }, [id, change]);
+  return <Waiting />;
+}
+
+function Main({ at }: { at: Place }) {
+  const { devices, app } = texts.value;
+  switch (at.name) {
+    case 'device':
+      return <ThreadPane key={at.id} id={at.id} at={at.at} />;
+    case 'clipboard':
+      return <ClipboardPane />;
+    case 'add':
+      return <AddPane />;
+    case 'approve':
+      return <ApprovePane link={at.link} />;
+    case 'settings':
+      return <SettingsPane />;
+    case 'search':
+      return <SearchPane />;
+    case 'send':
+      return <SendPane />;
+    case 'share':
+      return <SharePane id={at.id} />;
+    case 'item':
+      return <ItemPane id={at.id} />;
+    case 'home':
+      return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
+    case 'nowhere':
+      return (
+        <Empty isPage node={MousePointerClick} title={app.nothingHere}>
+          <a class="button" href="#/">
+            {app.toDevices}
+          </a>
+        </Empty>
+      );
+  }
+}
+
+/** Files that are pasted outside of a thread wait for a device to be chosen. */
+function usePaste(): void {
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const files = chosenOf(event.clipboardData?.files ?? []);
+      if (event.defaultPrevented || files.length === 0 || place.value.name === 'device') return;
+      pending.value = { files, text: '' };
+      go('send');
+    };
+    addEventListener('paste', paste);
+    return () => removeEventListener('paste', paste);
+  }, []);
+}
+
+export function Shell() {
+  const app = useApp();
+  const change = changes.value;
+  usePaste();
+  useEffect(() => {
+    void app.history.threads().then((all) => {
+      threads.value = new Map(all.map((thread) => [thread.id, thread]));
+      showBadge(all.reduce((sum, { unread }) => sum + unread, 0));
+    });
+  }, [change]);
+  useEffect(() => announceChanges(app), []);
+  const at = place.value;
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => skipTo(event)}>
+        {texts.value.app.skip}
+      </a>
+      <ConnectionBar />
+      <main class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
+        <Side />
+        <div id="content" class="main" tabIndex={-1}>
+          <Main at={at} />
+        </div>
+      </main>
+      <ConfirmDialog />
+    </>
+  );
+}
+
+/** The address is the app's: the link moves the focus alone. */
+function skipTo(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}

@@ -1,0 +1,169 @@
+import { useSignal } from '@preact/signals';
+import { LogIn, QrCode as QrIcon } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { proposeDeviceName } from '../../../shared/client/index.ts';
+import { proposedName } from '../session/device.ts';
+import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../session/entry.ts';
+import { texts } from '../texts/texts.ts';
+import { Icon } from './icon.tsx';
+import { attempt } from './notices.ts';
+import { SignInCode } from './sign-in-code.tsx';
+
+type Enter = (entry: Entry) => void;
+
+/** What is before the app: one card in the middle. */
+function Front({ children }: { children: ComponentChildren }) {
+  return (
+    <main class="front" id="content">
+      <div class="front-card">
+        <p class="brand">
+          <span class="brand-mark" aria-hidden="true" />
+          Baton
+        </p>
+        {children}
+      </div>
+    </main>
+  );
+}
+
+function DevelopmentLogin({ enter }: { enter: Enter }) {
+  const name = useSignal('');
+  const { welcome } = texts.value;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (name.value.trim() === '') return;
+    enterAs(name.value.trim());
+    attempt(async () => enter(await findEntry()));
+  };
+  return (
+    <form class="stack" onSubmit={submit}>
+      <label class="field">
+        <span>{welcome.userName}</span>
+        <input
+          required
+          maxLength={128}
+          autocomplete="username"
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      <p class="hint">{welcome.anyName}</p>
+      <button class="button primary wide">{welcome.signIn}</button>
+    </form>
+  );
+}
+
+export function Welcome({ login, ended, enter }: { login: string; ended: string | null; enter: Enter }) {
+  const isWithCode = useSignal(false);
+  const { welcome, app } = texts.value;
+  const reasons: Readonly<Record<string, string>> = welcome.ended;
+  if (isWithCode.value) {
+    return (
+      <Front>
+        <SignInCode
+          enter={enter}
+          back={() => {
+            isWithCode.value = false;
+          }}
+        />
+      </Front>
+    );
+  }
+  return (
+    <Front>
+      <h1>{welcome.title}</h1>
+      <p class="lead">{ended === null ? app.tagline : (reasons[ended] ?? app.tagline)}</p>
+      <div class="stack">
+        {login === 'broker' && (
+          <button type="button" class="choice primary" onClick={goToLogin}>
+            <Icon node={LogIn} />
+            <span>
+              <strong>{welcome.signIn}</strong>
+              <small>{welcome.signInWhy}</small>
+            </span>
+          </button>
+        )}
+        {login === 'development' && <DevelopmentLogin enter={enter} />}
+        {login === 'none' && <p class="hint">{welcome.noLogin}</p>}
+        {login !== 'development' && (
+          <button
+            type="button"
+            class="choice"
+            onClick={() => {
+              isWithCode.value = true;
+            }}
+          >
+            <Icon node={QrIcon} />
+            <span>
+              <strong>{welcome.other}</strong>
+              <small>{welcome.otherWhy}</small>
+            </span>
+          </button>
+        )}
+      </div>
+    </Front>
+  );
+}
+
+export function NameDevice({ enter }: { enter: Enter }) {
+  const name = useSignal(proposedName());
+  const isBusy = useSignal(false);
+  const input = useRef<HTMLInputElement>(null);
+  const { name: words } = texts.value;
+  useEffect(() => input.current?.select(), []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    isBusy.value = true;
+    attempt(async () => {
+      try {
+        enter(await becomeDevice(proposeDeviceName(name.value)));
+      } finally {
+        isBusy.value = false;
+      }
+    });
+  };
+  return (
+    <Front>
+      <h1>{words.title}</h1>
+      <p class="lead">{words.why}</p>
+      <form class="stack" onSubmit={submit}>
+        <label class="field">
+          <span>{words.label}</span>
+          <input
+            ref={input}
+            required
+            maxLength={32}
+            autocomplete="off"
+            aria-describedby="name-rule"
+            value={name.value}
+            onInput={(event) => {
+              name.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <p class="hint" id="name-rule">
+          {words.rule}
+        </p>
+        <button class="button primary wide" disabled={isBusy.value}>
+          {words.done}
+        </button>
+      </form>
+    </Front>
+  );
+}
+
+export function Unreachable({ enter }: { enter: Enter }) {
+  const { welcome, app } = texts.value;
+  return (
+    <Front>
+      <h1>{welcome.unreachable}</h1>
+      <p class="lead">{welcome.unreachableWhy}</p>
+      <button type="button" class="button primary wide" onClick={() => attempt(async () => enter(await findEntry()))}>
+        {app.retry}
+      </button>
+    </Front>
+  );
+}

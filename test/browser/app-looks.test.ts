@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import axeCore from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { makeDevice } from '../support/device.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { type AppPage, DESKTOP, deviceRow, localUrl, openApp, PHONE } from './app-page.ts';
+import { fillHistory, LONG_NAME, tellTabs } from './app-history.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+
+/* Every state of the app, looked at by axe-core, and kept as pictures for people in dist/screenshots. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PICTURES = join(ROOT, 'dist/screenshots');
+const SIZES = { 390: PHONE, 1440: DESKTOP, 320: { width: 320, height: 568 } };
+
+interface Axe {
+  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axeCore.source);
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const found = await page.evaluate(
+    (values) =>
+      (window as unknown as { axe: Axe }).axe.run({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
+    tags,
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+}
+
+/** Nothing is wider than the window: nobody has to move the page to the side. */
+const isTooWide = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+
+withChromium.describe('how the app looks', () => {
+  let site: Site;
+  let browser: Browser;
+  const flaws: string[] = [];
+  beforeAll(async () => {
+    mkdirSync(PICTURES, { recursive: true });
+    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+  }, 120_000);
+  beforeEach(() => flaws.splice(0));
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(() => Promise.all([site.stop(), browser.close()]));
+
+  /** One state in both colour schemes. What moves has come to rest. */
+  async function look(page: Page, width: number, state: string): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.screenshot({ path: join(PICTURES, `${state}-${width}-${colorScheme}.png`), animations: 'disabled' });
+      for (const flaw of await violations(page)) flaws.push(`${state} ${width} ${colorScheme}: ${flaw}`);
+    }
+    if (await isTooWide(page)) flaws.push(`${state} ${width}: wider than the window`);
+  }
+
+  async function enrol(user: string, names: readonly string[]): Promise<void> {
+    for (const name of names) await makeDevice({ user, name, type: 'browser' }).on(site.one).call('getMe');
+  }
+
+  async function visit({ page }: AppPage, width: number, at: string, ready: string, state: string): Promise<void> {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/${at}`);
+    await page.locator(ready).first().waitFor();
+    await look(page, width, state);
+  }
+
+  test.each([390, 1440] as const)(
+    'before somebody is signed in, at %d points',
+    async (width) => {
+      const url = localUrl(site.one);
+      const { page, reports } = await openApp(browser, { url, viewport: SIZES[width], locale: 'en' });
+      await page.locator('.front h1').waitFor();
+      await look(page, width, 'welcome');
+      await page.getByLabel('User name').fill(`user-${randomBytes(4).toString('hex')}`);
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Device name').waitFor();
+      await look(page, width, 'name');
+      await page.getByLabel('Device name').fill('Desktop');
+      await page.keyboard.press('Enter');
+      await page.getByText('Only this device so far').waitFor();
+      await look(page, width, 'no-devices');
+      const unreachable = await openApp(browser, { url, viewport: SIZES[width], locale: 'de' });
+      await unreachable.page.locator('.front h1').waitFor();
+      await unreachable.page.route('**/api/**', (route) => route.abort());
+      await unreachable.page.evaluate(() => localStorage.setItem('baton-logging-in', 'yes'));
+      await unreachable.page.reload();
+      await unreachable.page.getByText('nicht erreichbar').waitFor();
+      await look(unreachable.page, width, 'unreachable');
+      expect(flaws).toEqual([]);
+      expect([...reports, ...unreachable.reports]).toEqual([]);
+    },
+    120_000,
+  );
+
+  test.each([390, 1440] as const)(
+    'with everything in it, at %d points',
+    async (width) => {
+      const user = `user-${randomBytes(4).toString('hex')}`;
+      await enrol(user, ['Phone', 'Tablet in the kitchen', LONG_NAME]);
+      const app = await openApp(browser, { url: localUrl(site.one), user, name: 'Desktop', viewport: SIZES[width] });
+      const { page } = app;
+      await deviceRow(page, 'Tablet').waitFor();
+      const phoneId = await fillHistory(page, user, 'Phone');
+      await look(page, width, 'devices');
+      await visit(app, width, `device/${phoneId}`, '.bubble.files', 'thread');
+      const running = { bytes: 1_100_000, totalBytes: 2_400_000, bytesPerSecond: 310_000, secondsLeft: 4.2 };
+      await tellTabs(page, user, {
+        type: 'running',
+        id: 'f5',
+        running: { ...running, path: 'relay', isPaused: false },
+      });
+      await page.locator('progress').scrollIntoViewIfNeeded();
+      await tellTabs(page, user, { type: 'shared', part: { isDegraded: true } });
+      await page.getByText('The service is having trouble').waitFor();
+      await look(page, width, 'progress-degraded');
+      await tellTabs(page, user, { type: 'shared', part: { isDegraded: false } });
+      await page.locator('.items-box').evaluate((box) => box.scrollTo(0, 0));
+      await look(page, width, 'thread-above');
+      await page.getByRole('button', { name: 'Clear history' }).click();
+      await page.locator('dialog').waitFor();
+      await look(page, width, 'dialog');
+      await page.keyboard.press('Escape');
+      await visit(app, width, 'clipboard', '.empty', 'clipboard-empty');
+      await page.getByLabel('Or type a text').fill('https://example.org/some/where\nand a second line');
+      await page.getByRole('button', { name: 'Put in the clipboard' }).click();
+      await page.getByText(/gone in/).waitFor();
+      await look(page, width, 'clipboard');
+      await visit(app, width, 'add', '.address', 'add');
+      await visit(app, width, 'approve/nonsense', '.empty', 'approve-wrong');
+      await visit(app, width, 'settings', '.session, .sessions', 'settings');
+      await visit(app, width, 'search', 'input[type=search]', 'search-empty');
+      await page.getByRole('searchbox').fill('a');
+      await page.locator('.found').first().waitFor();
+      await look(page, width, 'search');
+      await visit(app, width, 'send', '.empty', 'send-nothing');
+      await visit(app, width, 'nonsense', '.empty', 'nowhere');
+      await app.context.setOffline(true);
+      await page.getByText('You are offline').waitFor();
+      await visit(app, width, '', '.device', 'offline');
+      expect(flaws).toEqual([]);
+      expect(app.reports).toEqual([]);
+    },
+    240_000,
+  );
+
+  test('fifty devices, a hundred transfers and long names at 320 and 390 points, in German', async () => {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    await enrol(user, [LONG_NAME, ...Array.from({ length: 49 }, (_, i) => `Device ${i + 1}`)]);
+    for (const width of [320, 390] as const) {
+      const app = await openApp(browser, { url: localUrl(site.one), user, name: 'Desktop', viewport: SIZES[width] });
+      await deviceRow(app.page, 'Device 49').waitFor();
+      const id = await fillHistory(app.page, user, LONG_NAME, 100);
+      await app.page.evaluate(() => localStorage.setItem('baton-language', 'de'));
+      await app.page.reload();
+      await deviceRow(app.page, 'Device 49').waitFor();
+      await look(app.page, width, 'fifty-devices');
+      await visit(app, width, `device/${id}`, '.bubble.files', 'hundred-transfers');
+      await visit(app, width, 'settings', '.sessions', 'settings-german');
+      expect(app.reports).toEqual([]);
+      await app.context.close();
+    }
+    expect(flaws).toEqual([]);
+  }, 240_000);
+
+  test('from right to left everything has its mirrored place, and the keyboard alone reaches and leaves it', async () => {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    await enrol(user, ['Phone']);
+    const app = await openApp(browser, { url: localUrl(site.one), user, name: 'Desktop' });
+    const { page } = app;
+    await deviceRow(page, 'Phone').waitFor();
+    const pressed: string[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      await page.keyboard.press('Tab');
+      pressed.push(
+        await page.evaluate(() => (document.activeElement?.textContent || document.activeElement?.ariaLabel) ?? ''),
+      );
+    }
+    expect(pressed.slice(0, 5)).toEqual(['Skip to content', 'Clipboard', 'Search', 'Add a device', 'Settings']);
+    expect(pressed[5]).toContain('Phone');
+    await page.keyboard.press('Enter');
+    await page.locator('.composer').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+    await page.evaluate(() => {
+      document.documentElement.dir = 'rtl';
+    });
+    const side = await page.locator('.side').boundingBox();
+    expect(side?.x).toBeGreaterThan(DESKTOP.width / 2);
+    await look(page, 1440, 'right-to-left');
+    expect(flaws).toEqual([]);
+    expect(app.reports).toEqual([]);
+  }, 120_000);
+
+  test('the picture of the README', async () => {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    await enrol(user, ['Work laptop']);
+    const viewport = { width: 1280, height: 720 };
+    const open = (name: string) => openApp(browser, { url: localUrl(site.one), user, name, viewport });
+    const app = await open('Desktop');
+    await open('Phone');
+    await open('Tablet');
+    await deviceRow(app.page, 'Phone').waitFor();
+    await deviceRow(app.page, 'Tablet').waitFor();
+    // Nothing is new any more.
+    await app.page.reload();
+    await deviceRow(app.page, 'Tablet').waitFor();
+    const id = await fillHistory(app.page, user, 'Phone', 1);
+    await app.page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/device/${id}`);
+    await app.page.locator('.bubble.files').first().waitFor();
+    await app.page.mouse.move(640, 30);
+    // The committed one is made anew only when that is asked for.
+    const folder = process.env.APP_TEST_README === undefined ? PICTURES : join(ROOT, 'services/web');
+    const picture = await app.page.screenshot({ path: join(folder, 'screenshot.png'), animations: 'disabled' });
+    expect(picture.length).toBeLessThan(200_000);
+    expect(app.reports).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+
+/** A browser of its own with the app in it. */
+export interface AppPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What must never happen: uncaught errors, and what the content policy or Trusted Types refused. */
+  readonly reports: readonly string[];
+}
+
+interface Opening extends BrowserContextOptions {
+  url: string;
+  /** Of an installation that believes anybody: who this is. Without it the page is a stranger's. */
+  user?: string;
+  name?: string;
+  /** Where in the app, behind the `#`. */
+  at?: string;
+}
+
+export const DESKTOP = { width: 1440, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+
+/** Collects what a page must never say. */
+function listenForReports(page: Page, reports: string[]): void {
+  page.on('pageerror', (error) => reports.push(String(error.stack ?? error)));
+  page.on('console', (entry) => {
+    const text = entry.text();
+    if (/Content Security Policy|TrustedScript|Trusted Type|Uncaught/.test(text)) reports.push(text);
+  });
+}
+
+export async function openApp(browser: Browser, { url, user, name, at = '', ...options }: Opening): Promise<AppPage> {
+  const context = await browser.newContext({
+    ...{ viewport: DESKTOP, ignoreHTTPSErrors: true, acceptDownloads: true },
+    ...options,
+  });
+  const reports: string[] = [];
+  context.on('page', (page) => listenForReports(page, reports));
+  if (user !== undefined) {
+    const identity = { user, name, deviceId: randomBytes(9).toString('base64url') };
+    // Once: a reload is the same device, and one that was signed out stays so.
+    await context.addInitScript((text) => {
+      if (location.protocol === 'about:' || localStorage.getItem('baton-language') !== null) return;
+      localStorage.setItem('baton-language', 'en');
+      localStorage.setItem('baton-development', text);
+    }, JSON.stringify(identity));
+  }
+  // Where a browser asks for a place, a test cannot answer: what is saved goes to the downloads.
+  await context.addInitScript(() => {
+    Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
+  });
+  const page = await context.newPage();
+  await page.goto(`${url}/${at === '' ? '' : `#/${at}`}`);
+  return { page, context, reports };
+}
+
+/** The address of a replica as people have it. */
+export const localUrl = ({ url }: { url: string }): string => url.replace('127.0.0.1', 'localhost');
+
+export const deviceRow = (page: Page, name: string): Locator => page.locator('.device', { hasText: name });
+
+/** Opens the thread of a device. */
+export async function openThread(page: Page, name: string): Promise<void> {
+  await deviceRow(page, name).click();
+  await page.locator('.composer textarea').waitFor();
+}
+
+export async function say(page: Page, text: string): Promise<void> {
+  await page.locator('.composer textarea').fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Chooses files as people do: the button of the thread, and the browser's picker. */
+export async function chooseFiles(page: Page, files: Parameters<Locator['setInputFiles']>[0]): Promise<void> {
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Send files' }).click();
+  await (await chooser).setFiles(files);
+}
+
+export const accept = (page: Page): Promise<void> => page.getByRole('button', { name: 'Accept', exact: true }).click();

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { type AppSite, startAppSite } from './app-site.ts';
+import { accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+
+/** Beside those of the states that need no broker. */
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
+
+withChromium.describe('signing in with the app', () => {
+  let site: AppSite;
+  let browser: Browser;
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([startAppSite(), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(async () => {
+    await browser.close();
+    await site.stop();
+  });
+
+  const stranger = (viewport = DESKTOP) => openApp(browser, { url: site.url, locale: 'en', viewport });
+
+  async function logIn(page: Page, name: string): Promise<void> {
+    await page.getByRole('button', { name: /^Sign in/ }).click();
+    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Device name').fill(name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
+  }
+
+  /** The phone shows its code, the desktop is given its link and says yes. */
+  async function letIn(desktop: Page, phone: Page, howLong: string): Promise<void> {
+    await phone.getByRole('button', { name: /another device/ }).click();
+    const link = String(await phone.locator('a.link-text').getAttribute('href'));
+    await desktop.getByRole('link', { name: 'Add a device' }).first().click();
+    await desktop.getByLabel(/paste the link/).fill(link);
+    await desktop.keyboard.press('Enter');
+    await desktop.getByText(howLong).click();
+    await desktop.getByText('Everything, devices').click();
+    await desktop.getByRole('button', { name: 'Approve' }).click();
+    await phone.locator('.device').waitFor();
+  }
+
+  test('from the first visit over a code to two devices that see each other, and back out', async () => {
+    const [one, two] = [await stranger(), await stranger(PHONE)];
+    const [desktop, phone] = [one.page, two.page];
+    await logIn(desktop, 'Desktop');
+    await letIn(desktop, phone, 'Until it is signed out');
+    await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
+    await deviceRow(phone, 'Desktop').getByText('Online').waitFor();
+
+    await phone.getByRole('link', { name: 'Settings' }).click();
+    await phone.getByLabel('Device name').fill('Pocket');
+    await phone.getByRole('button', { name: 'Rename' }).click();
+    await deviceRow(desktop, 'Pocket').waitFor();
+    await phone.close();
+    await deviceRow(desktop, 'Pocket').getByText(/Seen/).waitFor({ timeout: 20_000 });
+
+    const again = await two.context.newPage();
+    await again.goto(site.url);
+    await deviceRow(again, 'Desktop').waitFor();
+    await openThread(desktop, 'Pocket');
+    await say(desktop, 'still there?');
+    await again.locator('.count').waitFor();
+
+    await desktop.getByRole('link', { name: 'Settings' }).click();
+    await desktop.getByRole('button', { name: 'Sign out: Pocket' }).click();
+    await desktop.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await again.getByText('This device was signed out by another one').waitFor();
+    expect(await again.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name))).toEqual([]);
+    expect([...one.reports, ...two.reports]).toEqual([]);
+  });
+
+  test('a replica is killed while a file and messages pass, and everything arrives', async () => {
+    const [one, two] = [await stranger(), await stranger(PHONE)];
+    const [desktop, phone] = [one.page, two.page];
+    await logIn(desktop, 'Desktop');
+    await letIn(desktop, phone, 'Only once');
+    await openThread(desktop, 'Chrome');
+    await openThread(phone, 'Desktop');
+    const bytes = randomBytes(30_000_000);
+    await chooseFiles(desktop, { name: 'film.bin', mimeType: 'video/mp4', buffer: bytes });
+    await accept(phone);
+    await phone.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0);
+    site.killReplica();
+    await say(phone, 'said without that replica');
+    await desktop.getByText('said without that replica').waitFor();
+    await phone.locator('.mark.delivered').waitFor();
+    await phone.getByText('Received', { exact: true }).waitFor({ timeout: 60_000 });
+    const download = phone.waitForEvent('download');
+    await phone.getByRole('button', { name: 'Save', exact: true }).click();
+    expect(readFileSync(await (await download).path()).equals(bytes)).toBe(true);
+    expect([...one.reports, ...two.reports]).toEqual([]);
+  }, 120_000);
+
+  test('who approves sees what asks and from where, with the refusal first and an hour preset', async () => {
+    const [one, two] = [await stranger(), await stranger(PHONE)];
+    const [desktop, phone] = [one.page, two.page];
+    await logIn(desktop, 'Desktop');
+    await phone.getByRole('button', { name: /another device/ }).click();
+    const link = String(await phone.locator('a.link-text').getAttribute('href'));
+    await desktop.goto(`${site.url}/#/approve/${encodeURIComponent(link)}`);
+    const facts = desktop.locator('.facts');
+    await facts.waitFor();
+    expect(await facts.innerText()).toMatch(/A browser[^]*127\.0\.0\.0\/24/);
+    expect(await desktop.getByLabel('Only once, for an hour').isChecked()).toBe(true);
+    await desktop.screenshot({ path: join(PICTURES, 'approve-1440-light.png') });
+    await desktop.emulateMedia({ colorScheme: 'dark' });
+    await desktop.setViewportSize(PHONE);
+    await desktop.screenshot({ path: join(PICTURES, 'approve-390-dark.png') });
+    await phone.screenshot({ path: join(PICTURES, 'code-390-light.png') });
+    expect(await desktop.locator('.pane-body .button').allInnerTexts()).toEqual(['Deny', 'Approve']);
+    await desktop.getByRole('button', { name: 'Deny' }).click();
+    await phone.getByText('The other device has refused').waitFor();
+    expect([...one.reports, ...two.reports]).toEqual([]);
+  });
+
+  test('the code is read from the camera by the library where the browser has no detector', async () => {
+    const { page, reports } = await stranger(PHONE);
+    await page.getByRole('button', { name: /another device/ }).click();
+    const link = String(await page.locator('a.link-text').getAttribute('href'));
+    const code = await page.locator('.qr-frame').screenshot();
+    const other = await stranger();
+    await logIn(other.page, 'Desktop');
+    // The camera shows the other screen.
+    await other.page.evaluate(async (picture) => {
+      const image = new Image();
+      image.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(picture), (one) => one.charCodeAt(0))]));
+      await image.decode();
+      const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 480 });
+      const context = canvas.getContext('2d');
+      const draw = () => {
+        context?.clearRect(0, 0, 640, 480);
+        context?.drawImage(image, 160, 60, 320, 320);
+      };
+      setInterval(draw, 100);
+      draw();
+      const stream = canvas.captureStream(10);
+      Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia: async () => stream } });
+      Object.assign(window, { BarcodeDetector: undefined });
+    }, code.toString('base64'));
+    await other.page.getByRole('link', { name: 'Add a device' }).first().click();
+    await other.page.getByRole('button', { name: 'Scan its code' }).click();
+    await other.page.getByRole('button', { name: 'Deny' }).waitFor();
+    expect(decodeURIComponent(new URL(other.page.url()).hash)).toBe(`#/approve/${link}`);
+    expect([...reports, ...other.reports]).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../deploy/local/redis.mjs';
+import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+
+const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));
+
+/** Two replicas and a broker with its development login behind one https address, as `npm start -- --lan` gives it. */
+export interface AppSite {
+  readonly url: string;
+  /** SIGKILL for one of the replicas; it is not started again. */
+  killReplica(): void;
+  stop(): Promise<void>;
+}
+
+/** A row of free ports: replicas take the one that is named and the next. */
+async function freeRow(): Promise<number> {
+  for (;;) {
+    const [first, second] = [await freePort(), await freePort()];
+    if (second === first + 1) return first;
+    const port = Math.floor(10_000 + Math.random() * 20_000);
+    if (port !== first && port !== second) return port;
+  }
+}
+
+async function environment(folder: string): Promise<NodeJS.ProcessEnv> {
+  return {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    APP_DATA_DIR: folder,
+    APP_LAN_ADDRESS: '127.0.0.1',
+    APP_LAN_PORT: String(await freePort()),
+    APP_PORT: String(await freeRow()),
+    APP_ADMIN_PORT: String(await freeRow()),
+    BROKER_PORT: String(await freePort()),
+    APP_REDIS_URL: sharedRedisUrl(),
+    APP_KEY_PREFIX: randomPrefix(),
+    BROKER_KEY_PREFIX: randomPrefix(),
+    APP_RATE_LIMIT_SCALE: '0',
+  };
+}
+
+export async function startAppSite(): Promise<AppSite> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-app-'));
+  const child: ChildProcess = spawn(process.execPath, [START, '--lan'], {
+    env: await environment(folder),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: string[] = [];
+  const replicas: number[] = [];
+  const url = await new Promise<string>((resolve, reject) => {
+    const [out, err] = [child.stdout, child.stderr];
+    if (out === null || err === null) return reject(new Error('There is nothing to read'));
+    createInterface({ input: err }).on('line', (line) => {
+      log.push(line);
+      const [, pid] = /^replica \d+ \(pid (\d+)\) on/.exec(line) ?? [];
+      if (pid !== undefined) replicas.push(Number(pid));
+    });
+    createInterface({ input: out }).on('line', (line) => {
+      if (line.startsWith('ready ')) resolve(line.slice('ready '.length));
+    });
+    child.once('exit', () => reject(new Error(`npm start ended:\n${log.join('\n')}`)));
+  });
+  return {
+    url,
+    killReplica() {
+      const pid = replicas.shift();
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    },
+    async stop() {
+      const ended = once(child, 'close');
+      if (child.exitCode === null && child.kill('SIGTERM')) await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { type Site, startSite } from '../support/site.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say } from './app-page.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+
+/** What somebody sends who means no good. */
+const HOSTILE = '<img src=x onerror=alert(1)> \u202etxt.exe javascript:alert(2) https://example.org/a?b=<c> `code`';
+
+withChromium.describe('threads in the app', () => {
+  let site: Site;
+  let browser: Browser;
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(() => Promise.all([site.stop(), browser.close()]));
+
+  async function pair(): Promise<{ phone: AppPage; desktop: AppPage }> {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const [phone, desktop] = await Promise.all([
+      openApp(browser, { url: localUrl(site.one), user, name: 'Phone', viewport: PHONE }),
+      openApp(browser, { url: localUrl(site.two), user, name: 'Desktop', permissions }),
+    ]);
+    await Promise.all([deviceRow(phone.page, 'Desktop').waitFor(), deviceRow(desktop.page, 'Phone').waitFor()]);
+    return { phone, desktop };
+  }
+
+  test('messages are marked as delivered, shown as text, kept over a reload, and found', async () => {
+    const { phone, desktop } = await pair();
+    await openThread(desktop.page, 'Phone');
+    await say(desktop.page, HOSTILE);
+    await desktop.page.locator('.mark.delivered').waitFor();
+    await phone.page.locator('.count').waitFor();
+    await openThread(phone.page, 'Desktop');
+    const bubble = phone.page.locator('.theirs .bubble');
+    expect(await bubble.locator('p').innerText()).toBe(HOSTILE.replaceAll('`', ''));
+    expect(await bubble.locator('img').count()).toBe(0);
+    const links = bubble.locator('a');
+    expect(
+      await links.evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.getAttribute('rel')])),
+    ).toEqual([['https://example.org/a?b=', 'noopener noreferrer nofollow']]);
+    await say(phone.page, 'for (;;) {\n  wait();\n}');
+    await desktop.page.locator('.theirs pre').waitFor();
+    await desktop.page.reload();
+    await desktop.page.locator('.theirs pre').waitFor();
+    await desktop.page.getByRole('link', { name: 'Search' }).click();
+    await desktop.page.getByRole('searchbox').fill('ONERROR');
+    await desktop.page.locator('.found').click();
+    await desktop.page.locator('.mine .bubble').waitFor();
+    // Marked with nothing and read: no count is left.
+    expect(await phone.page.locator('.count').count()).toBe(0);
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
+  test('a message to a device that is away is delivered when it comes back', async () => {
+    const { phone, desktop } = await pair();
+    await phone.context.setOffline(true);
+    await phone.page.getByText('You are offline').waitFor();
+    await openThread(desktop.page, 'Phone');
+    await say(desktop.page, 'for later');
+    await desktop.page.locator('.mark.sent').waitFor();
+    await phone.context.setOffline(false);
+    await phone.page.locator('.count').waitFor({ timeout: 60_000 });
+    await desktop.page.locator('.mark.delivered').waitFor();
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  }, 120_000);
+
+  test('the clipboard passes from one to the other, counts down, and is cleared for both', async () => {
+    const { phone, desktop } = await pair();
+    await desktop.page.evaluate(() => navigator.clipboard.writeText('copied on the desktop'));
+    await desktop.page.getByRole('link', { name: 'Clipboard' }).click();
+    await desktop.page.getByRole('button', { name: 'Paste from this device' }).click();
+    await phone.page.getByRole('link', { name: 'Clipboard' }).click();
+    await phone.page.getByText('copied on the desktop').waitFor();
+    await phone.page.getByText(/From Desktop · gone in/).waitFor();
+    await phone.page.getByLabel('Or type a text').fill('typed on the phone');
+    await phone.page.getByRole('button', { name: 'Put in the clipboard' }).click();
+    await desktop.page.getByText('typed on the phone').waitFor();
+    await desktop.page.getByRole('button', { name: 'Copy to this device' }).click();
+    await desktop.page.getByText('Copied').waitFor();
+    expect(await desktop.page.evaluate(() => navigator.clipboard.readText())).toBe('typed on the phone');
+    await desktop.page.getByRole('button', { name: 'Clear' }).click();
+    await phone.page.getByText('The clipboard is empty').waitFor();
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
+  test('two tabs show the same over one stream, and the second goes on when the first is closed', async () => {
+    const { phone, desktop } = await pair();
+    const second = await desktop.context.newPage();
+    const asked: string[] = [];
+    second.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await second.goto(localUrl(site.two));
+    await deviceRow(second, 'Phone').getByText('Online').waitFor();
+    expect(await second.evaluate(async () => (await navigator.locks.query()).held?.length)).toBe(1);
+    expect(await second.evaluate(async () => (await navigator.locks.query()).pending?.length)).toBe(1);
+    await openThread(phone.page, 'Desktop');
+    await say(phone.page, 'one');
+    await openThread(second, 'Phone');
+    await second.getByText('one', { exact: true }).waitFor();
+    // Sent by the tab that leads, asked for by the other.
+    await say(second, 'from the second tab');
+    await phone.page.getByText('from the second tab').waitFor();
+    expect(asked).not.toContain('/api/hub/events');
+    await desktop.page.close();
+    await say(phone.page, 'two');
+    await second.getByText('two', { exact: true }).waitFor();
+    await phone.page.locator('.mark.delivered').nth(1).waitFor();
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import request from 'supertest';
+import { publicApp } from './public-app.ts';
+
+/* The web app as a replica serves it. What it does stands in test/browser. */
+
+const { app } = publicApp();
+
+async function assets(): Promise<string[]> {
+  const { text } = await request(app).get('/').expect(200);
+  return [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => String(path));
+}
+
+test('the page has code, style and pictures in files of this origin, and none of it inline', async () => {
+  const { text, headers } = await request(app).get('/').expect('Content-Type', 'text/html; charset=utf-8');
+  expect(text).not.toMatch(/<style|style="|\son\w+=|<script>|(src|href)="(http|\/\/|data:)/);
+  expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  expect(headers['content-security-policy']).toContain("require-trusted-types-for 'script'; trusted-types baton");
+  expect(headers['content-security-policy']).not.toMatch(/unsafe|data:|nonce|sha256|http/);
+  const paths = await assets();
+  expect(paths.length).toBeGreaterThan(3);
+  for (const path of paths) await request(app).get(path).expect(200).expect('X-Content-Type-Options', 'nosniff');
+});
+
+test('the page says how one signs in here', async () => {
+  const { text } = await request(app).get('/').expect(200);
+  expect(text).toContain('<meta name="baton-login" content="development" />');
+});
+
+test('each file comes as what it is, is kept for ever, and is smaller for whoever takes that', async () => {
+  const [script, style, manifest] = ['.js', '.css', '.webmanifest'].map(async (ending) =>
+    String((await assets()).find((path) => path.endsWith(ending))),
+  );
+  await request(app)
+    .get(String(await style))
+    .expect('Content-Type', 'text/css; charset=utf-8');
+  await request(app)
+    .get(String(await manifest))
+    .expect('Content-Type', 'application/manifest+json; charset=utf-8');
+  const sizes: Record<string, number> = {};
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const { headers } = await request(app)
+      .head(String(await script))
+      .set('Accept-Encoding', encoding)
+      .expect(200)
+      .expect('Content-Type', 'text/javascript; charset=utf-8')
+      .expect('Cache-Control', 'public, max-age=31536000, immutable')
+      .expect('Vary', 'Accept-Encoding');
+    expect(headers['content-encoding'] ?? 'identity').toBe(encoding);
+    sizes[encoding] = Number(headers['content-length']);
+  }
+  expect(sizes.br).toBeLessThan(Number(sizes.gzip));
+  expect(sizes.gzip).toBeLessThan(Number(sizes.identity) / 2);
+});
+
+test.each(['/', '/sw.js'])('%s is asked for anew each time, and not sent again when it is the same', async (path) => {
+  const { headers } = await request(app).get(path).expect(200).expect('Cache-Control', 'no-cache');
+  const again = await request(app).get(path).set('If-None-Match', String(headers.etag)).expect(304);
+  expect(again.text).toBe('');
+  await request(app).get(path).set('If-None-Match', '"another"').expect(200);
+});
+
+test.each([
+  '/assets/none.js',
+  '/assets/files.json',
+  '/assets/..%2findex.html',
+  '/index.html',
+  '/manifest.json',
+  '/app',
+])('%s is nothing of it', async (path) => {
+  const { status, headers } = await request(app).get(path);
+  expect([400, 404]).toContain(status);
+  expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+});
