@@ -1,17 +1,7 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import type { Hash } from './api.ts';
 import { BatonClientError } from './baton-client-error.ts';
 import { abortedBy } from './failure.ts';
 import type { FileSource } from './files.ts';
-
-/** SHA-256 in JavaScript: WebCrypto takes only what is whole in memory. */
-export function scriptSha256(): Hash {
-  const hash = nobleSha256.create();
-  return {
-    update: (bytes) => hash.update(bytes),
-    hex: () => Array.from(hash.digest(), (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  };
-}
 
 /** Feeds a stream to a hash; the number of its bytes. */
 export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<number> {

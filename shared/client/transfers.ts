@@ -14,12 +14,13 @@ import type {
 import { BatonClientError } from './baton-client-error.ts';
 import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';
-import { digestsOf, scriptSha256 } from './digest.ts';
+import { digestsOf } from './digest.ts';
 import type { Emitter } from './emitter.ts';
 import { failureOf } from './failure.ts';
 import type { FileSource, OpenSink } from './files.ts';
 import { mayGoDirect, type PeerModule, type PeerReceiving, type PeerSide } from './peer-module.ts';
 import { makeReceiver, type Receiver } from './receiving.ts';
+import { scriptSha256 } from './sha256.ts';
 import { makeRelaySender, type RelaySender } from './sending.ts';
 import { targetOf } from './target.ts';
 import { hasEnded, makeRun, type Run } from './transfer-run.ts';

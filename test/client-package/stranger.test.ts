@@ -33,7 +33,7 @@ test('what is packed is the build, its types, the examples and the words about t
   expect(installed.files.filter((path) => !/^(README\.md|package\.json|dist\/|examples\/)/.test(path))).toEqual([]);
   expect(named.filter((name) => !/^\.\/[\w-]+\.js$|^node:stream$/.test(name))).toEqual([]);
   expect(versionIn(join(package_, 'package.json'))).toBe(versionIn(join(MODULES, '../package.json')));
-  expect(others.sort()).toEqual(['@baton', '@noble', 'eventsource-parser']);
+  expect(others.sort()).toEqual(['@baton', 'eventsource-parser']);
 });
 
 test('plain JavaScript finds what the README names', async () => {
