@@ -32,23 +32,24 @@ redis.call('EXPIRE', keys.routes, ROUTES_SECONDS)
 
 -- Every position is that of an entry: an empty log gets one for nobody.
 local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
-local reason = opening and lost_reason(keys.log, position, now) or nil
+local is_at_end = last and last[1] == position
+local reason = opening and not is_at_end and lost_reason(keys.log, position, now) or nil
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LIMITS.logSeconds)
 
-local has_row = not has_device or redis.call('HEXISTS', keys.devices, device) == 1
-local version, _, on, off = reconcile(keys, rows, now, GRACE_MS, liveness.dead, opening and has_row)
-local newer = version > known_version
+local is_announced = opening and (not has_device or redis.call('HEXISTS', keys.devices, device) == 1)
+local version, _, on, off = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead, is_announced, opening and mine)
+local newer = tonumber(version) > known_version
 local due = redis.call('ZRANGE', keys.due, 0, 0, 'WITHSCORES')[2]
 local reply = {
-  'OK', 'attached', top, int(version), newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
+  'OK', 'attached', top, version, newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
   due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off), int(orphan_in_ms), int(dropped),
 }
 if not opening then return reply end
 
 purge_mail(keys, device, now, LIMITS.mailboxSeconds)
 local page, ended = {}, '1'
-if not reason then page, ended = read_page(keys, position, device, PAGE_BYTES) end
+if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end
 local messages, transfers = count_mail(keys.inbox, device), count_pending_offers(keys.offers, device)
 reply[#reply + 1] = { reason or '', redis.call('GETRANGE', keys.clipboard, 0, 31), messages, transfers, page, ended }
 return reply

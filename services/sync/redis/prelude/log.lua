@@ -17,6 +17,8 @@ local function trim_bytes(key, sum)
   end
 end
 
+-- Only whole nodes of the stream are dropped here. Entries before the last LIMITS.logEvents are dropped when a position is
+-- asked for (`lost_reason`).
 local function append(key, now, random, event, to, data)
   local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   local prev, ms, sum = '', now, #data
@@ -26,7 +28,7 @@ local function append(key, now, random, event, to, data)
     sum = sum + tonumber(last[2][10] or '0')
   end
   local id = int(ms) .. '-' .. random
-  redis.call('XADD', key, 'MAXLEN', LIMITS.logEvents, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
+  redis.call('XADD', key, 'MAXLEN', '~', LIMITS.logEvents, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
   if #data > SHORT_BYTES then trim_bytes(key, sum) end
   redis.call('EXPIRE', key, LIMITS.logSeconds)
   return id, prev
