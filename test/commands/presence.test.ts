@@ -140,6 +140,16 @@ describe('a device that goes', () => {
     expect(seen.slice(seen.indexOf(true))).not.toContain(false);
   });
 
+  test('and comes back within the grace, with nobody else there to be told, makes no new version', async () => {
+    const [phone] = await site.enrol('Phone', 'Laptop');
+    const first = site.listen(phone, site.one);
+    const { data: before } = await first.next('ready');
+    await first.stop();
+    const { data: after } = await site.listen(phone, site.two).next('ready');
+
+    expect(after.presence).toEqual(before.presence);
+  });
+
   test('is not shown offline before its grace is over because another one comes', async () => {
     const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
     const watcher = await open(laptop, site.one);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisNode } from '../config/redis.ts';
+import { joinWrites } from './joined-writes.ts';
 
 /** No command waits longer for its answer; a client gets its 503 within 3 s. */
 export const COMMAND_TIMEOUT_MS = 2_000;
@@ -229,13 +230,17 @@ function openServer(parts: ConnectionParts, options: ServerOptions): Server {
  */
 export function connectCommands(parts: ConnectionParts): Connection {
   if (parts.address.mode === 'cluster') {
-    return openCluster(parts, { enableOfflineQueue: false }, { socketTimeout: SILENT_SOCKET_MS });
+    const cluster = openCluster(parts, { enableOfflineQueue: false }, { socketTimeout: SILENT_SOCKET_MS });
+    cluster.on('+node', joinWrites);
+    return cluster;
   }
-  return openServer(parts, {
+  const server = openServer(parts, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     socketTimeout: SILENT_SOCKET_MS,
   });
+  joinWrites(server);
+  return server;
 }
 
 /**

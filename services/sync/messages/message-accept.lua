@@ -34,15 +34,14 @@ if #targets == 0 and string.sub(wanted, 1, 1) == '~' then
 end
 if #targets == 0 then return { 'not_found' } end
 
--- Of all devices: messages for one that never comes back must not keep the account full for ever.
-for i = 1, #flat, 2 do purge_mail(keys, flat[i], now, LIMITS.mailboxSeconds) end
-local full = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0') + bytes > LIMITS.mailboxBytes
+local held = purge_all(keys, flat, now, LIMITS.mailboxSeconds)
+local full = held + bytes > LIMITS.mailboxBytes
 local holders, addressees = {}, {}
 for _, target in ipairs(targets) do
   local id, live = target[1], has_live_stream(rows, dead, target[1])
   if id == '' then
     addressees[#addressees + 1] = '~' .. target[2]
-  elseif full or count_mail(keys.inbox, id) >= LIMITS.mailboxMessages then
+  elseif full or (held > 0 and count_mail(keys.inbox, id) >= LIMITS.mailboxMessages) then
     target[3] = 'mailbox_full'
   else
     holders[#holders + 1], addressees[#addressees + 1] = id, id
@@ -58,7 +57,7 @@ if #addressees > 0 then
   local data, to = open .. ',"redelivered":false}', table.concat(addressees, '\t')
   local id, prev = append(keys.log, now, random, 'message', to, #holders > 0 and message_id or data)
   if #holders > 0 then
-    put_mail(keys, message_id, id, sender, bytes, holders, open)
+    put_mail(keys, message_id, id, sender, bytes, holders, open, held)
     redis.call('EXPIRE', keys.mail, LIMITS.mailboxSeconds)
     redis.call('EXPIRE', keys.inbox, LIMITS.mailboxSeconds)
   end

@@ -5,5 +5,6 @@
 -- uses: clock routes presence/presence
 -- RETURNS OK, ms after which to reconcile again (0: settled), online + offline transitions
 local now = now_ms()
-local _, wait, on, off = reconcile(keys, read_routes(keys.routes, now, late_ms), now, GRACE_MS, dead, false)
+local rows, devices = read_routes(keys.routes, now, late_ms), redis.call('HGETALL', keys.devices)
+local _, wait, on, off = reconcile(keys, rows, devices, now, GRACE_MS, dead, false)
 return { 'OK', int(wait), int(on) .. ' ' .. int(off) }

@@ -14,9 +14,10 @@ local orphan_in_ms, dropped = close_orphans(rows, channel, liveness, now)
 local mine = route_of(rows, stream)
 if mine and mine.closed > 0 then return { 'OK', 'gone' } end
 if mine and mine.generation > generation then return { 'OK', 'old' } end
+local others = {}
 if opening then
   if not has_device and is_name_of(devices, string.sub(device, 2)) then return { 'name_taken' } end
-  local others = other_streams(rows, stream, liveness)
+  others = other_streams(rows, stream, liveness)
   local slot = slot_for(others, device)
   if slot ~= 'free' and not liveness.silent then return { 'OK', 'full', channels_of(others, channel) } end
   if slot == 'none' then return { 'OK', 'busy' } end
@@ -32,23 +33,25 @@ redis.call('EXPIRE', keys.routes, ROUTES_SECONDS)
 
 -- Every position is that of an entry: an empty log gets one for nobody.
 local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
-local reason = opening and lost_reason(keys.log, position, now) or nil
+local is_at_end = last and last[1] == position
+local reason = opening and not is_at_end and lost_reason(keys.log, position, now) or nil
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
-redis.call('EXPIRE', keys.log, LIMITS.logSeconds)
+redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
-local has_row = not has_device or redis.call('HEXISTS', keys.devices, device) == 1
-local version, _, on, off = reconcile(keys, rows, now, GRACE_MS, liveness.dead, opening and has_row)
-local newer = version > known_version
+-- A connect is announced also where it changes nothing, to other devices: one may be waiting for this one.
+local is_awaited = #of_device(others, device) < #others and (not has_device or redis.call('HEXISTS', keys.devices, device) == 1)
+local version, _, on, off = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead, is_awaited, opening and mine)
+local newer = tonumber(version) > known_version
 local due = redis.call('ZRANGE', keys.due, 0, 0, 'WITHSCORES')[2]
 local reply = {
-  'OK', 'attached', top, int(version), newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
+  'OK', 'attached', top, version, newer and devices or {}, newer and redis.call('HGETALL', keys.presence) or {},
   due and int(math.max(0, due - now)) or '', int(on) .. ' ' .. int(off), int(orphan_in_ms), int(dropped),
 }
 if not opening then return reply end
 
 purge_mail(keys, device, now, LIMITS.mailboxSeconds)
 local page, ended = {}, '1'
-if not reason then page, ended = read_page(keys, position, device, PAGE_BYTES) end
+if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end
 local messages, transfers = count_mail(keys.inbox, device), count_pending_offers(keys.offers, device)
 reply[#reply + 1] = { reason or '', redis.call('GETRANGE', keys.clipboard, 0, 31), messages, transfers, page, ended }
 return reply

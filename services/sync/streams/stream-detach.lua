@@ -3,10 +3,8 @@
 -- uses: clock routes
 -- RETURNS OK
 local now = now_ms()
-local mine = nil
-for _, row in ipairs(read_routes(keys.routes, now)) do
-  if row.id == stream then mine = row end
-end
+local text = redis.call('HGET', keys.routes, stream)
+local mine = text and parse_route(stream, text, now)
 if not (mine and mine.closed > 0) then
   local opened = mine and mine.opened or now
   write_route(keys.routes, {

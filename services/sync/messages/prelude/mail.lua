@@ -6,9 +6,10 @@ local function count_mail(key, device)
   return redis.call('ZLEXCOUNT', key, '[' .. device .. ':', '(' .. device .. ';')
 end
 
-local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json)
-  redis.call('HSET', keys.mail, message_id, table.concat({ log_id, sender, bytes, #holders, open_json }, '\n'))
-  redis.call('HINCRBY', keys.mail, 'bytes', bytes)
+-- `held`: the bytes before.
+local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json, held)
+  local text = table.concat({ log_id, sender, bytes, #holders, open_json }, '\n')
+  redis.call('HSET', keys.mail, message_id, text, 'bytes', int(held + bytes))
   for _, device in ipairs(holders) do redis.call('ZADD', keys.inbox, 0, device .. ':' .. log_id .. ':' .. message_id) end
 end
 
@@ -41,4 +42,13 @@ end
 local function purge_mail(keys, device, now, seconds)
   local before = '(' .. device .. ':' .. int(now - seconds * 1000)
   drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before))
+end
+
+-- The same of all devices (ids and rows): messages for one that never comes back must not keep the account full for ever.
+-- RETURNS bytes of all that is left; 0: every mailbox is empty.
+local function purge_all(keys, devices, now, seconds)
+  local held = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0')
+  if held == 0 then return 0 end
+  for i = 1, #devices, 2 do purge_mail(keys, devices[i], now, seconds) end
+  return tonumber(redis.call('HGET', keys.mail, 'bytes') or '0')
 end

@@ -33,24 +33,23 @@ local function sort_routes(key, rows, now, dead)
 end
 
 -- Makes a new version and notifies every replica that has a stream of the account. At least the time in ms, so that it
--- rises also where a failover lost the last one.
-local function raise_version(keys, rows, now)
-  local version = math.max(tonumber(redis.call('HGET', keys.presence, 'v') or '0') + 1, now)
-  redis.call('HSET', keys.presence, 'v', int(version))
+-- rises also where a failover lost the last one. `but`: the row of a stream that is told by its own attach.
+local function raise_version(keys, rows, now, but)
+  local version = int(math.max(tonumber(redis.call('HGET', keys.presence, 'v') or '0') + 1, now))
+  redis.call('HSET', keys.presence, 'v', version)
   redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS)
-  notify_all(rows, 'presence', BUS.presence .. '\n' .. account_of(keys.presence) .. '\n' .. int(version))
+  notify_all(rows, 'presence', BUS.presence .. '\n' .. account_of(keys.presence) .. '\n' .. version, but)
   return version
 end
 
 -- Compares presence with the routes, changes what differs, and raises the version if something did (or if `bump`).
--- A device whose last stream closed less than `grace` ms ago stays online.
+-- A device whose last stream closed less than `grace` ms ago stays online. `devices`: ids and rows; `but`: see above.
 -- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline
-local function reconcile(keys, rows, now, grace, dead, bump)
+local function reconcile(keys, rows, devices, now, grace, dead, bump, but)
   local live, seen, closed = sort_routes(keys.routes, rows, now, dead)
-  local flat, states, wait, on, off = redis.call('HGETALL', keys.presence), {}, 0, 0, 0
-  local function counts(device)
-    return string.sub(device, 1, 1) == '~' or redis.call('HEXISTS', keys.devices, device) == 1
-  end
+  local flat, states, ids, wait, on, off = redis.call('HGETALL', keys.presence), {}, {}, 0, 0, 0
+  for i = 1, #devices, 2 do ids[devices[i]] = true end
+  local function counts(device) return string.sub(device, 1, 1) == '~' or ids[device] end
   for i = 1, #flat, 2 do
     local device, state = flat[i], flat[i + 1]
     states[device] = state
@@ -74,5 +73,5 @@ local function reconcile(keys, rows, now, grace, dead, bump)
     end
   end
   local changed = bump or on > 0 or off > 0 or not states.v
-  return changed and raise_version(keys, rows, now) or tonumber(states.v), wait, on, off
+  return changed and raise_version(keys, rows, now, but) or states.v, wait, on, off
 end

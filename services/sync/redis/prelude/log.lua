@@ -5,6 +5,8 @@
 -- cannot give the id of a lost event to another one.
 -- After data no longer than this the bytes of the log are not checked: 256 such entries are 256 KB.
 local SHORT_BYTES = 1024
+-- How long the key lives after its last entry, or a minute less: this begins anew once a minute.
+local LOG_SECONDS = LIMITS.logSeconds + 60
 
 -- Drops the oldest entries until the log is short enough again. An entry of an earlier version does not say how long
 -- the log was, and is left to the number of entries.
@@ -17,18 +19,21 @@ local function trim_bytes(key, sum)
   end
 end
 
+-- Only whole nodes of the stream are dropped here. Entries before the last LIMITS.logEvents are dropped when a position is
+-- asked for (`lost_reason`).
 local function append(key, now, random, event, to, data)
   local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-  local prev, ms, sum = '', now, #data
+  local prev, prev_ms, ms, sum = '', 0, now, #data
   if last then
     prev = last[1]
-    ms = math.max(now, tonumber(string.match(prev, '^%d+')) + 1)
+    prev_ms = tonumber(string.match(prev, '^%d+'))
+    ms = math.max(now, prev_ms + 1)
     sum = sum + tonumber(last[2][10] or '0')
   end
   local id = int(ms) .. '-' .. random
-  redis.call('XADD', key, 'MAXLEN', LIMITS.logEvents, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
+  redis.call('XADD', key, 'MAXLEN', '~', LIMITS.logEvents, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', int(sum))
   if #data > SHORT_BYTES then trim_bytes(key, sum) end
-  redis.call('EXPIRE', key, LIMITS.logSeconds)
+  if math.floor(ms / 60000) > math.floor(prev_ms / 60000) then redis.call('EXPIRE', key, LOG_SECONDS) end
   return id, prev
 end
 

@@ -7,18 +7,20 @@ local GONE_MS = 60000
 -- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
 local ROUTES_SECONDS = 7 * 86400
 
--- `late_ms`: for so long nobody could renew a row, or it seems so by a clock that was set.
+-- `late_ms`: for so long nobody could renew the row, or it seems so by a clock that was set.
+local function parse_route(id, text, now, late_ms)
+  local channel, device, generation, seen, opened, closed =
+    string.match(text, '^(.-)\n(.-)\n(%d+)\n(%d+)\n(%d+)\n(%d+)$')
+  seen, closed = tonumber(seen), tonumber(closed)
+  return {
+    id = id, channel = channel, device = device, generation = tonumber(generation), seen = seen,
+    opened = tonumber(opened), closed = closed, open = closed == 0 and now - seen <= STALE_MS + (late_ms or 0),
+  }
+end
+
 local function read_routes(key, now, late_ms)
   local flat, rows = redis.call('HGETALL', key), {}
-  for i = 1, #flat, 2 do
-    local channel, device, generation, seen, opened, closed =
-      string.match(flat[i + 1], '^(.-)\n(.-)\n(%d+)\n(%d+)\n(%d+)\n(%d+)$')
-    seen, closed = tonumber(seen), tonumber(closed)
-    rows[#rows + 1] = {
-      id = flat[i], channel = channel, device = device, generation = tonumber(generation), seen = seen,
-      opened = tonumber(opened), closed = closed, open = closed == 0 and now - seen <= STALE_MS + (late_ms or 0),
-    }
-  end
+  for i = 1, #flat, 2 do rows[#rows + 1] = parse_route(flat[i], flat[i + 1], now, late_ms) end
   return rows
 end
 
@@ -46,11 +48,11 @@ local function notify(channel, label, payload)
   end
 end
 
--- Notifies every replica that holds an open stream of the account, each once.
-local function notify_all(rows, label, payload)
+-- Notifies every replica that holds an open stream of the account, each once. `but`: the row of a stream that knows.
+local function notify_all(rows, label, payload, but)
   local notified = {}
   for _, row in ipairs(rows) do
-    if row.open and not notified[row.channel] then
+    if row.open and row ~= but and not notified[row.channel] then
       notified[row.channel] = true
       notify(row.channel, label, payload)
     end

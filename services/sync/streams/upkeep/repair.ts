@@ -40,13 +40,13 @@ export class Repair {
     const [first] = streams.find(stream.account)?.streams ?? [];
     // What concerns the account is done by one of its streams.
     const speaksForAccount = first === stream;
-    if (speaksForAccount) await accounts.add(replica.id, stream.account);
-    if (stream.state.isOpening) {
-      stream.attaches.postpone(cause);
-      return false;
-    }
-    if (!stream.isOver) await this.#compare(stream, cause, speaksForAccount);
-    return true;
+    // Sent first and answered beside the attach, in whatever slot: it is done when both are.
+    const added = speaksForAccount ? accounts.add(replica.id, stream.account) : null;
+    const isOpen = !stream.state.isOpening;
+    if (!isOpen) stream.attaches.postpone(cause);
+    else if (!stream.isOver) await this.#compare(stream, cause, speaksForAccount);
+    await added;
+    return isOpen;
   }
 
   async #compare(stream: Stream, cause: string, speaksForAccount: boolean): Promise<void> {
