@@ -7,6 +7,6 @@ export interface Operation {
   readonly id: string;
   /** True when the client chose the id: then a repetition may come minutes later. */
   readonly keyed: boolean;
-  /** SHA-256 of the body, base64url: the same key with another body is refused. */
+  /** SHA-256 of the body, base64url: the same key with another body is refused. Empty where the id is random. */
   readonly fingerprint: string;
 }

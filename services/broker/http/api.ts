@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, RequestHandler, Response } from 'express';
 import { brokerRoutes } from '../../../shared/contract/broker.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/route.ts';
-import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
+import { makeBody, NOTHING } from '../../server/http/request/body.ts';
 import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
 import { operationOf } from '../../server/http/request/operation.ts';
 import { contextOf } from '../../server/http/request-context.ts';
@@ -34,9 +34,10 @@ function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: Se
     contextOf(res).route = route;
     const app = serviceAuth(req);
     const query = validator.query(req.query);
-    const { value, fingerprint } = body === null ? NO_BODY : body.parse(await body.read(req));
+    const bytes = body === null ? NOTHING : await body.read(req);
+    const value = body === null ? null : body.parse(bytes);
     validator.body(value);
-    const { id, keyed } = operationOf(req, route, fingerprint);
+    const { id, keyed } = operationOf(req, route, bytes);
     // What the validators let through has the types of the row.
     const call = { app, query, body: value, idempotencyKey: keyed ? id : null } as unknown as ServiceCall<Route>;
     const answer = await handler(call);

@@ -12,7 +12,7 @@ import type { AccountQueue } from './limits/account-queue.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
 import { prefersPages } from '../../server/http/accepts.ts';
 import type { Middleware } from '../../server/http/middleware.ts';
-import { makeBody, NO_BODY } from '../../server/http/request/body.ts';
+import { makeBody, NOTHING } from '../../server/http/request/body.ts';
 import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
 import { operationOf } from '../../server/http/request/operation.ts';
 import type { ReplicaLimits } from './limits/replica-limit.ts';
@@ -190,13 +190,13 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
     }
     validator.params(params);
     const query = route.query === null ? null : validator.query(queryOf(target));
-    const bytes = reader === null ? null : await reader.read(req);
-    const slot = await slotOf(deps, route, caller, bytes?.length ?? 0);
+    const bytes = reader === null ? NOTHING : await reader.read(req);
+    const slot = await slotOf(deps, route, caller, bytes.length);
     try {
-      const body = reader === null || bytes === null ? NO_BODY : reader.parse(bytes);
-      validator.body(body.value);
-      const operation = operationOf(req, route, body.fingerprint);
-      const read = { params, query, body: body.value };
+      const body = reader === null ? null : reader.parse(bytes);
+      validator.body(body);
+      const operation = operationOf(req, route, bytes);
+      const read = { params, query, body };
       // What the validators let through has the types of the row.
       const own = { requestId: contextOf(res).requestId, operation, releaseSlot: () => slot?.end() };
       const call = { caller, ...read, ...own, req, res } as unknown as Call<Route>;

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type Asserted, callerOf } from './asserted.ts';
@@ -8,7 +8,7 @@ import type { Identity } from './identity.ts';
 const PROOF = 'x-edge-secret';
 export const IDENTITY_HEADERS = ['x-auth-subject', 'x-auth-scope', 'x-auth-meta', 'x-auth-name', 'x-auth-roles'];
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** Compares digests, so that neither time nor length tells how much of a guess was right. */
 function makeProofCheck(secrets: readonly string[]): (sent: string) => boolean {

@@ -1,26 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/route.ts';
 import { readBytes } from './body-bytes.ts';
 import { parseJson } from './json.ts';
 
-/** For a whole JSON body to arrive. */
-const BODY_MS = 30_000;
-
-interface JsonBody {
-  readonly value: unknown;
-  /** SHA-256 of the bytes as they came, base64url. */
-  readonly fingerprint: string;
-}
-
-const fingerprintOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
-
-const NOTHING = Buffer.alloc(0);
-
 /** What stands for the body on routes that take none. */
-export const NO_BODY: JsonBody = { value: null, fingerprint: fingerprintOf(NOTHING) };
+export const NOTHING = Buffer.alloc(0);
 
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
@@ -47,15 +33,12 @@ const parseForm = (bytes: Buffer): unknown => {
   return Object.fromEntries(fields);
 };
 
-/** What stands for an absent body where it is optional. */
-const emptyBody = (): JsonBody => ({ value: {}, fingerprint: fingerprintOf(NOTHING) });
-
 /** How the body of a route is taken in. Reading waits for the sender, and looks at nothing; looking costs time at once. */
 export interface BodyReader {
   /** All of it; empty when there is none. Throws unsupported_media_type, body_too_large. */
   read(req: IncomingMessage): Promise<Buffer>;
   /** Throws invalid_request without a body where one is needed, or with malformed JSON. */
-  parse(bytes: Buffer): JsonBody;
+  parse(bytes: Buffer): unknown;
 }
 
 /** Takes in the body of a route that has one. Compressed bodies are refused, because limits count bytes as received. */
@@ -77,17 +60,13 @@ export function makeBody({
       const refused = wrongType(req.headers['content-type']);
       // Announced without a length it may turn out to be none.
       if (refused !== null && !(isOptional && req.headers['content-length'] === undefined)) throw refused;
-      // Whoever is so slow is not waited for, and not answered either.
-      const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
-      const bytes = await readBytes(req, limitBytes).finally(() => clearTimeout(timer));
+      const bytes = await readBytes(req, limitBytes);
       if (refused !== null && bytes.length > 0) throw refused;
       return bytes;
     },
     parse(bytes) {
-      if (bytes.length > 0) {
-        return { value: bodyKind === 'form' ? parseForm(bytes) : parse(bytes), fingerprint: fingerprintOf(bytes) };
-      }
-      if (isOptional) return emptyBody();
+      if (bytes.length > 0) return bodyKind === 'form' ? parseForm(bytes) : parse(bytes);
+      if (isOptional) return {};
       throw new BatonError('invalid_request', 'A JSON body is required');
     },
   };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
@@ -9,8 +10,8 @@ const KEY = new RegExp(`^[A-Za-z0-9._:-]{1,${LIMITS.idempotencyKeyChars}}$`);
 
 /** The `Idempotency-Key`, null when none was sent. */
 function keyOf(req: IncomingMessage): string | null {
-  const sent = req.headersDistinct['idempotency-key'];
-  if (sent === undefined) return null;
+  if (req.headers['idempotency-key'] === undefined) return null;
+  const sent = req.headersDistinct['idempotency-key'] ?? [];
   const key = sent.length === 1 ? sent[0] : undefined;
   if (key !== undefined && KEY.test(key)) return key;
   const message = `must occur once, with 1 to ${LIMITS.idempotencyKeyChars} characters of A-Z a-z 0-9 . _ : -`;
@@ -19,8 +20,12 @@ function keyOf(req: IncomingMessage): string | null {
   });
 }
 
-/** @throws invalid_request for a malformed or repeated `Idempotency-Key`, on routes that honour it. */
-export function operationOf(req: IncomingMessage, route: Route, fingerprint: string): Operation {
+/**
+ * Only who chose a key can send it again with another body.
+ * @throws invalid_request for a malformed or repeated `Idempotency-Key`, on routes that honour it
+ */
+export function operationOf(req: IncomingMessage, route: Route, body: Buffer): Operation {
   const key = route.idempotent ? keyOf(req) : null;
-  return { id: key ?? randomId(16), keyed: key !== null, fingerprint };
+  if (key === null) return { id: randomId(16), keyed: false, fingerprint: '' };
+  return { id: key, keyed: true, fingerprint: hash('sha256', body, 'base64url') };
 }

@@ -6,7 +6,13 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** What is counted together. As in the rate groups of addresses an IPv6 customer has a /56: seven bytes. */
 const keyOf = (address: Address): string => address.toByteArray().slice(0, 7).join('.');
 
-/** Limits that were looked up, so that a storm of connections is not held up; forgotten together. */
+/** What is counted together, and how many may be open; 0: any number. */
+interface Peer {
+  readonly key: string;
+  readonly most: number;
+}
+
+/** Peers that were looked up, so that a storm of connections is not held up; forgotten together. */
 const MOST_KNOWN = 10_000;
 
 /** Of one address on the internet, when nobody said how many: a large office behind one address, and not a replica's all. */
@@ -31,29 +37,30 @@ interface ConnectionCapParts {
 export function makeConnectionCap({ limit, trustedProxies, onRefused }: ConnectionCapParts) {
   const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr));
   const open = new Map<string, number>();
-  const known = new Map<string, number>();
+  const known = new Map<string, Peer>();
 
-  const lookUp = (address: Address): number => {
+  const mostOf = (address: Address): number => {
     if (networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))) return 0;
     return limit ?? (LOCAL_RANGES.includes(address.range()) ? 0 : PUBLIC_LIMIT);
   };
 
-  const limitOf = (remote: string, address: Address): number => {
-    const most = known.get(remote) ?? lookUp(address);
+  const peerOf = (remote: string): Peer => {
+    const before = known.get(remote);
+    if (before !== undefined) return before;
+    const address = ipaddr.process(remote);
+    const peer = { key: keyOf(address), most: mostOf(address) };
     if (known.size >= MOST_KNOWN) known.clear();
-    known.set(remote, most);
-    return most;
+    known.set(remote, peer);
+    return peer;
   };
 
   /** False: the connection is one too many and has to be closed. Else it is counted until it closes. */
   return function admits(socket: Socket): boolean {
-    const remote = (socket.remoteAddress ?? '').replace(/%.*$/, '');
+    const remote = socket.remoteAddress?.replace(/%.*$/, '');
     // Already gone.
-    if (!ipaddr.isValid(remote)) return true;
-    const address = ipaddr.process(remote);
-    const most = limitOf(remote, address);
+    if (remote === undefined) return true;
+    const { key, most } = peerOf(remote);
     if (most === 0) return true;
-    const key = keyOf(address);
     const count = open.get(key) ?? 0;
     if (count >= most) {
       onRefused();
