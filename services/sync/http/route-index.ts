@@ -32,14 +32,14 @@ export class RouteIndex<T> {
   readonly #literal = new Map<string, Place<T>>();
   readonly #patterns = new Map<string, Place<T>>();
 
-  /** What GET answers HEAD is answered by too, where the row allows it. */
+  /** What GET answers HEAD is answered by too, where the row allows it and no other row does it. */
   add(route: Route, served: T): void {
     const pattern = patternOf(route.path);
     const places = pattern === null ? this.#literal : this.#patterns;
     const place = places.get(route.path) ?? { serving: new Map<string, T>(), pattern };
     places.set(route.path, place);
     place.serving.set(route.method, served);
-    if (route.method === 'GET' && !refusesHead(route)) place.serving.set('HEAD', served);
+    if (route.method === 'GET' && !refusesHead(route) && !place.serving.has('HEAD')) place.serving.set('HEAD', served);
   }
 
   find(method: string, path: string): Found<T> {
