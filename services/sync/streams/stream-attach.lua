@@ -38,8 +38,8 @@ local reason = opening and not is_at_end and lost_reason(keys.log, position, now
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
--- A connect is announced also where it changes nothing, to other devices: one may be waiting for this one.
-local is_awaited = #of_device(others, device) < #others and (not has_device or redis.call('HEXISTS', keys.devices, device) == 1)
+-- A connect is announced also where it changes nothing, to whoever else is there: one may be waiting for this device.
+local is_awaited = #others > 0 and (not has_device or redis.call('HEXISTS', keys.devices, device) == 1)
 local version, _, on, off = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead, is_awaited, opening and mine)
 local newer = tonumber(version) > known_version
 local due = redis.call('ZRANGE', keys.due, 0, 0, 'WITHSCORES')[2]
