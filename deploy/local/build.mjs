@@ -14,13 +14,11 @@ import { filesUnder, ROOT } from './tree.mjs';
  * packages: a replica is ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these
  * packages ask to be passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
- * more is removed. A type error changes nothing in dist/.
+ * more is removed. A type error changes nothing in dist/; those of the web app are `npm run check`'s to find.
  */
 const DIST = join(ROOT, 'dist');
 const BUNDLES = ['sync', 'broker', 'tracing'].map((service) => `services/${service}/main.js`);
 const PROJECT = 'deploy/local/tsconfig.build.json';
-/** Pages have other globals than services: types of their own. */
-export const WEB_PROJECT = 'services/web/tsconfig.json';
 const isOfPages = (path) => path.startsWith('services/web/');
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
 /** Beside the sources, what the outputs depend on. */
@@ -102,11 +100,8 @@ export async function build() {
   );
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
-  // The one that writes comes last, so that what the other refuses changes nothing.
-  for (const project of [WEB_PROJECT, PROJECT]) {
-    const { code, output } = await runTool('tsc', ['-p', project]);
-    if (code !== 0) return { ok: false, output };
-  }
+  const { code, output } = await runTool('tsc', ['-p', PROJECT]);
+  if (code !== 0) return { ok: false, output };
   for (const path of sources.filter((source) => source.endsWith('.lua'))) {
     mkdirSync(dirname(join(ROOT, 'dist', path)), { recursive: true });
     cpSync(join(ROOT, path), join(ROOT, 'dist', path));

@@ -1,4 +1,4 @@
-import { build, WEB_PROJECT } from './build.mjs';
+import { build } from './build.mjs';
 import { runTool } from './command.mjs';
 import { findDrift } from './generate.mjs';
 import { findMonitoringFlaws } from './monitoring.mjs';
@@ -45,7 +45,8 @@ async function drift() {
 
 const GATES = {
   types: () => tool('tsc', ['-p', 'tsconfig.json']),
-  'types of pages': () => tool('tsc', ['-p', WEB_PROJECT]),
+  // Pages have other globals than services.
+  'page types': () => tool('tsc', ['-p', 'services/web/tsconfig.json']),
   lint: () => tool('oxlint', []),
   format: () => tool('biome', ['format', '--reporter=summary', '--max-diagnostics=none']),
   'dead code': () => tool('knip', ['--no-progress', '--treat-config-hints-as-errors']),
@@ -63,7 +64,7 @@ async function pass([name, gate]) {
   const { ok, output } = await gate().catch((error) => ({ ok: false, output: error.stack }));
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
-    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(14)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
+    `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(13)} ${seconds} s\n${ok ? '' : `${output.trimEnd()}\n`}`,
   );
   return ok;
 }

@@ -246,6 +246,12 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     text: "export const count: number = 'one';\n",
   },
   {
+    gate: 'page types',
+    what: 'a language without one of the texts',
+    file: 'services/web/texts/planted.ts',
+    text: "import { english, type Texts } from './english.ts';\nexport const other: Texts = { ...english, search: { title: '', label: '', none: '' } };\n",
+  },
+  {
     gate: 'lint',
     what: 'a lint error',
     file: 'services/sync/planted/any.ts',

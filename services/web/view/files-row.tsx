@@ -84,6 +84,7 @@ function Preview({ item }: { item: FilesItem }) {
 function ProgressOf({ item, running }: { item: FilesItem; running: Running }) {
   const { files } = texts.value;
   const { bytes, totalBytes, bytesPerSecond, secondsLeft, path } = running;
+  const why = path === 'relay' ? files.relayWhy : files.directWhy;
   const details = [
     files.of(bytesText(bytes), bytesText(totalBytes)),
     ...(bytesPerSecond > 0 && !running.isPaused ? [`${bytesText(bytesPerSecond)}/s`] : []),
@@ -99,9 +100,9 @@ function ProgressOf({ item, running }: { item: FilesItem; running: Running }) {
       <p class="details">
         <span>{details.join(' · ')}</span>
         {path !== null && (
-          <span class="path" title={path === 'relay' ? files.relayWhy : files.directWhy}>
+          <button type="button" class="path" title={why} onClick={() => notify(why)}>
             {path === 'relay' ? files.relay : files.direct}
-          </span>
+          </button>
         )}
       </p>
     </>

@@ -69,8 +69,13 @@ const ENCODINGS = [
 /** Weak: the same for what was compressed. */
 const etagOf = (plain: Buffer): string => `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
 
-/** The files of the web app, read when they are asked for: a replica that starts reads none of them. */
-export function makeAppFiles({ login = 'none', folder = FOLDER }: { login?: Login; folder?: URL } = {}) {
+interface Where {
+  login?: Login;
+  folder?: URL;
+}
+
+/** Finds a file of the build by its name. @throws not_found */
+function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) => Promise<Served> {
   const known = new Map<string, Promise<Served>>();
   let names: Promise<Names> | null = null;
 
@@ -106,14 +111,19 @@ export function makeAppFiles({ login = 'none', folder = FOLDER }: { login?: Logi
     return { type, etag: etagOf(plain), plain, packed: new Map(packed) };
   }
 
-  async function find(name: string): Promise<Served> {
+  return async function find(name) {
     const all = await listed();
     if (!Object.hasOwn(all, name)) throw new BatonError('not_found', 'The app has no such file');
     const found = known.get(name) ?? load(name, all[name] ?? []);
     known.set(name, found);
     found.catch(() => known.delete(name));
     return found;
-  }
+  };
+}
+
+/** The files of the web app, read when they are asked for: a replica that starts reads none of them. */
+export function makeAppFiles(where: Where = {}) {
+  const find = makeFinder(where);
 
   /** Sends one, compressed when that is welcome, or says that the client has it. @throws not_found */
   async function send(name: string, cacheControl: string, req: IncomingMessage, res: ServerResponse): Promise<null> {
