@@ -22,15 +22,15 @@ const PIECE = {
  * Small files wait for those before them to be fetched, which takes milliseconds, and not the second that every refusal asks
  * for; longer and longer where nobody fetches.
  */
-const ROOM_MS = { usual: 1_000, soon: 10, late: 500 };
+const SPACE_MS = { usual: 1_000, soon: 10, late: 500 };
 
 /** A receiver that has some of a file by another way says so at once; an old service does not hear it. */
 const SETTLE_MS = { atMost: 4_000, between: 400 };
 
-const roomAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
-  retryAfterMs !== null && retryAfterMs > ROOM_MS.usual
+const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
+  retryAfterMs !== null && retryAfterMs > SPACE_MS.usual
     ? retryAfterMs
-    : Math.min(ROOM_MS.late, ROOM_MS.soon * 1.5 ** failures);
+    : Math.min(SPACE_MS.late, SPACE_MS.soon * 1.5 ** failures);
 
 /** Where the upload of a file goes on. */
 interface Place {
@@ -183,7 +183,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const now = await run.refresh();
       if (!hasEnded(now)) await locate();
     }
-    if (error.code === 'relay_busy') return run.rest(roomAfterMs(error, failures));
+    if (error.code === 'relay_busy') return run.rest(spaceAfterMs(error, failures));
     if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
     if (offset === null) await run.insist(() => relocate(index));
   }

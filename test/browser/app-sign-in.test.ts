@@ -105,9 +105,9 @@ withChromium.describe('signing in with the app', () => {
     await phone.getByRole('button', { name: /another device/ }).click();
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.goto(`${site.url}/#/approve/${encodeURIComponent(link)}`);
-    const facts = desktop.locator('.facts');
-    await facts.waitFor();
-    expect(await facts.innerText()).toMatch(/A browser[^]*127\.0\.0\.0\/24/);
+    const details = desktop.locator('.facts');
+    await details.waitFor();
+    expect(await details.innerText()).toMatch(/A browser[^]*127\.0\.0\.0\/24/);
     expect(await desktop.getByLabel('Only once, for an hour').isChecked()).toBe(true);
     await desktop.screenshot({ path: join(PICTURES, 'approve-1440-light.png') });
     await desktop.emulateMedia({ colorScheme: 'dark' });

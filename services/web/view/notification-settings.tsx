@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { Bell } from 'lucide';
+import { MessageSquareDot } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { shared } from '../engine/shared-state.ts';
 import { type PushState, pushState, turnPushOff, turnPushOn } from '../push/push.ts';
@@ -53,7 +53,7 @@ export function NotificationSettings() {
           />
           <div class="row start">
             <button type="button" class="button primary" onClick={set(() => turnPushOn(client, preview.value))}>
-              <Icon node={Bell} size={18} /> {settings.turnOn}
+              <Icon node={MessageSquareDot} size={18} /> {settings.turnOn}
             </button>
           </div>
         </>

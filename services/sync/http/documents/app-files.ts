@@ -157,7 +157,8 @@ export function makeAppFiles(where: Where = {}) {
       res.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'");
       return send('sw.js', ASKED_ANEW, req, res);
     },
-    asset: (file: string, req: IncomingMessage, res: ServerResponse): Promise<null> => send(`assets/${file}`, KEPT, req, res),
+    asset: (file: string, req: IncomingMessage, res: ServerResponse): Promise<null> =>
+      send(`assets/${file}`, KEPT, req, res),
   };
 }
 
