@@ -11,8 +11,8 @@ import { filesUnder, ROOT } from './tree.mjs';
 /**
  * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, the files of
  * the API reference to dist/reference and the web app to dist/web. What starts a service is one file with all its modules and
- * packages: a replica is ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one by one. What these
- * packages ask to be passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
+ * packages: a replica is ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one
+ * by one. What these packages ask to be passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
  * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
  * more is removed. A type error changes nothing in dist/; those of the web app are `npm run check`'s to find.
  */
