@@ -5,6 +5,7 @@ import {
   type SessionStore,
   startDeviceSession,
 } from '../../../shared/client/index.ts';
+import { peerToPeer } from '../../../shared/client/peer-to-peer.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
 import { newId } from '../new-id.ts';
 
@@ -26,7 +27,8 @@ const sessionStore = (): SessionStore | null => (developmentIdentity() === null 
 /** A client without a stream, for calls of this tab. */
 export function makeClient() {
   const store = sessionStore();
-  return makeBatonClient({ baseUrl: '', headers: developmentHeaders, ...(store !== null && { session: store }) });
+  const parts = { baseUrl: '', headers: developmentHeaders, peerToPeer: peerToPeer() };
+  return makeBatonClient({ ...parts, ...(store !== null && { session: store }) });
 }
 
 /** How one signs in at this installation: its page says so. */
