@@ -32,7 +32,7 @@ export const documentRoutes = {
     path: '/',
     summary: 'The web app',
     identity: 'public',
-    answers: { 200: 'text/html', 304: null },
+    answers: { 200: 'text/html' },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
   getAppFile: route({
@@ -44,7 +44,7 @@ export const documentRoutes = {
       file: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$', examples: ['index-Ab12Cd34.js'] }),
     }),
     notFound: 'The app has no such file',
-    answers: { 200: '*/*', 304: null },
+    answers: { 200: '*/*' },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
   getWorker: route({
@@ -52,7 +52,7 @@ export const documentRoutes = {
     path: '/sw.js',
     summary: 'The service worker of the web app: what it shows without network, and its notifications',
     identity: 'public',
-    answers: { 200: 'text/javascript', 304: null },
+    answers: { 200: 'text/javascript' },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
   getIcon: route({

@@ -156,7 +156,7 @@ export const GUARDS = [
   {
     name: 'the limit of sign-in',
     file: 'services/sync/http/mount.ts',
-    from: 'router.use(AUTH_PREFIX, deps.addressLimits.auth);',
+    from: 'if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);',
     to: '',
     test: ['test/wire/rate-limits.test.ts', 'everything on sign-in'],
   },
@@ -177,8 +177,8 @@ export const GUARDS = [
   {
     name: 'the limit of beginnings',
     file: 'services/sync/http/mount.ts',
-    from: '? [addressLimits[rate]] : []',
-    to: '? [] : []',
+    from: '!isCounted ? addressLimits[rate] : null',
+    to: '!isCounted ? null : null',
     test: ['test/signin/limits.test.ts', 'nothing helps that a client wrote before the proxy'],
   },
   {

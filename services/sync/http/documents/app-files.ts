@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
@@ -9,7 +8,7 @@ import { acceptedEncoding } from '../../../server/http/accepts.ts';
 /** Where the build puts the web app, from the place of this module in dist/. */
 const FOLDER = new URL('../../../../web/', import.meta.url);
 
-/** The name of an asset has the hash of its content, so that it may be kept for ever; pages are asked for anew. */
+/** The name of an asset has the hash of its content, so that it may be kept for ever; page and worker, a few KB, come anew. */
 const KEPT = 'public, max-age=31536000, immutable';
 const ASKED_ANEW = 'no-cache';
 
@@ -27,7 +26,8 @@ const TYPES: Readonly<Record<string, string>> = {
  * holds (`blob:`). Text never becomes code: whatever would be a script has to pass the app's one policy.
  */
 const PAGE_POLICY = [
-  "default-src 'none'",
+  "default-src 'self'",
+  "object-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
@@ -45,7 +45,6 @@ const PAGE_POLICY = [
 /** One file, as it is and compressed. A few hundred KB altogether stay in memory. */
 interface Served {
   readonly type: string;
-  readonly etag: string;
   readonly plain: Buffer;
   readonly packed: ReadonlyMap<string, Buffer>;
 }
@@ -65,9 +64,6 @@ const ENCODINGS = [
   { encoding: 'br', ending: '.br' },
   { encoding: 'gzip', ending: '.gz' },
 ] as const;
-
-/** Weak: the same for what was compressed. */
-const etagOf = (plain: Buffer): string => `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
 
 interface Where {
   login?: Login;
@@ -97,7 +93,7 @@ function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) 
       ['br', brotliCompressSync(plain)],
       ['gzip', gzipSync(plain)],
     ]);
-    return { type: TYPES['.html'] ?? '', etag: etagOf(plain), plain, packed };
+    return { type: TYPES['.html'] ?? '', plain, packed };
   }
 
   async function load(name: string, endings: readonly string[]): Promise<Served> {
@@ -108,7 +104,7 @@ function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) 
       chosen.map(async ({ encoding, ending }) => [encoding, await read(name + ending)] as const),
     );
     const type = TYPES[extname(name)] ?? 'application/octet-stream';
-    return { type, etag: etagOf(plain), plain, packed: new Map(packed) };
+    return { type, plain, packed: new Map(packed) };
   }
 
   return async function find(name) {
@@ -125,19 +121,12 @@ function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) 
 export function makeAppFiles(where: Where = {}) {
   const find = makeFinder(where);
 
-  /** Sends one, compressed when that is welcome, or says that the client has it. @throws not_found */
+  /** Sends one, compressed when that is welcome. @throws not_found */
   async function send(name: string, cacheControl: string, req: IncomingMessage, res: ServerResponse): Promise<null> {
-    const { type, etag, plain, packed } = await find(name);
+    const { type, plain, packed } = await find(name);
     res.setHeader('Content-Type', type);
     res.setHeader('Cache-Control', cacheControl);
-    res.setHeader('ETag', etag);
     if (packed.size > 0) res.setHeader('Vary', 'Accept-Encoding');
-    const seen = (req.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (seen.includes(etag.slice(2))) {
-      res.statusCode = 304;
-      res.end();
-      return null;
-    }
     const encoding = acceptedEncoding(req, [...packed.keys()]);
     const body = (encoding === null ? undefined : packed.get(encoding)) ?? plain;
     if (body !== plain && encoding !== null) res.setHeader('Content-Encoding', encoding);
