@@ -1,6 +1,7 @@
 import type { Presence, PresenceEntry } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
+import { until } from '../support/redis-processes.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type Recorder, recordStream } from '../support/stream-recorder.ts';
@@ -144,7 +145,10 @@ describe('a device that goes', () => {
     const [phone] = await site.enrol('Phone', 'Laptop');
     const first = site.listen(phone, site.one);
     const { data: before } = await first.next('ready');
+    const routes = () => site.redis.hvals(`${site.prefix}:{${phone.user}}:routes`);
+    const open = await routes();
     await first.stop();
+    await until(routes, (now) => now[0] !== open[0], 'the end of the stream to be told');
     const { data: after } = await site.listen(phone, site.two).next('ready');
 
     expect(after.presence).toEqual(before.presence);
