@@ -146,9 +146,9 @@ describe('a device that goes', () => {
     const first = site.listen(phone, site.one);
     const { data: before } = await first.next('ready');
     const routes = () => site.redis.hvals(`${site.prefix}:{${phone.user}}:routes`);
-    const open = await routes();
+    const whileOpen = await routes();
     await first.stop();
-    await until(routes, (now) => now[0] !== open[0], 'the end of the stream to be told');
+    await until(routes, (now) => now[0] !== whileOpen[0], 'the end of the stream to be told');
     const { data: after } = await site.listen(phone, site.two).next('ready');
 
     expect(after.presence).toEqual(before.presence);

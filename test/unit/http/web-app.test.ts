@@ -13,7 +13,9 @@ async function assets(): Promise<string[]> {
 test('the page has code, style and pictures in files of this origin, and none of it inline', async () => {
   const { text, headers } = await request(app).get('/').expect('Content-Type', 'text/html; charset=utf-8');
   expect(text).not.toMatch(/<style|style="|\son\w+=|<script>|(src|href)="(http|\/\/|data:)/);
-  expect(headers['content-security-policy']).toContain("default-src 'self'; object-src 'none'; script-src 'self'; style-src 'self'");
+  expect(headers['content-security-policy']).toContain(
+    "default-src 'self'; object-src 'none'; script-src 'self'; style-src 'self'",
+  );
   expect(headers['content-security-policy']).toContain("require-trusted-types-for 'script'; trusted-types baton");
   expect(headers['content-security-policy']).not.toMatch(/unsafe|data:|nonce|sha256|http/);
   const paths = await assets();
