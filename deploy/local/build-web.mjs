@@ -106,8 +106,22 @@ function compress(names) {
   return listed;
 }
 
+/** The bundler takes NODE_ENV from the environment, and leaves there what it took: what is started next must not inherit it. */
+async function inProduction(work) {
+  const { NODE_ENV: before } = process.env;
+  process.env.NODE_ENV = 'production';
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
+}
+
 /** Makes it anew; gives the modules that went into it. */
-export async function buildWeb() {
+export const buildWeb = () => inProduction(bundleAll);
+
+async function bundleAll() {
   const { build } = await import('vite');
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(join(OUT, 'assets'), { recursive: true });

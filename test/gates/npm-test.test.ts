@@ -39,6 +39,18 @@ afterAll(() => tree.remove());
 
 const npmTest = (...args: string[]) => tree.run(['deploy/local/test.mjs', ...args], { CI: 'true' });
 
+test('a build leaves the environment as it was: what is started after it is not in production by that', async () => {
+  const script = `import { rmSync } from 'node:fs';
+    import { build } from './deploy/local/build.mjs';
+    rmSync('dist/.stamp', { force: true });
+    delete process.env.NODE_ENV;
+    const before = { ...process.env };
+    const { ok } = await build();
+    console.log(JSON.stringify({ ok, changed: Object.keys(process.env).filter((key) => process.env[key] !== before[key]) }));`;
+  const { output } = await tree.run(['--input-type=module', '-e', script]);
+  expect(output).toContain('{"ok":true,"changed":[]}');
+}, 240_000);
+
 test('a file that leaves a server, a timer or a child behind fails', async () => {
   const { code, output } = await npmTest('test/planted/leaves');
   expect(code).toBe(1);
