@@ -53,7 +53,10 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const caller: Caller = makeCaller({ baseUrl, headers, fetch, clock, keeper, signal: () => session.signal });
   const devices = makeDevices(caller, emitter, onProblem);
   const clipboard = makeClipboardNews(caller, emitter, onProblem);
-  const messages = makeMessages({ caller, isOnline: () => state === 'online', onProblem });
+  const messages = makeMessages({
+    ...{ caller, clock, life: () => life.signal, onProblem },
+    isOnline: () => state === 'online',
+  });
   const transfers = makeTransfers({
     ...{ options, caller, clock, emitter, start, onProblem },
     life: () => life.signal,

@@ -1,6 +1,7 @@
 import { LIMITS } from '../contract/limits.ts';
 import type { Messages } from './api.ts';
 import type { Caller } from './caller.ts';
+import type { Clock } from './clock.ts';
 import { failureOf } from './failure.ts';
 import { makeRecent } from './recent.ts';
 import { targetOf } from './target.ts';
@@ -9,8 +10,14 @@ import type { Message } from './wire.ts';
 /** Of messages that the application has taken: a mailbox holds half as many. */
 const TAKEN = 1_024;
 
+/** After what was tried in vain: until then its sender sees the message as not delivered. */
+const ACKNOWLEDGE_AGAIN_MS = 2_000;
+
 interface Parts {
   caller: Caller;
+  clock: Clock;
+  /** Aborted when the client is closed. */
+  life: () => AbortSignal;
   isOnline: () => boolean;
   onProblem: (error: unknown) => void;
 }
@@ -21,36 +28,48 @@ export interface MessageModule {
   onMessage(message: Message): void;
 }
 
-export function makeMessages({ caller, isOnline, onProblem }: Parts): MessageModule {
+export function makeMessages({ caller, clock, life, isOnline, onProblem }: Parts): MessageModule {
   const taken = makeRecent(TAKEN);
   const taking = new Set<string>();
   const toAcknowledge = new Set<string>();
   let isAcknowledging = false;
+  let forgetAgain = (): void => {};
   let receiver: ((message: Message) => void | Promise<void>) | null = null;
 
-  /** One request at a time, with everything that was taken meanwhile. What is lost is acknowledged when it comes again. */
+  /** One request at a time, with everything that was taken meanwhile. */
   async function acknowledge(): Promise<void> {
     if (isAcknowledging) return;
     isAcknowledging = true;
+    forgetAgain();
     try {
       // What is taken in this moment goes with it.
       await Promise.resolve();
       while (toAcknowledge.size > 0) {
         const ids = [...toAcknowledge].slice(0, LIMITS.ackIds);
-        for (const id of ids) toAcknowledge.delete(id);
         await caller.call('ackMessages', { body: { message_ids: ids } });
+        for (const id of ids) toAcknowledge.delete(id);
       }
     } finally {
       isAcknowledging = false;
     }
   }
 
-  const acknowledgeSoon = (id: string): void => {
-    toAcknowledge.add(id);
+  function acknowledgeSoon(): void {
     acknowledge().catch((error: unknown) => {
-      if (failureOf(error).code !== 'aborted') onProblem(error);
+      onProblem(error);
+      const { action, retryAfterMs } = failureOf(error);
+      // What is not acknowledged comes again with the next stream.
+      if (action !== 'retry' || life().aborted) return toAcknowledge.clear();
+      const cancel = clock.after(Math.max(ACKNOWLEDGE_AGAIN_MS, retryAfterMs ?? 0), acknowledgeSoon);
+      const signal = life();
+      forgetAgain();
+      forgetAgain = () => {
+        cancel();
+        signal.removeEventListener('abort', forgetAgain);
+      };
+      signal.addEventListener('abort', forgetAgain);
     });
-  };
+  }
 
   async function hand(message: Message): Promise<void> {
     const id = message.message_id;
@@ -63,7 +82,8 @@ export function makeMessages({ caller, isOnline, onProblem }: Parts): MessageMod
     } finally {
       taking.delete(id);
     }
-    acknowledgeSoon(id);
+    toAcknowledge.add(id);
+    acknowledgeSoon();
   }
 
   const api: Messages = {

@@ -18,9 +18,8 @@ export const scriptCalls = tracingChannel<'baton:script', ScriptCall>('baton:scr
 export const STREAM_OPENED = 'baton:stream-opened';
 const streamOpenings = channel(STREAM_OPENED);
 
-export function traceScript<T>(call: ScriptCall, run: () => Promise<T>): Promise<T> {
-  return scriptCalls.start.hasSubscribers ? scriptCalls.tracePromise(run, call) : run();
-}
+/** Asked before a call is described: nothing is made for nobody. */
+export const areScriptsTraced = (): boolean => scriptCalls.start.hasSubscribers;
 
 export function traceOpening(res: ServerResponse): void {
   if (streamOpenings.hasSubscribers) streamOpenings.publish(res);

@@ -1,7 +1,7 @@
 import type { Histogram } from 'prom-client';
 import { bindScript, type Settings } from './bound-script.ts';
 import type { Connection } from '../connections.ts';
-import { traceScript } from '../../telemetry/trace-points.ts';
+import { areScriptsTraced, scriptCalls } from '../../telemetry/trace-points.ts';
 import { isAnswer, storeFault } from '../faults.ts';
 import type { RunScript, ScriptDeclaration } from './script.ts';
 import type { Raw, Word } from './script-values.ts';
@@ -78,7 +78,10 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
       return async (keys, args) => {
         const stop = metrics?.redis_command_duration_seconds.startTimer({ module });
-        const reply = await traceScript({ script: name, module }, () => run(send, words(keys, args), announced));
+        const sent = words(keys, args);
+        const reply = await (areScriptsTraced()
+          ? scriptCalls.tracePromise(run, { script: name, module }, undefined, send, sent, announced)
+          : run(send, sent, announced));
         stop?.();
         return read(reply);
       };
