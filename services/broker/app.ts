@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { BROKER_LIMITS } from '../../shared/contract/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
-import { makeExpress } from '../server/http/express-app.ts';
+import { makeExpress, messageClasses } from '../server/http/express-app.ts';
 import { hostChecks } from '../server/http/host-check.ts';
 import { makeProblemHandler } from '../server/http/problem.ts';
 import { requestId } from '../server/http/request-context.ts';
@@ -190,7 +190,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   const modules = makeModules(config, opened);
   const app = makeApp({ config, keyring, modules, isDraining: () => stopping !== null, logger });
 
-  const server = await startServer({ app, host: http.host, port: http.port });
+  const server = await startServer({ app, classes: messageClasses(app), host: http.host, port: http.port });
   logger.info(
     {
       listens: addressText(http.host, server.port),

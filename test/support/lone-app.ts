@@ -1,3 +1,4 @@
+import { messageClasses } from '../../services/server/http/express-app.ts';
 import { makeDevIdentity } from '../../services/sync/identity/dev.ts';
 import type { Identity } from '../../services/sync/identity/identity.ts';
 import type { Handler } from '../../services/sync/http/handler.ts';
@@ -39,7 +40,7 @@ export async function startLoneApp(): Promise<LoneApp> {
     },
   };
   const { app } = publicApp({ handlers: Object.fromEntries(handlers), identity });
-  const server = await startServer({ app, host: '127.0.0.1', port: 0 });
+  const server = await startServer({ app, classes: messageClasses(app), host: '127.0.0.1', port: 0 });
   return {
     url: `http://127.0.0.1:${server.port}`,
     handled() {

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { makeStuckCutter } from './stuck-sockets.ts';
 
@@ -91,8 +91,12 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
   });
 }
 
+/** Of which the server makes requests and responses; Node's own where none are named. */
+export type MessageClasses = Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
+
 interface ServerParts {
   app: RequestListener;
+  classes?: MessageClasses;
   host: string;
   port: number;
   /** Whether a connection that has just been made may stay. */
@@ -107,9 +111,10 @@ interface ServerParts {
 
 /** Listens; rejects with a text that names host and port when that is not possible. */
 export async function startServer(parts: ServerParts) {
-  const { app, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
+  const { app, classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
   const server = createServer(
     {
+      ...classes,
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,

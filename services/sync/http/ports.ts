@@ -1,10 +1,12 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../../server/version.ts';
+import { messageClasses } from '../../server/http/express-app.ts';
 import { makeAddressQueue } from './limits/address-queue.ts';
 import { Arrivals } from './arrivals.ts';
 import { makeConnectionCap } from './limits/connection-cap.ts';
@@ -16,7 +18,7 @@ const STUCK_MS = 120_000;
 
 interface PortParts {
   config: Config;
-  app: RequestListener;
+  app: Express;
   admin: RequestListener;
   logger: Logger;
   metrics: Metrics;
@@ -43,7 +45,8 @@ function openPublicPort(
   const { host, port, maxConnections } = http;
   const onFull = makeConnectionsFull({ limit: maxConnections, logger, metrics });
   const fair = makeAddressQueue({ app, addressOf: makeClientAddress({ trustedProxies: http.trustedProxies }) });
-  return startServer({ app: arrivals.count(fair), host, port, admits, maxConnections, onFull, stuckMs });
+  const classes = messageClasses(app);
+  return startServer({ app: arrivals.count(fair), classes, host, port, admits, maxConnections, onFull, stuckMs });
 }
 
 /** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */
