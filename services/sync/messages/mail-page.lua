@@ -5,7 +5,7 @@
 -- RETURNS OK, member to go on after ('' at the end), JSON without its end, ... | device_required
 local now = now_ms()
 if redis.call('HEXISTS', keys.devices, device) == 0 then return { 'device_required' } end
-purge_mail(keys, device, now, LIMITS.mailboxSeconds)
+purge_mail(keys, device, now)
 
 local start = tonumber(string.match(position, '^%d+') or '0')
 local function comes_by_log(log_id)

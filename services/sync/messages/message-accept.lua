@@ -34,7 +34,7 @@ if #targets == 0 and string.sub(wanted, 1, 1) == '~' then
 end
 if #targets == 0 then return { 'not_found' } end
 
-local held = purge_all(keys, flat, now, LIMITS.mailboxSeconds)
+local held, purged = held_mail(keys, flat, now)
 local full = held + bytes > LIMITS.mailboxBytes
 local holders, addressees = {}, {}
 for _, target in ipairs(targets) do
@@ -57,9 +57,7 @@ if #addressees > 0 then
   local data, to = open .. ',"redelivered":false}', table.concat(addressees, '\t')
   local id, prev = append(keys.log, now, random, 'message', to, #holders > 0 and message_id or data)
   if #holders > 0 then
-    put_mail(keys, message_id, id, sender, bytes, holders, open, held)
-    redis.call('EXPIRE', keys.mail, LIMITS.mailboxSeconds)
-    redis.call('EXPIRE', keys.inbox, LIMITS.mailboxSeconds)
+    put_mail(keys, now, message_id, id, sender, bytes, holders, open, held, purged)
   end
   notify_all(rows, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, data))
 end

@@ -10,25 +10,24 @@ local row = redis.call('HGET', keys.devices, device)
 if not row then return { 'device_required' } end
 
 local acked, senders, of_sender = 0, {}, {}
-for _, message_id in ipairs(message_ids) do
-  local sender = drop_mail(keys, device, message_id)
+for i, sender in ipairs(drop_mail(keys, device, message_ids)) do
   if sender then
     acked = acked + 1
-    -- A sender without a device, or one that was removed, gets no event.
-    if sender ~= '' and redis.call('HEXISTS', keys.devices, sender) == 1 then
-      if not of_sender[sender] then
-        of_sender[sender] = {}
-        senders[#senders + 1] = sender
-      end
-      table.insert(of_sender[sender], message_id)
+    if not of_sender[sender] then
+      of_sender[sender] = {}
+      senders[#senders + 1] = sender
     end
+    table.insert(of_sender[sender], message_ids[i])
   end
 end
 local rows = #senders > 0 and read_routes(keys.routes, now) or {}
 for _, sender in ipairs(senders) do
-  local data = '{"message_ids":' .. cjson.encode(of_sender[sender]) .. ',"by_device_id":"' .. device .. '","by_name":'
-    .. cjson.encode(string.match(row, '^[^\n]*')) .. ',"at":' .. int(now) .. '}'
-  append_and_notify(keys, rows, now, random, 'message:delivered', sender, data)
+  -- A sender without a device, or one that was removed, gets no event.
+  if sender ~= '' and redis.call('HEXISTS', keys.devices, sender) == 1 then
+    local data = '{"message_ids":' .. cjson.encode(of_sender[sender]) .. ',"by_device_id":"' .. device .. '","by_name":'
+      .. cjson.encode(string.match(row, '^[^\n]*')) .. ',"at":' .. int(now) .. '}'
+    append_and_notify(keys, rows, now, random, 'message:delivered', sender, data)
+  end
 end
 local reply = { 'OK', int(acked) }
 remember(keys.operation, fingerprint, remember_seconds, reply)

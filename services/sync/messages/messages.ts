@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { timeOrderedId } from '../../server/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
@@ -56,7 +56,7 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message.content);
       const { content } = message;
-      const messageId = uuidv7();
+      const messageId = timeOrderedId();
       const accepting = { target: targetOf(message), messageId, content, operation, onConfirming };
       const accepted = await store.accept(caller, accepting);
       // A repetition is answered with the id that the first one had.

@@ -49,7 +49,7 @@ local reply = {
 }
 if not opening then return reply end
 
-purge_mail(keys, device, now, LIMITS.mailboxSeconds)
+purge_mail(keys, device, now)
 local page, ended = {}, '1'
 if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end
 local messages, transfers = count_mail(keys.inbox, device), count_pending_offers(keys.offers, device)

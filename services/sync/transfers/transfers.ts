@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { timeOrderedId } from '../../server/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/transfers.ts';
@@ -112,7 +112,7 @@ export function makeTransfers(parts: TransfersParts) {
       { operation, isGuest }: { operation: Operation; isGuest: boolean },
     ) {
       checkInit(wanted);
-      const transferId = uuidv7();
+      const transferId = timeOrderedId();
       const offer = {
         target: wanted.to === undefined ? `=${wanted.to_device_id}` : `~${wanted.to}`,
         transferId,

@@ -1,54 +1,80 @@
 -- The mailbox. Mail: message id -> log id \n sender device \n bytes \n holders \n JSON without its end (`redelivered` is
--- added on sending); `bytes` -> bytes of all. Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts
--- by device, then by age.
+-- added on sending); `bytes` -> bytes of all; `purged` -> the minute in which everything expired was dropped last.
+-- Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts by device, then by age.
+-- How long both keys live after the last message, or a minute less: this begins anew once a minute.
+local MAIL_SECONDS = LIMITS.mailboxSeconds + 60
+
+local function minute_of(now)
+  return int(math.floor(now / 60000))
+end
 
 local function count_mail(key, device)
   return redis.call('ZLEXCOUNT', key, '[' .. device .. ':', '(' .. device .. ';')
 end
 
--- `held`: the bytes before.
-local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json, held)
+-- `held` and `purged` as `held_mail` returns them.
+local function put_mail(keys, now, message_id, log_id, sender, bytes, holders, open_json, held, purged)
+  local minute = minute_of(now)
   local text = table.concat({ log_id, sender, bytes, #holders, open_json }, '\n')
-  redis.call('HSET', keys.mail, message_id, text, 'bytes', int(held + bytes))
+  redis.call('HSET', keys.mail, message_id, text, 'bytes', int(held + bytes), 'purged', minute)
   for _, device in ipairs(holders) do redis.call('ZADD', keys.inbox, 0, device .. ':' .. log_id .. ':' .. message_id) end
+  if purged ~= minute then redis.call('EXPIRE', keys.mail, MAIL_SECONDS) end
+  -- An empty inbox is no key, and what is made anew has no time to live.
+  if purged ~= minute or held == 0 then redis.call('EXPIRE', keys.inbox, MAIL_SECONDS) end
 end
 
--- Takes a message out of one mailbox; with the last holder the text goes.
--- RETURNS the device that sent it ('': without a device), or nil when this device does not hold it.
-local function drop_mail(keys, device, message_id)
-  local stored = redis.call('HGET', keys.mail, message_id)
-  if not stored then return nil end
-  local log_id, sender, bytes, holders, open_json = string.match(stored, '^(.-)\n(.-)\n(.-)\n(.-)\n(.*)$')
-  if redis.call('ZREM', keys.inbox, device .. ':' .. log_id .. ':' .. message_id) == 0 then return nil end
-  if tonumber(holders) > 1 then
-    local left = int(tonumber(holders) - 1)
-    redis.call('HSET', keys.mail, message_id, table.concat({ log_id, sender, bytes, left, open_json }, '\n'))
-  else
-    redis.call('HDEL', keys.mail, message_id)
-    redis.call('HINCRBY', keys.mail, 'bytes', '-' .. bytes)
+-- Takes messages out of one mailbox; with its last holder the text of a message goes.
+-- RETURNS for each id the device that sent it ('': without a device), or false when this device does not hold it.
+local function drop_mail(keys, device, message_ids)
+  if #message_ids == 0 then return {} end
+  local senders, gone, freed = {}, {}, 0
+  for i, stored in ipairs(redis.call('HMGET', keys.mail, unpack(message_ids))) do
+    local id, dropped = message_ids[i], false
+    if stored then
+      local log_id, sender, bytes, holders, json_at = string.match(stored, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n()')
+      -- An id that comes twice is dropped once.
+      if redis.call('ZREM', keys.inbox, device .. ':' .. log_id .. ':' .. id) == 1 then
+        dropped = sender
+        if holders == '1' then
+          gone[#gone + 1], freed = id, freed + bytes
+        else
+          local text = table.concat({ log_id, sender, bytes, int(holders - 1), string.sub(stored, json_at) }, '\n')
+          redis.call('HSET', keys.mail, id, text)
+        end
+      end
+    end
+    senders[i] = dropped
   end
-  return sender
+  if #gone > 0 then
+    redis.call('HDEL', keys.mail, unpack(gone))
+    redis.call('HINCRBY', keys.mail, 'bytes', int(-freed))
+  end
+  return senders
 end
 
 -- Drops these members with their texts; also one whose text has expired.
 local function drop_members(keys, device, members)
-  for _, member in ipairs(members) do
-    if not drop_mail(keys, device, string.match(member, '([^:]*)$')) then redis.call('ZREM', keys.inbox, member) end
+  local ids = {}
+  for i, member in ipairs(members) do ids[i] = string.match(member, '([^:]*)$') end
+  for i, sender in ipairs(drop_mail(keys, device, ids)) do
+    if not sender then redis.call('ZREM', keys.inbox, members[i]) end
   end
 end
 
--- Drops what has been in this mailbox for longer than `seconds`. All of it (a mailbox is bounded), so that the next read
--- or count finds nothing expired.
-local function purge_mail(keys, device, now, seconds)
-  local before = '(' .. device .. ':' .. int(now - seconds * 1000)
+-- Drops what has been in this mailbox for longer than it may. All of it (a mailbox is bounded), so that the next read or
+-- count finds nothing expired.
+local function purge_mail(keys, device, now)
+  local before = '(' .. device .. ':' .. int(now - LIMITS.mailboxSeconds * 1000)
   drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before))
 end
 
--- The same of all devices (ids and rows): messages for one that never comes back must not keep the account full for ever.
--- RETURNS bytes of all that is left; 0: every mailbox is empty.
-local function purge_all(keys, devices, now, seconds)
-  local held = tonumber(redis.call('HGET', keys.mail, 'bytes') or '0')
-  if held == 0 then return 0 end
-  for i = 1, #devices, 2 do purge_mail(keys, devices[i], now, seconds) end
-  return tonumber(redis.call('HGET', keys.mail, 'bytes') or '0')
+-- What the mailboxes hold. Once a minute that is purged before, of all devices (ids and rows): messages for one that never
+-- comes back must not keep the account full for ever.
+-- RETURNS bytes of all, 0: every mailbox is empty; and the minute of the last purge before this one, or false.
+local function held_mail(keys, devices, now)
+  local stored = redis.call('HMGET', keys.mail, 'bytes', 'purged')
+  local held, purged = tonumber(stored[1] or '0'), stored[2]
+  if held == 0 or purged == minute_of(now) then return held, purged end
+  for i = 1, #devices, 2 do purge_mail(keys, devices[i], now) end
+  return tonumber(redis.call('HGET', keys.mail, 'bytes') or '0'), purged
 end

@@ -10,7 +10,7 @@ local ROUTES_SECONDS = 7 * 86400
 -- `late_ms`: for so long nobody could renew the row, or it seems so by a clock that was set.
 local function parse_route(id, text, now, late_ms)
   local channel, device, generation, seen, opened, closed =
-    string.match(text, '^(.-)\n(.-)\n(%d+)\n(%d+)\n(%d+)\n(%d+)$')
+    string.match(text, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n(%d+)$')
   seen, closed = tonumber(seen), tonumber(closed)
   return {
     id = id, channel = channel, device = device, generation = tonumber(generation), seen = seen,
