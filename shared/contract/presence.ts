@@ -20,7 +20,7 @@ export type Presence = Static<typeof Presence>;
 export const presenceRoutes = {
   getPresence: route({
     method: 'GET',
-    path: '/api/presence/presence',
+    path: '/api/hub/presence',
     summary: 'Who of the account is online',
     rate: 'read',
     answers: { 200: Presence },

@@ -36,7 +36,7 @@ const DROPPED = ['X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Subject', 'X-Edge-Secret
 const PATHS = [
   '/api/me',
   '/api/devices',
-  '/api/presence/presence',
+  '/api/hub/presence',
   '/api/hub/events',
   '/api/message',
   '/api/transfer',

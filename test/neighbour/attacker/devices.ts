@@ -21,7 +21,7 @@ export const devices: Scenario = {
       await attack.ask(owner, { method: 'DELETE', path: `/api/devices/${id}` });
     });
     attack.loop('listDevices', (device) => attack.ask(device, { path: '/api/devices' }));
-    attack.loop('getPresence', (device) => attack.ask(device, { path: '/api/presence/presence' }));
+    attack.loop('getPresence', (device) => attack.ask(device, { path: '/api/hub/presence' }));
     attack.loop('getMe', (device) => attack.ask(device, { path: '/api/me' }));
   },
 };
