@@ -30,7 +30,13 @@ export const KEYS = {
     'presence',
     'version, and the last announced state of each device',
   ),
-  mail: key('{u}:mail', 'hash', '7 d idle', 'messages', 'message id -> unacknowledged message; bytes of all; minute of the last purge'),
+  mail: key(
+    '{u}:mail',
+    'hash',
+    '7 d idle',
+    'messages',
+    'message id -> unacknowledged message; bytes of all; minute of the last purge',
+  ),
   inbox: key('{u}:inbox', 'zset', '7 d idle', 'messages', 'by device, in order: its unacknowledged messages'),
   offers: key(
     '{u}:offers',
