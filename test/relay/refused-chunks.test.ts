@@ -2,7 +2,7 @@ import pino from 'pino';
 import { type RedisAddress, redisAddress } from '../../services/server/config/redis.ts';
 import { BulkStore } from '../../services/sync/redis/bulk/bulk-store.ts';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import type { FileId } from '../../services/sync/relay/relay-request.ts';
+import type { FileId } from '../../services/sync/relay/requests/relay-request.ts';
 import { makeRelayStore, type RelayStore } from '../../services/sync/relay/store.ts';
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';

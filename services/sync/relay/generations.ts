@@ -4,9 +4,9 @@ import { isFinal } from '../../../shared/contract/transfers.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
-import type { Notifier } from './notifier.ts';
+import type { Notifier } from './wakeup/notifier.ts';
 import type { Quota } from './quota.ts';
-import type { Asked, FileId, FileRef, RelayRequest } from './relay-request.ts';
+import type { Asked, FileId, FileRef, RelayRequest } from './requests/relay-request.ts';
 import type { Entry, Extent, RelayStore } from './store.ts';
 
 /** For a request that finds one generation after the other gone. */

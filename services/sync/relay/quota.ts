@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Notifier } from './notifier.ts';
-import type { FileId, FileRef } from './relay-request.ts';
+import type { Notifier } from './wakeup/notifier.ts';
+import type { FileId, FileRef } from './requests/relay-request.ts';
 import type { RelayStore } from './store.ts';
 
 interface QuotaParts {

@@ -1,9 +1,9 @@
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { FairScheduler } from './fair-scheduler.ts';
+import type { FairScheduler } from './pacing/fair-scheduler.ts';
 import type { Generations, RelayTransfers } from './generations.ts';
-import type { Notifier } from './notifier.ts';
+import type { Notifier } from './wakeup/notifier.ts';
 import type { Quota } from './quota.ts';
-import type { Requests } from './requests.ts';
+import type { Requests } from './requests/requests.ts';
 import type { RelayStore } from './store.ts';
 
 /** What the relay is given. */

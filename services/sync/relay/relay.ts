@@ -1,14 +1,14 @@
 import type { RelayedFile } from '../transfers/transfers.ts';
 import { Downloads } from './download/downloads.ts';
 import type { Answer } from './download/receiver.ts';
-import { FairScheduler } from './fair-scheduler.ts';
+import { FairScheduler } from './pacing/fair-scheduler.ts';
 import { Generations } from './generations.ts';
-import type { ByteRange } from './headers.ts';
-import { Notifier, type NotifierParts } from './notifier.ts';
+import type { ByteRange } from './requests/headers.ts';
+import { Notifier, type NotifierParts } from './wakeup/notifier.ts';
 import { Quota } from './quota.ts';
 import type { RelayParts, RelaySettings } from './relay-parts.ts';
-import type { Asked } from './relay-request.ts';
-import { Requests } from './requests.ts';
+import type { Asked } from './requests/relay-request.ts';
+import { Requests } from './requests/requests.ts';
 import { Uploads } from './upload/uploads.ts';
 
 interface RelayOptions extends RelaySettings, Omit<NotifierParts, 'onNotified'> {

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/relay.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import { type Caller, deviceCallerOf } from '../identity/caller.ts';
-import { attachment, readRange } from './headers.ts';
+import { attachment, readRange } from './requests/headers.ts';
 import type { Relay } from './relay.ts';
-import type { Asked } from './relay-request.ts';
+import type { Asked } from './requests/relay-request.ts';
 import { SenderGone } from './upload/upload.ts';
 
 interface FileParams {

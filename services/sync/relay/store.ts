@@ -6,7 +6,7 @@ import type { Keys } from '../redis/keys.ts';
 import type { BulkReply, RangeSink } from '../redis/bulk/range-reader.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Raw, Word } from '../../server/redis/scripts/script-values.ts';
-import { type Claim, type FileId, type FileRef, nameOf, type RelayRequest } from './relay-request.ts';
+import { type Claim, type FileId, type FileRef, nameOf, type RelayRequest } from './requests/relay-request.ts';
 import {
   relayCommit,
   relayCreate,

@@ -1,4 +1,4 @@
-import { FairScheduler } from '../../../services/sync/relay/fair-scheduler.ts';
+import { FairScheduler } from '../../../services/sync/relay/pacing/fair-scheduler.ts';
 
 const { jest } = import.meta;
 

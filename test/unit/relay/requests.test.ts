@@ -1,4 +1,4 @@
-import { Requests, type Running } from '../../../services/sync/relay/requests.ts';
+import { Requests, type Running } from '../../../services/sync/relay/requests/requests.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 

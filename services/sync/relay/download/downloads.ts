@@ -1,9 +1,9 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { RelayedFile } from '../../transfers/transfers.ts';
-import type { ByteRange } from '../headers.ts';
+import type { ByteRange } from '../requests/headers.ts';
 import type { RelayParts } from '../relay-parts.ts';
-import type { Asked, RelayRequest } from '../relay-request.ts';
-import { watch } from '../watch.ts';
+import type { Asked, RelayRequest } from '../requests/relay-request.ts';
+import { watch } from '../requests/watch.ts';
 import { Download } from './download.ts';
 import { type Answer, Receiver } from './receiver.ts';
 import { ReceiverGone, Source } from './source.ts';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { BulkLink } from '../../redis/bulk/bulk-link.ts';
 import type { RangeSink } from '../../redis/bulk/range-reader.ts';
-import type { FairScheduler } from '../fair-scheduler.ts';
-import type { ByteRange } from '../headers.ts';
-import { Pace } from '../pace.ts';
+import type { FairScheduler } from '../pacing/fair-scheduler.ts';
+import type { ByteRange } from '../requests/headers.ts';
+import { Pace } from '../pacing/pace.ts';
 
 /** What waits in the response keeps the memory that it was read into, unless it is so small a part of it. */
 const SMALL_BYTES = 32 * 1024;

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { RelayedFile } from '../../transfers/transfers.ts';
 import type { Generations } from '../generations.ts';
-import type { ByteRange } from '../headers.ts';
-import type { Notifier } from '../notifier.ts';
-import type { RelayRequest } from '../relay-request.ts';
+import type { ByteRange } from '../requests/headers.ts';
+import type { Notifier } from '../wakeup/notifier.ts';
+import type { RelayRequest } from '../requests/relay-request.ts';
 import type { Extent, RelayStore } from '../store.ts';
 
 /** When there is so much together, a waiting reader is notified, also where its sender goes on. */

@@ -1,8 +1,8 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { Notifier } from '../notifier.ts';
-import type { RelayRequest } from '../relay-request.ts';
+import type { Notifier } from '../wakeup/notifier.ts';
+import type { RelayRequest } from '../requests/relay-request.ts';
 import type { RelayStore } from '../store.ts';
-import { Wakeup } from '../wakeup.ts';
+import { Wakeup } from '../wakeup/wakeup.ts';
 import { replaced } from './chunk-faults.ts';
 
 /** How late a sender finds space of which the notification was lost. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { BulkLink } from '../../redis/bulk/bulk-link.ts';
-import type { FairScheduler } from '../fair-scheduler.ts';
-import { Pace } from '../pace.ts';
+import type { FairScheduler } from '../pacing/fair-scheduler.ts';
+import { Pace } from '../pacing/pace.ts';
 import type { Committed } from '../store.ts';
 import { ChunkBuffer } from './chunk-buffer.ts';
 import { meaningOf, replaced } from './chunk-faults.ts';

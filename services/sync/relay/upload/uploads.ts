@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { MISMATCHING_OFFSET } from '../../../../shared/contract/relay.ts';
 import type { RelayedFile } from '../../transfers/transfers.ts';
-import { readAppendHeaders } from '../headers.ts';
+import { readAppendHeaders } from '../requests/headers.ts';
 import type { RelayParts } from '../relay-parts.ts';
-import type { Asked, RelayRequest } from '../relay-request.ts';
+import type { Asked, RelayRequest } from '../requests/relay-request.ts';
 import type { Extent } from '../store.ts';
-import { watch } from '../watch.ts';
+import { watch } from '../requests/watch.ts';
 import { Upload } from './upload.ts';
 
 /** How far a file has come. */

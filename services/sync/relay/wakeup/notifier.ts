@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { payloadOf } from '../redis/bus/payloads.ts';
-import { type Asked, type FileId, type Holder, nameOf, type RelayRequest } from './relay-request.ts';
+import { payloadOf } from '../../redis/bus/payloads.ts';
+import { type Asked, type FileId, type Holder, nameOf, type RelayRequest } from '../requests/relay-request.ts';
 
 export interface NotifierParts {
   /** The channel of this replica, as it is now. */

@@ -1,5 +1,5 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Generations, RelayTransfers } from './generations.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Generations, RelayTransfers } from '../generations.ts';
 import type { RelayRequest } from './relay-request.ts';
 
 /** A transfer expires a day after the last report; bytes that pass count as one once in this time. */

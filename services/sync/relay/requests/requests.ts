@@ -1,10 +1,10 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { DeviceCaller } from '../identity/caller.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { DeviceCaller } from '../../identity/caller.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { type FileId, nameOf } from './relay-request.ts';
-import { ReceiverGone } from './download/source.ts';
-import { SenderGone } from './upload/upload.ts';
+import { ReceiverGone } from '../download/source.ts';
+import { SenderGone } from '../upload/upload.ts';
 
 export type Direction = 'up' | 'down';
 

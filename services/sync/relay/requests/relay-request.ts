@@ -1,4 +1,4 @@
-import type { DeviceCaller } from '../identity/caller.ts';
+import type { DeviceCaller } from '../../identity/caller.ts';
 
 /** One file of one transfer, as the store of the bytes knows it. */
 export interface FileId {
