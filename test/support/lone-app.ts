@@ -1,5 +1,5 @@
 import { messageClasses } from '../../services/server/http/express-app.ts';
-import { makeDevIdentity } from '../../services/sync/identity/dev.ts';
+import { makeDevIdentity } from '../../services/sync/identity/modes/dev.ts';
 import type { Identity } from '../../services/sync/identity/identity.ts';
 import type { Handler } from '../../services/sync/http/handler.ts';
 import { startServer } from '../../services/server/http/server.ts';

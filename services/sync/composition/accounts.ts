@@ -1,4 +1,4 @@
-import { makeIdentity } from '../identity/choice.ts';
+import { makeIdentity } from '../identity/modes/choice.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import { makeBrokerClient } from '../sessions/broker-client.ts';
 import { makeSessionsModule } from '../sessions/module.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { sessionRoutes } from '../../../shared/contract/sessions.ts';
 import type { Call, HandlersOf } from '../http/handler.ts';
-import { credentialOf, sessionCookieName, shownBy } from '../identity/credentials.ts';
+import { credentialOf, sessionCookieName, shownBy } from '../identity/credentials/credentials.ts';
 import { isDeviceId } from '../identity/device-id.ts';
 import { localPath } from './return-to.ts';
 import { type SessionCookie, sessionAnswer } from './session-answer.ts';

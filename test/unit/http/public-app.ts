@@ -4,7 +4,7 @@ import { makeDocumentHandlers } from '../../../services/sync/http/documents/docu
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
 import { makeReplicaLimits } from '../../../services/sync/http/limits/replica-limit.ts';
-import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
+import { makeDevIdentity } from '../../../services/sync/identity/modes/dev.ts';
 import { makeReferenceFiles } from '../../../services/sync/http/documents/reference/files.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';

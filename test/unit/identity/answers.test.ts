@@ -1,4 +1,4 @@
-import { makeAnswers, type Vouched } from '../../../services/sync/identity/answers.ts';
+import { makeAnswers, type Vouched } from '../../../services/sync/identity/credentials/answers.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { codeOf } from './request.ts';
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../services/sync/identity/caller.ts';
-import { makeDevIdentity } from '../../../services/sync/identity/dev.ts';
+import { makeDevIdentity } from '../../../services/sync/identity/modes/dev.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../services/sync/identity/caller.ts';
-import { makeEdgeIdentity } from '../../../services/sync/identity/edge.ts';
+import { makeEdgeIdentity } from '../../../services/sync/identity/modes/edge.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { asHeaderBytes, codeOf, requestWith } from './request.ts';
 

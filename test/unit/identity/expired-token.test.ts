@@ -1,6 +1,6 @@
 import { generateKeyPair, SignJWT } from 'jose';
-import { makeBrokerIdentity } from '../../../services/sync/identity/broker.ts';
-import { makeStrangerLimit } from '../../../services/sync/identity/stranger-limit.ts';
+import { makeBrokerIdentity } from '../../../services/sync/identity/modes/broker.ts';
+import { makeStrangerLimit } from '../../../services/sync/identity/credentials/stranger-limit.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { identityRoutes } from '../../../shared/contract/identity.ts';
 import { requestWith } from './request.ts';

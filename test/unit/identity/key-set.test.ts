@@ -1,5 +1,5 @@
 import { jwtVerify } from 'jose';
-import { makeKeySet } from '../../../services/sync/identity/key-set.ts';
+import { makeKeySet } from '../../../services/sync/identity/key-sets/key-set.ts';
 import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../../edge/key-server.ts';
 import { codeOf } from './request.ts';
 

@@ -1,5 +1,5 @@
-import { makeBrokerIdentity } from '../../../services/sync/identity/broker.ts';
-import { makeStrangerLimit } from '../../../services/sync/identity/stranger-limit.ts';
+import { makeBrokerIdentity } from '../../../services/sync/identity/modes/broker.ts';
+import { makeStrangerLimit } from '../../../services/sync/identity/credentials/stranger-limit.ts';
 import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { identityRoutes } from '../../../shared/contract/identity.ts';

@@ -1,7 +1,7 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Scope } from '../../../shared/contract/fields.ts';
-import { accountOf, type Caller } from './caller.ts';
-import { isDeviceId } from './device-id.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Scope } from '../../../../shared/contract/fields.ts';
+import { accountOf, type Caller } from '../caller.ts';
+import { isDeviceId } from '../device-id.ts';
 
 /** What an edge or the broker says about a caller, before any of it is looked at. Absent: empty. */
 export interface Asserted {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Caller } from './caller.ts';
-import { makeSeen } from './seen.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Caller } from '../caller.ts';
+import { makeSeen } from '../seen.ts';
 
 /** As CONTRACT.md, "Identity", has it. A revocation that this replica did not hear of works after this long. */
 const KEEP_MS = 10_000;

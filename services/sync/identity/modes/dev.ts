@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import { DEVICE_TYPES, type DeviceType, parseDeviceName, type Scope } from '../../../shared/contract/fields.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Route } from '../../../shared/contract/route.ts';
-import { streamRoutes } from '../../../shared/contract/stream.ts';
-import { isStoreAway } from '../../server/redis/faults.ts';
-import { accountOf, type Caller } from './caller.ts';
-import { isDeviceId } from './device-id.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { DEVICE_TYPES, type DeviceType, parseDeviceName, type Scope } from '../../../../shared/contract/fields.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { Route } from '../../../../shared/contract/route.ts';
+import { streamRoutes } from '../../../../shared/contract/stream.ts';
+import { isStoreAway } from '../../../server/redis/faults.ts';
+import { accountOf, type Caller } from '../caller.ts';
+import { isDeviceId } from '../device-id.ts';
 import { CONTROL, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';
-import type { Identity } from './identity.ts';
-import { makeSeen } from './seen.ts';
+import type { Identity } from '../identity.ts';
+import { makeSeen } from '../seen.ts';
 
 const IDENTITY_HEADERS = ['x-dev-user', 'x-dev-device', 'x-dev-name', 'x-dev-type', 'x-dev-scope'];
 const USER_CHARS = 128;

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import { makeAnswers, type Vouched } from './answers.ts';
+import type { VerifiedIdentity } from '../../../../shared/contract/broker.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import { makeAnswers, type Vouched } from '../credentials/answers.ts';
 import { callerOf } from './asserted.ts';
 import { ALGORITHMS } from './assertion.ts';
-import { accountOf, type Caller } from './caller.ts';
-import { type Shown, shownBy } from './credentials.ts';
-import type { Identity } from './identity.ts';
-import type { StrangerLimit } from './stranger-limit.ts';
+import { accountOf, type Caller } from '../caller.ts';
+import { type Shown, shownBy } from '../credentials/credentials.ts';
+import type { Identity } from '../identity.ts';
+import type { StrangerLimit } from '../credentials/stranger-limit.ts';
 
 /** The broker's clock is the store's, and it has the last word; this only keeps what is long over from asking. */
 const CLOCK_TOLERANCE_SECONDS = 60;

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { KeySetStore } from './key-set-store.ts';
-import { KEEP_MS } from './scripts.ts';
+import { KEEP_MS } from '../scripts.ts';
 
 /** A key set is a few kilobytes; more is not one. */
 const MOST_BYTES = 262_144;

@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 import { type Asserted, callerOf } from './asserted.ts';
 import { carriesAny, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from '../identity.ts';
 
 const PROOF = 'x-edge-secret';
 export const IDENTITY_HEADERS = ['x-auth-subject', 'x-auth-scope', 'x-auth-meta', 'x-auth-name', 'x-auth-roles'];

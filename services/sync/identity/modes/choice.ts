@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
-import type { Config } from '../config/config.ts';
+import type { VerifiedIdentity } from '../../../../shared/contract/broker.ts';
+import type { Config } from '../../config/config.ts';
 import { makeAssertionIdentity } from './assertion.ts';
 import { type BrokerIdentity, makeBrokerIdentity } from './broker.ts';
-import type { Caller } from './caller.ts';
-import { type Shown, sessionCookieName } from './credentials.ts';
+import type { Caller } from '../caller.ts';
+import { type Shown, sessionCookieName } from '../credentials/credentials.ts';
 import { makeDevIdentity } from './dev.ts';
 import { makeEdgeIdentity } from './edge.ts';
-import type { Identity } from './identity.ts';
-import { type KeySet, makeKeySet } from './key-set.ts';
-import { makeKeySetStore } from './key-set-store.ts';
-import { makeStrangerLimit } from './stranger-limit.ts';
+import type { Identity } from '../identity.ts';
+import { type KeySet, makeKeySet } from '../key-sets/key-set.ts';
+import { makeKeySetStore } from '../key-sets/key-set-store.ts';
+import { makeStrangerLimit } from '../credentials/stranger-limit.ts';
 
 interface IdentityParts {
   config: Pick<Config, 'identity' | 'broker' | 'http'>;

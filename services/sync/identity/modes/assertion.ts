@@ -1,10 +1,10 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { BROKER_LIMITS } from '../../../shared/contract/broker.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { BROKER_LIMITS } from '../../../../shared/contract/broker.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 import { type Asserted, callerOf } from './asserted.ts';
 import { IDENTITY_HEADERS } from './edge.ts';
 import { carriesAny, headerOf, refuseAmbiguous } from './headers.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from '../identity.ts';
 
 const HEADER = 'x-auth-assertion';
 

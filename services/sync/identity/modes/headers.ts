@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 
 /** The one value of a header, null when it is absent. Call `refuseAmbiguous` first, or repeated ones are joined. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | null {
