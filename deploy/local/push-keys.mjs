@@ -11,7 +11,9 @@ export async function pushKeys(env, say) {
   if (given || env.NODE_ENV === 'production') return {};
   const folder = env.APP_DATA_DIR || join(ROOT, '.baton');
   const file = join(folder, 'vapid.json');
-  const { checkVapidKey, makeVapidKeys } = await import(join(ROOT, 'dist/services/sync/push/senders/vapid.js'));
+  const { checkVapidKey, makeVapidKeys } = await import(
+    join(ROOT, 'dist/services/sync/push/senders/web-push/vapid.js')
+  );
   try {
     mkdirSync(folder, { recursive: true });
     // Of two that start for the first time at once one writes, and both read.

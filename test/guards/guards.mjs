@@ -232,7 +232,7 @@ export const GUARDS = [
   },
   {
     name: 'a push target is of one account',
-    file: 'services/sync/push/deliverer.ts',
+    file: 'services/sync/push/delivery/deliverer.ts',
     from: 'if (!(await store.owns(registration, account, job.deviceId))) {',
     to: 'if (store.owns === undefined) {',
     test: ['test/push/subscriptions.test.ts', 'that was taken over is sent nothing more'],

@@ -1,5 +1,5 @@
 import { createECDH, randomBytes } from 'node:crypto';
-import { makeVapidKeys } from '../../services/sync/push/senders/vapid.ts';
+import { makeVapidKeys } from '../../services/sync/push/senders/web-push/vapid.ts';
 import type { PushSubscription } from '../../shared/contract/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';

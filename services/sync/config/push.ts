@@ -1,9 +1,9 @@
 import { createHash, createPrivateKey } from 'node:crypto';
 import type { Kind } from '../../server/config/kinds.ts';
 import type { EndpointRules } from '../push/guard/endpoint-rules.ts';
-import type { ApnsOptions } from '../push/senders/apns.ts';
-import type { FcmOptions } from '../push/senders/fcm.ts';
-import { checkSubject, checkVapidKey, isUnreal, type VapidKey } from '../push/senders/vapid.ts';
+import type { ApnsOptions } from '../push/senders/apns/apns.ts';
+import type { FcmOptions } from '../push/senders/fcm/fcm.ts';
+import { checkSubject, checkVapidKey, isUnreal, type VapidKey } from '../push/senders/web-push/vapid.ts';
 
 export interface PushConfig {
   readonly enabled: boolean;

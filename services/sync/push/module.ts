@@ -6,15 +6,15 @@ import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { Deliverer } from './deliverer.ts';
-import { makeNotices } from './notice.ts';
+import { Deliverer } from './delivery/deliverer.ts';
+import { makeNotices } from './delivery/notice.ts';
 import { makePushQueue } from './push-queue.ts';
 import { makePushHandlers } from './routes.ts';
 import { makePushSender } from './senders/senders.ts';
 import { makeSharedTexts } from './shared-texts.ts';
 import { makePushStore } from './store.ts';
 import { makeSubscriptions } from './subscriptions.ts';
-import { makeVapidKeyStore, type VapidKeyStore } from './vapid-key-store.ts';
+import { makeVapidKeyStore, type VapidKeyStore } from './senders/web-push/vapid-key-store.ts';
 
 interface PushModuleParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };

@@ -3,7 +3,7 @@ import type { NativePlatform, pushRoutes } from '../../../shared/contract/push.t
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import type { VapidKeyStore } from './vapid-key-store.ts';
+import type { VapidKeyStore } from './senders/web-push/vapid-key-store.ts';
 
 interface PushHandlerParts {
   subscriptions: Subscriptions;

@@ -4,7 +4,7 @@ import type { Redis } from '../../server/redis/connections.ts';
 import { orFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
-import type { PushJob } from './jobs.ts';
+import type { PushJob } from './delivery/jobs.ts';
 import type { PushQueue } from './push-queue.ts';
 import {
   pushAdmit,

@@ -13,7 +13,7 @@ import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
 import type { EndpointRules } from './guard/endpoint-rules.ts';
 import type { PushTarget } from './sender.ts';
 import { hashOf, type PushStore, viewOf } from './store.ts';
-import type { VapidKeyStore } from './vapid-key-store.ts';
+import type { VapidKeyStore } from './senders/web-push/vapid-key-store.ts';
 
 interface SubscriptionsParts {
   store: PushStore;

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError } from '../../../services/server/config/config-error.ts';
 import { loadConfig } from '../../../services/sync/config/config.ts';
 import { vapidKeyId } from '../../../services/sync/config/push.ts';
-import { makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
+import { makeVapidKeys } from '../../../services/sync/push/senders/web-push/vapid.ts';
 
 type Env = Record<string, string>;
 

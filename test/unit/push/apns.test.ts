@@ -1,4 +1,4 @@
-import { makeApnsConnection } from '../../../services/sync/push/senders/apns-connection.ts';
+import { makeApnsConnection } from '../../../services/sync/push/senders/apns/apns-connection.ts';
 import type { PushSenderParts } from '../../../services/sync/push/senders/senders.ts';
 import type { PushSender } from '../../../services/sync/push/sender.ts';
 import { apnsError, type FakeApns, startFakeApns } from '../../support/fake-push/apns.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { Deliverer } from '../../../services/sync/push/deliverer.ts';
-import { makeNotices } from '../../../services/sync/push/notice.ts';
+import { Deliverer } from '../../../services/sync/push/delivery/deliverer.ts';
+import { makeNotices } from '../../../services/sync/push/delivery/notice.ts';
 import type { PushSender, PushTarget } from '../../../services/sync/push/sender.ts';
 import type { PushStore, Registration, Taken } from '../../../services/sync/push/store.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';

@@ -1,7 +1,12 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { checkKeys } from '../../../services/sync/push/guard/endpoint.ts';
 import { parseEndpointRules } from '../../../services/sync/push/guard/endpoint-rules.ts';
-import { checkSubject, checkVapidKey, isUnreal, makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
+import {
+  checkSubject,
+  checkVapidKey,
+  isUnreal,
+  makeVapidKeys,
+} from '../../../services/sync/push/senders/web-push/vapid.ts';
 import { makeBrowser } from '../../support/fake-push/browser.ts';
 import { makeSender, SUBJECT, VAPID } from './sending.ts';
 

@@ -1,5 +1,5 @@
-import { pauseMs } from '../../../services/sync/push/deliverer.ts';
-import { makeLanes } from '../../../services/sync/push/lanes.ts';
+import { pauseMs } from '../../../services/sync/push/delivery/deliverer.ts';
+import { makeLanes } from '../../../services/sync/push/delivery/lanes.ts';
 
 describe('the pause before another try', () => {
   const many = (attempts: number, afterMs: number | null) =>

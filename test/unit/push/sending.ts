@@ -1,4 +1,4 @@
-import { makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
+import { makeVapidKeys } from '../../../services/sync/push/senders/web-push/vapid.ts';
 import { makePushSender, type PushSenderParts } from '../../../services/sync/push/senders/senders.ts';
 import type { PushNotice, PushSender, PushTarget, SharedTexts } from '../../../services/sync/push/sender.ts';
 import type { FakeSubscription } from '../../support/fake-push/push-service.ts';

@@ -1,4 +1,4 @@
-import { makeVapidKeys } from '../../../services/sync/push/senders/vapid.ts';
+import { makeVapidKeys } from '../../../services/sync/push/senders/web-push/vapid.ts';
 import { makeTestCertificate, type TestCertificate } from '../../support/fake-push/certificate.ts';
 import { type FakePushService, startFakePushService } from '../../support/fake-push/push-service.ts';
 import type { Scripted } from '../../support/fake-push/scripted.ts';

@@ -1,11 +1,11 @@
 import type { EndpointRules } from '../guard/endpoint-rules.ts';
 import type { Resolve } from '../guard/guarded-agent.ts';
 import type { PushNotice, PushOutcome, PushSender, PushTarget, SharedTexts } from '../sender.ts';
-import { type ApnsOptions, makeApns } from './apns.ts';
-import { type FcmOptions, makeFcm } from './fcm.ts';
+import { type ApnsOptions, makeApns } from './apns/apns.ts';
+import { type FcmOptions, makeFcm } from './fcm/fcm.ts';
 import { failed, outcomeOfError } from './outcomes.ts';
-import type { VapidOptions } from './vapid.ts';
-import { makeWebPush } from './web-push.ts';
+import type { VapidOptions } from './web-push/vapid.ts';
+import { makeWebPush } from './web-push/web-push.ts';
 
 /** For all that one push takes, a second try included. */
 const SEND_MS = 10_000;

@@ -1,5 +1,5 @@
-import { type PushConfig, vapidKeyId } from '../config/push.ts';
-import { makeVapidKeys, type VapidKey } from './senders/vapid.ts';
+import { type PushConfig, vapidKeyId } from '../../../config/push.ts';
+import { makeVapidKeys, type VapidKey } from './vapid.ts';
 
 interface VapidParts {
   settings: PushConfig;

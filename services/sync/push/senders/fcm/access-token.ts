@@ -1,10 +1,10 @@
 import { SignJWT } from 'jose';
 import type { Dispatcher } from 'undici';
-import type { SharedTexts } from '../sender.ts';
-import { isTransient } from './outcomes.ts';
-import { post } from './post.ts';
-import { makeProviderToken, type Minted } from './provider-token.ts';
-import { readSigningKey } from './signing-key.ts';
+import type { SharedTexts } from '../../sender.ts';
+import { isTransient } from '../outcomes.ts';
+import { post } from '../post.ts';
+import { makeProviderToken, type Minted } from '../provider-token.ts';
+import { readSigningKey } from '../signing-key.ts';
 
 /** The parts of a Google service account that signing in needs. */
 export interface AccessAccount {

@@ -1,10 +1,10 @@
 import webPush from 'web-push';
-import { checkEndpoint, checkKeys } from '../guard/endpoint.ts';
-import { type GuardedAgentParts, makeGuardedAgent } from '../guard/guarded-agent.ts';
-import type { PushNotice, PushOutcome, PushTarget } from '../sender.ts';
-import { failed, GONE, outcomeOfStatus } from './outcomes.ts';
-import { webPayload } from './payload.ts';
-import { post } from './post.ts';
+import { checkEndpoint, checkKeys } from '../../guard/endpoint.ts';
+import { type GuardedAgentParts, makeGuardedAgent } from '../../guard/guarded-agent.ts';
+import type { PushNotice, PushOutcome, PushTarget } from '../../sender.ts';
+import { failed, GONE, outcomeOfStatus } from '../outcomes.ts';
+import { webPayload } from '../payload.ts';
+import { post } from '../post.ts';
 import { checkSubject, checkVapidKey, type VapidOptions } from './vapid.ts';
 import { makeVapidTokens } from './vapid-tokens.ts';
 

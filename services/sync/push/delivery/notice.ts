@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { PushKind } from '../../../shared/contract/push.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { PushKind } from '../../../../shared/contract/push.ts';
 import type { PushJob } from './jobs.ts';
-import type { PushNotice } from './sender.ts';
-import type { Taken } from './store.ts';
+import type { PushNotice } from '../sender.ts';
+import type { Taken } from '../store.ts';
 
 interface NoticeParts {
   /** A secret of this installation: push services see topics, and must not learn from them who writes to whom. */

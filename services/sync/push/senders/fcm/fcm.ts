@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Agent } from 'undici';
-import type { PushNotice, PushOutcome, PushTarget, SharedTexts } from '../sender.ts';
+import type { PushNotice, PushOutcome, PushTarget, SharedTexts } from '../../sender.ts';
 import { type AccessAccount, makeAccessTokens, TokenRefused } from './access-token.ts';
-import { failed, GONE, outcomeOfStatus, retry } from './outcomes.ts';
-import { payloadOf } from './payload.ts';
-import { post, type ProviderAnswer } from './post.ts';
+import { failed, GONE, outcomeOfStatus, retry } from '../outcomes.ts';
+import { payloadOf } from '../payload.ts';
+import { post, type ProviderAnswer } from '../post.ts';
 
 type FcmTarget = Extract<PushTarget, { kind: 'fcm' }>;
 

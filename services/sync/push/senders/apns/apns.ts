@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { SignJWT } from 'jose';
-import type { PushNotice, PushOutcome, PushTarget, SharedTexts } from '../sender.ts';
+import type { PushNotice, PushOutcome, PushTarget, SharedTexts } from '../../sender.ts';
 import { makeApnsConnection } from './apns-connection.ts';
-import { GONE, outcomeOfStatus, retry } from './outcomes.ts';
-import { payloadOf } from './payload.ts';
-import type { ProviderAnswer } from './post.ts';
-import { makeProviderToken, type ProviderToken } from './provider-token.ts';
-import { readSigningKey } from './signing-key.ts';
+import { GONE, outcomeOfStatus, retry } from '../outcomes.ts';
+import { payloadOf } from '../payload.ts';
+import type { ProviderAnswer } from '../post.ts';
+import { makeProviderToken, type ProviderToken } from '../provider-token.ts';
+import { readSigningKey } from '../signing-key.ts';
 
 type ApnsTarget = Extract<PushTarget, { kind: 'apns' }>;
 

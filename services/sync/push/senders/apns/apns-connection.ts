@@ -7,7 +7,7 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { ProviderAnswer } from './post.ts';
+import type { ProviderAnswer } from '../post.ts';
 
 const CONNECT_MS = 3_000;
 /** A connection that was quiet for so long is tested by a ping before it is used: middle boxes may have dropped it. */
