@@ -120,14 +120,14 @@ export const GUARDS = [
   },
   {
     name: 'an approver who was signed out',
-    file: 'services/sync/signin/grants.ts',
+    file: 'services/sync/signin/approval/grants.ts',
     from: "if (deviceId !== '' && (await isRevoked(account, deviceId))) return null;",
     to: 'void isRevoked;',
     test: ['test/signin/qr.test.ts', 'an approver who was signed out'],
   },
   {
     name: 'an approver without a device who was signed out',
-    file: 'services/sync/signin/grants.ts',
+    file: 'services/sync/signin/approval/grants.ts',
     from: "sessionId === '' || id === sessionId",
     to: "sessionId === '' || id !== ''",
     test: ['test/signin/qr-failures.test.ts', 'an approver without a device who is out by now'],

@@ -4,9 +4,9 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import { type SessionCookie, sessionAnswer } from '../sessions/session-answer.ts';
-import { askPage, outcomePage } from './link-page.ts';
+import { askPage, outcomePage } from './approval/link-page.ts';
 import type { Signin } from './signin.ts';
-import { coarseAddress, describeAgent } from './source.ts';
+import { coarseAddress, describeAgent } from './approval/source.ts';
 
 /** 256 random bits, base64url. */
 const POLL_SECRET = /^[\w-]{43}$/;

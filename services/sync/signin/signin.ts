@@ -6,10 +6,10 @@ import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, NATIVE, newDeviceId } from '../sessions/sessions.ts';
 import { payloadOf } from '../redis/bus/payloads.ts';
-import type { Consume } from './consume.ts';
-import type { Approver, Grants } from './grants.ts';
-import { makePolling } from './polling.ts';
-import type { Polls } from './polls.ts';
+import type { Consume } from './polling/consume.ts';
+import type { Approver, Grants } from './approval/grants.ts';
+import { makePolling } from './polling/polling.ts';
+import type { Polls } from './polling/polls.ts';
 import { digest, known } from './request-secrets.ts';
 import type { LoginStore } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { makeClaims } from '../../../services/sync/signin/claims.ts';
+import { makeClaims } from '../../../services/sync/signin/polling/claims.ts';
 
 function makeScene(streams: string[] = []) {
   const removed: string[] = [];

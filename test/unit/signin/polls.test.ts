@@ -1,4 +1,4 @@
-import { makePolls } from '../../../services/sync/signin/polls.ts';
+import { makePolls } from '../../../services/sync/signin/polling/polls.ts';
 
 const LONG_MS = 25_000;
 const never = new AbortController().signal;

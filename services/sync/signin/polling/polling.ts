@@ -1,9 +1,9 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Issued } from '../sessions/sessions.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Issued } from '../../sessions/sessions.ts';
 import type { Consume } from './consume.ts';
 import type { Polls } from './polls.ts';
-import { digest, known } from './request-secrets.ts';
-import type { LoginStore } from './store.ts';
+import { digest, known } from '../request-secrets.ts';
+import type { LoginStore } from '../store.ts';
 
 export interface PollOptions {
   requestId: string;

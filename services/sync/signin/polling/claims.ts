@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Caller } from '../identity/caller.ts';
-import { makeSeen } from '../identity/seen.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { makeSeen } from '../../identity/seen.ts';
 
 /** Devices that made a request here, and are remembered. A forgotten one costs one more command. */
 const MOST_USED = 10_000;

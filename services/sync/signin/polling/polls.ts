@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
-import { IPV6_SUBNET_BITS } from '../http/limits/address-limit.ts';
+import { IPV6_SUBNET_BITS } from '../../http/limits/address-limit.ts';
 
 /** A poll reads the request again after so long: the cost of a lost wakeup, and of a request that expires. */
 const CHECK_AGAIN_MS = 2_000;

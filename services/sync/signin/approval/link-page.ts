@@ -1,5 +1,5 @@
-import type { LoginRequestView } from '../../../shared/contract/signin.ts';
-import { escapeHtml as text, page } from '../../server/http/page.ts';
+import type { LoginRequestView } from '../../../../shared/contract/signin.ts';
+import { escapeHtml as text, page } from '../../../server/http/page.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   browser: 'a browser',
