@@ -204,14 +204,14 @@ export const GUARDS = [
   },
   {
     name: 'streams of a session whose secret was used twice',
-    file: 'services/sync/sessions/broker-client.ts',
+    file: 'services/sync/sessions/auth-broker/broker-client.ts',
     from: 'if (ended !== null) onEnded(ended);',
     to: 'void onEnded;',
     test: ['test/sessions/rotation.test.ts', 'an old secret that is used after its time ends the streams'],
   },
   {
     name: 'what is left of an old session is no harm to the new one',
-    file: 'services/sync/sessions/rows.ts',
+    file: 'services/sync/sessions/rows/rows.ts',
     from: 'if (row?.sessionId === id) await',
     to: 'if (row !== undefined) await',
     test: ['test/sessions/rotation.test.ts', 'an old secret that is used after its time ends the streams'],

@@ -1,6 +1,6 @@
 import { makeIdentity } from '../identity/modes/choice.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
-import { makeBrokerClient } from '../sessions/broker-client.ts';
+import { makeBrokerClient } from '../sessions/auth-broker/broker-client.ts';
 import { makeSessionsModule } from '../sessions/module.ts';
 import { makeSigninModule } from '../signin/module.ts';
 import { makeLate } from './late.ts';

@@ -6,11 +6,11 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeviceSession, RevokedReason, StartDeviceSession } from '../../../shared/contract/sessions.ts';
 import type { DeviceRow } from '../devices/row.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { BrokerClient } from './broker-client.ts';
-import type { RemoveDevice } from './removal.ts';
-import type { Revocations } from './revocations.ts';
-import type { RowSessions } from './row-sessions.ts';
-import { type DeviceRows, isBrokerFault, type SessionRows } from './rows.ts';
+import type { BrokerClient } from './auth-broker/broker-client.ts';
+import type { RemoveDevice } from './revocation/removal.ts';
+import type { Revocations } from './revocation/revocations.ts';
+import type { RowSessions } from './rows/row-sessions.ts';
+import { type DeviceRows, isBrokerFault, type SessionRows } from './rows/rows.ts';
 
 /** Native devices, which have full scope only. */
 export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];

@@ -4,7 +4,7 @@ import { signinRoutes } from '../../../shared/contract/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
-import type { BrokerClient } from '../sessions/broker-client.ts';
+import type { BrokerClient } from '../sessions/auth-broker/broker-client.ts';
 import type { SessionsModule } from '../sessions/module.ts';
 import { makeClaims } from './polling/claims.ts';
 import { makeConsume } from './polling/consume.ts';

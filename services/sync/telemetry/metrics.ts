@@ -13,7 +13,7 @@ import { BUS_METRICS } from '../redis/bus/metrics.ts';
 import { STORE_METRICS } from '../redis/metrics.ts';
 import { RELAY_METRICS } from '../relay/metrics.ts';
 import { REPLICA_METRICS } from '../replicas/metrics.ts';
-import { BROKER_METRICS } from '../sessions/metrics.ts';
+import { BROKER_METRICS } from '../sessions/auth-broker/metrics.ts';
 import { SIGNIN_METRICS } from '../signin/metrics.ts';
 import { STREAM_METRICS } from '../streams/metrics.ts';
 import { LIFECYCLE_METRICS } from './lifecycle-metrics.ts';

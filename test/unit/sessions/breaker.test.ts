@@ -1,4 +1,4 @@
-import { makeBreaker } from '../../../services/sync/sessions/breaker.ts';
+import { makeBreaker } from '../../../services/sync/sessions/auth-broker/breaker.ts';
 
 let nowMs = 0;
 let states: boolean[] = [];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EndedSession, IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
-import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sessions/broker-client.ts';
+import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sessions/auth-broker/broker-client.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { mintOf } from '../../broker/service.ts';
 

@@ -1,4 +1,4 @@
-import { Revocations } from '../../../services/sync/sessions/revocations.ts';
+import { Revocations } from '../../../services/sync/sessions/revocation/revocations.ts';
 import type { SessionStore, Tombstone } from '../../../services/sync/sessions/store.ts';
 
 /* Which devices were signed out, as one replica knows it, beside a store that may forget. */

@@ -1,7 +1,7 @@
 import type { BrokerSession, Persist } from '../../../../shared/contract/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { BrokerClient } from '../../sessions/broker-client.ts';
-import { isBrokerFault } from '../../sessions/rows.ts';
+import type { BrokerClient } from '../../sessions/auth-broker/broker-client.ts';
+import { isBrokerFault } from '../../sessions/rows/rows.ts';
 
 /** At most so long after its end was chosen, a mint takes effect (CONTRACT.md, "The auth broker"), with the row before it. */
 const MINT_MARGIN_MS = 4_000;

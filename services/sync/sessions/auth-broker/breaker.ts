@@ -1,4 +1,4 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 
 /** After so many failures in a row it opens. */
 const FAILURES = 5;

@@ -1,7 +1,7 @@
-import type { IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { Revocations } from './revocations.ts';
+import type { IssuedSession, MintSession } from '../../../../shared/contract/broker.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Revocations } from '../revocation/revocations.ts';
 import type { DeviceRows } from './rows.ts';
 
 interface RowSessionsParts {

@@ -1,9 +1,9 @@
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
-import type { DeviceRow } from '../devices/row.ts';
-import type { BrokerClient } from './broker-client.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { DeviceRow } from '../../devices/row.ts';
+import type { BrokerClient } from '../auth-broker/broker-client.ts';
 import type { Revocations } from './revocations.ts';
-import type { SessionStore } from './store.ts';
+import type { SessionStore } from '../store.ts';
 
 /** Long enough for the request to do it itself. The sweep of due things comes only if it did not. */
 const REQUEST_MS = 15_000;

@@ -1,12 +1,12 @@
-import type { BrokerSession, EndedSession } from '../../../shared/contract/broker.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
-import { parseDeviceName } from '../../../shared/contract/fields.ts';
-import { type DeviceRow, formatRow, type NewDevice } from '../devices/row.ts';
-import type { BrokerClient } from './broker-client.ts';
-import type { RemoveDevice } from './removal.ts';
+import type { BrokerSession, EndedSession } from '../../../../shared/contract/broker.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { DeviceRef, DeviceType } from '../../../../shared/contract/fields.ts';
+import { parseDeviceName } from '../../../../shared/contract/fields.ts';
+import { type DeviceRow, formatRow, type NewDevice } from '../../devices/row.ts';
+import type { BrokerClient } from '../auth-broker/broker-client.ts';
+import type { RemoveDevice } from '../revocation/removal.ts';
 import { makeRowRestoring } from './row-restoring.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations } from '../revocation/revocations.ts';
 
 /** A row without a session id that a listing lacks is removed only when it is older than this. */
 const YOUNG_MS = 60_000;

@@ -1,11 +1,11 @@
-import type { BrokerSession } from '../../../shared/contract/broker.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
-import type { DeviceRow, NewDevice } from '../devices/row.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { BrokerClient } from './broker-client.ts';
-import type { RemoveDevice } from './removal.ts';
-import type { Revocations } from './revocations.ts';
+import type { BrokerSession } from '../../../../shared/contract/broker.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { DeviceRef, DeviceType } from '../../../../shared/contract/fields.ts';
+import type { DeviceRow, NewDevice } from '../../devices/row.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { BrokerClient } from '../auth-broker/broker-client.ts';
+import type { RemoveDevice } from '../revocation/removal.ts';
+import type { Revocations } from '../revocation/revocations.ts';
 
 /** For so long the broker is not asked again about a device that has no session there. */
 const ASK_AGAIN_MS = 10_000;

@@ -7,9 +7,9 @@ import {
   type MintSession,
   type RevokeSession,
   VerifiedIdentity,
-} from '../../../shared/contract/broker.ts';
-import { BatonError, type ErrorCode, isErrorCode } from '../../../shared/contract/errors.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+} from '../../../../shared/contract/broker.ts';
+import { BatonError, type ErrorCode, isErrorCode } from '../../../../shared/contract/errors.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { makeBreaker } from './breaker.ts';
 import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
 

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 
 /** CONTRACT.md, "The auth broker". */
 const CONNECT_MS = 500;

@@ -1,7 +1,7 @@
-import { REVOKED_REASONS, type RevokedReason } from '../../../shared/contract/sessions.ts';
-import { payloadOf } from '../redis/bus/payloads.ts';
-import { TOMBSTONE_MS } from './scripts.ts';
-import type { SessionStore, Tombstone } from './store.ts';
+import { REVOKED_REASONS, type RevokedReason } from '../../../../shared/contract/sessions.ts';
+import { payloadOf } from '../../redis/bus/payloads.ts';
+import { TOMBSTONE_MS } from '../scripts.ts';
+import type { SessionStore, Tombstone } from '../store.ts';
 
 /** A changed list is read from so long before the newest known tombstone, because clocks differ after a failover. */
 const OVERLAP_MS = 600_000;
