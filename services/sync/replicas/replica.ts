@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus } from '../redis/bus/bus.ts';
 import type { Keys } from '../redis/keys.ts';
-import { FailureDetector } from './failure-detector.ts';
+import { FailureDetector } from './failure-detection/failure-detector.ts';
 import { BEAT_MS, type LeaseStore } from './lease-store.ts';
-import { StoreClock } from './store-clock.ts';
-import { SubscriberCheck } from './subscriber-check.ts';
+import { StoreClock } from './failure-detection/store-clock.ts';
+import { SubscriberCheck } from './failure-detection/subscriber-check.ts';
 
 /** A start that failed is tried again after this. */
 const START_AGAIN_MS = 500;

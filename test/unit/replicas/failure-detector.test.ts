@@ -1,4 +1,4 @@
-import { FailureDetector } from '../../../services/sync/replicas/failure-detector.ts';
+import { FailureDetector } from '../../../services/sync/replicas/failure-detection/failure-detector.ts';
 
 /** A detector of the replica `me` that reads a table with `other` every 2 s; `other` beats while it is alive. */
 function setUp() {

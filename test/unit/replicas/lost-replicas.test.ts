@@ -1,4 +1,4 @@
-import { LostReplicas } from '../../../services/sync/replicas/lost-replicas.ts';
+import { LostReplicas } from '../../../services/sync/replicas/failure-detection/lost-replicas.ts';
 
 const { jest } = import.meta;
 

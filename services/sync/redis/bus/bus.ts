@@ -80,7 +80,7 @@ const topOnly = (account: string, id: string): BusEvent => ({
  * The receiving end: one channel per replica. The Redis client resubscribes by itself, but a subscriber can also hang
  * without an error (a half-open connection, a swallowed resubscription), so this replica publishes a numbered nonce to
  * its own channel with every beat. A number left out says that announcements may have been too; a bus that hears
- * nothing for long is rebuilt (replicas/subscriber-check.ts says when); and after a change of topology only a nonce proves that the subscription
+ * nothing for long is rebuilt (`subscriber-check.ts` says when); and after a change of topology only a nonce proves that the subscription
  * followed, so what was missed until then is asked for again.
  */
 export class Bus {

@@ -1,4 +1,4 @@
-import { BEAT_MS, type LeaseTable, READ_GAP_MS } from './lease-store.ts';
+import { BEAT_MS, type LeaseTable, READ_GAP_MS } from '../lease-store.ts';
 import { LostReplicas } from './lost-replicas.ts';
 
 /** A counter unchanged for three beats; a little less, because a timer may fire a moment early. */

@@ -1,4 +1,4 @@
-import { READ_GAP_MS } from './lease-store.ts';
+import { READ_GAP_MS } from '../lease-store.ts';
 
 /** Within this time after an outage every open stream has been attached again: two sweeps. */
 const RENEWED_WITHIN_MS = 120_000;
