@@ -29,12 +29,12 @@ import { makeReturnTo } from './login/return-to.ts';
 import { makeDevLogin, makeProviderLogin } from './login/routes.ts';
 import { makeKeys } from './redis/keys.ts';
 import { makeScriptLoader } from '../server/redis/scripts/scripts.ts';
-import { cookieForm } from './sessions/cookie.ts';
+import { cookieForm } from './sessions/credentials/cookie.ts';
 import { makeSessionList } from './sessions/list.ts';
 import { makeSessionHandlers } from './sessions/routes.ts';
 import { makeSessions } from './sessions/sessions.ts';
 import { makeSessionStore } from './sessions/store.ts';
-import { makeTokens } from './sessions/tokens.ts';
+import { makeTokens } from './sessions/credentials/tokens.ts';
 
 /** Requests that are running when the process is asked to stop may take this long. */
 const FINISH_MS = 5_000;

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { bearerOf } from '../http/service-auth.ts';
-import { cookiesNamed } from '../sessions/cookie.ts';
+import { cookiesNamed } from '../sessions/credentials/cookie.ts';
 import type { SessionRecord } from '../sessions/record.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { Tokens } from '../sessions/tokens.ts';
+import type { Tokens } from '../sessions/credentials/tokens.ts';
 
 interface ForwardAuthParts {
   /** Whose sessions the edge lets in: what another app at this broker minted is nobody's here. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import type { DerivationKey } from '../sessions/credential.ts';
+import type { DerivationKey } from '../sessions/credentials/credential.ts';
 import { seal, unseal } from './sealing.ts';
 
 /** Of all tokens that the broker signs. */

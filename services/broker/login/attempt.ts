@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { Keyring, OwnKey } from '../keyring/keyring.ts';
-import { cookieForm, cookiesNamed, setCookie } from '../sessions/cookie.ts';
+import { cookieForm, cookiesNamed, setCookie } from '../sessions/credentials/cookie.ts';
 
 /** How long somebody may take at the provider. */
 const ATTEMPT_SECONDS = 600;

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { cookieForm, setCookie } from '../sessions/cookie.ts';
+import { cookieForm, setCookie } from '../sessions/credentials/cookie.ts';
 import type { LoggedIn, Sessions } from '../sessions/sessions.ts';
 import type { Attempts } from './attempt.ts';
 import { devLoginPage, loginFailedPage } from './pages.ts';

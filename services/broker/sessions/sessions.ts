@@ -16,10 +16,10 @@ import {
   nextSecrets,
   parseCredential,
   randomSecret,
-} from './credential.ts';
+} from './credentials/credential.ts';
 import type { SessionRecord } from './record.ts';
 import type { SessionStore } from './store.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './credentials/tokens.ts';
 
 /** So many rotations after its own a tab still gets the one present secret; after more, one of its own. */
 const FOLLOWED_ROTATIONS = 8;

@@ -4,7 +4,7 @@ import type { Redis } from '../../server/redis/connections.ts';
 import { storeFault } from '../../server/redis/faults.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
-import { newSessionId } from './credential.ts';
+import { newSessionId } from './credentials/credential.ts';
 import { LISTED_FIELDS, listedOf, recordOf, type SessionRecord } from './record.ts';
 import { sessionMint, sessionOpen, sessionPage, sessionRevoke, sessionRotate, sessionUse } from './scripts.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { accountTag } from '../redis/keys.ts';
+import { accountTag } from '../../redis/keys.ts';
 
 /*
  * A credential is `v1.<session id>.<secret>`, the value of the session cookie. Secrets are 256 bits, base64url; the
