@@ -4,9 +4,9 @@ import { loadConfig } from '../../services/broker/config/config.ts';
 import { ConfigError } from '../../services/server/config/config-error.ts';
 import { randomPrefix } from '../support/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';
-import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from './brokers.ts';
-import { makeBrowser } from './browser.ts';
-import { type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from './support/brokers.ts';
+import { makeBrowser } from './support/browser.ts';
+import { type Service, serviceOf } from './support/service.ts';
 
 /* Two apps at one broker: what one has minted is nothing to the other, nor to the edge of the other. */
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../services/broker/config/config.ts';
 import { ConfigError } from '../../services/server/config/config-error.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { spawnBroker, stopBrokers } from './brokers.ts';
+import { spawnBroker, stopBrokers } from './support/brokers.ts';
 
 type Env = Record<string, string>;
 

@@ -1,7 +1,7 @@
 import { expectProblem, request } from '../support/wire.ts';
-import { type BrokerProcess, startBroker, stopBrokers } from './brokers.ts';
-import { locationOf, makeBrowser } from './browser.ts';
-import { type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, startBroker, stopBrokers } from './support/brokers.ts';
+import { locationOf, makeBrowser } from './support/browser.ts';
+import { type Service, serviceOf } from './support/service.ts';
 
 const PUBLIC = 'http://localhost:8090';
 const RETURN = 'http://localhost:8080';

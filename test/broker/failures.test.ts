@@ -8,8 +8,8 @@ import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { expectProblem, request } from '../support/wire.ts';
-import { type BrokerProcess, eventually, spawnBroker, startBroker, stopBrokers } from './brokers.ts';
-import { mintOf, serviceOf } from './service.ts';
+import { type BrokerProcess, eventually, spawnBroker, startBroker, stopBrokers } from './support/brokers.ts';
+import { mintOf, serviceOf } from './support/service.ts';
 
 afterAll(stopBrokers);
 

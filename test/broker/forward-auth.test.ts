@@ -2,9 +2,9 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import type { IssuedSession } from '../../shared/contract/broker.ts';
 import { randomPrefix } from '../support/redis.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
-import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { makeBrowser } from './browser.ts';
-import { mintOf, type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
+import { makeBrowser } from './support/browser.ts';
+import { mintOf, type Service, serviceOf } from './support/service.ts';
 
 const keyPrefix = randomPrefix();
 const PUBLIC = { BROKER_PUBLIC_URL: 'http://localhost:8090' };

@@ -3,8 +3,8 @@ import type { JWK } from 'jose';
 import { decodeProtectedHeader } from 'jose';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { request } from '../support/wire.ts';
-import { type BrokerProcess, eventually, startBroker, stopBrokers } from './brokers.ts';
-import { type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, eventually, startBroker, stopBrokers } from './support/brokers.ts';
+import { type Service, serviceOf } from './support/service.ts';
 
 /** One name for all brokers of a store, as behind one edge: it is the issuer of their tokens. */
 const PUBLIC = { BROKER_PUBLIC_URL: 'http://localhost:8090' };

@@ -3,9 +3,9 @@ import { decodeProtectedHeader } from 'jose';
 import { Redis } from 'ioredis';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { request } from '../support/wire.ts';
-import { eventually, startBroker, stopBrokers } from './brokers.ts';
-import { makeBrowser } from './browser.ts';
-import { serviceOf } from './service.ts';
+import { eventually, startBroker, stopBrokers } from './support/brokers.ts';
+import { makeBrowser } from './support/browser.ts';
+import { serviceOf } from './support/service.ts';
 
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
 const PASSWORD = 'only-for-this-test';

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { IssuedSession, type IssuedSession as Issued } from '../../shared/contract/broker.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
-import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
+import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './support/service.ts';
 
 let broker: BrokerProcess;
 let service: Service;

@@ -2,9 +2,9 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { sharedRedisUrl, randomPrefix } from '../support/redis.ts';
-import { type BrokerProcess, spawnBroker, stopBrokers } from './brokers.ts';
-import { type Browser, locationOf, makeBrowser } from './browser.ts';
-import { type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, spawnBroker, stopBrokers } from './support/brokers.ts';
+import { type Browser, locationOf, makeBrowser } from './support/browser.ts';
+import { type Service, serviceOf } from './support/service.ts';
 
 const RETURN = 'http://localhost:8080';
 

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { BrokerSessions } from '../../shared/contract/broker.ts';
 import { expectProblem, request } from '../support/wire.ts';
-import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { locationOf, makeBrowser } from './browser.ts';
-import { expectEnded, newSubject, type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
+import { locationOf, makeBrowser } from './support/browser.ts';
+import { expectEnded, newSubject, type Service, serviceOf } from './support/service.ts';
 
 let broker: BrokerProcess;
 let service: Service;

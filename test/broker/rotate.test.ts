@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IssuedSession } from '../../shared/contract/broker.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
-import { type BrokerProcess, eventually, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, eventually, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
+import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './support/service.ts';
 
 /** The grace of the contract is a minute; here it is over while somebody waits. */
 const SHORT_GRACE_SECONDS = 4;

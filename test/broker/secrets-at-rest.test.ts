@@ -4,9 +4,9 @@ import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-prov
 import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { keysHolding } from '../support/stored.ts';
 import { request } from '../support/wire.ts';
-import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from './brokers.ts';
-import { locationOf, makeBrowser } from './browser.ts';
-import { serviceOf } from './service.ts';
+import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from './support/brokers.ts';
+import { locationOf, makeBrowser } from './support/browser.ts';
+import { serviceOf } from './support/service.ts';
 
 const keyPrefix = randomPrefix();
 const SECRET = 'the-secret-of-the-broker-that-seals-its-keys';

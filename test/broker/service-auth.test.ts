@@ -1,6 +1,6 @@
 import { expectProblem, request } from '../support/wire.ts';
-import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from './brokers.ts';
-import { mintOf, serviceOf } from './service.ts';
+import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from './support/brokers.ts';
+import { mintOf, serviceOf } from './support/service.ts';
 
 const SECOND = 'second-token-of-the-service-while-it-changes';
 

@@ -5,8 +5,8 @@ import { type IssuedSession, VerifiedIdentity } from '../../shared/contract/brok
 import { startOwnRedis } from '../support/own-redis.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';
-import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './brokers.ts';
-import { newSubject, type Service, serviceOf } from './service.ts';
+import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
+import { newSubject, type Service, serviceOf } from './support/service.ts';
 
 const keyPrefix = randomPrefix();
 let broker: BrokerProcess;

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium, withChromium } from '../browser/chromium.ts';
-import { MIB } from '../relay/relayed.ts';
+import { MIB } from '../relay/support/relayed.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type Installed, installClient } from './installed.ts';

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchChromium, withChromium } from '../browser/chromium.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { MIB } from '../relay/relayed.ts';
+import { MIB } from '../relay/support/relayed.ts';
 import { type Installed, installClient } from './installed.ts';
 import { openBundledPage } from './opened.ts';
 

@@ -5,7 +5,7 @@ import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../share
 import { makeBatonClient } from '../../shared/client/baton-client.ts';
 import { fileSource, folderSink, folderSources, sha256 } from '../../shared/client/node.ts';
 import { blobSource, streamSource } from '../../shared/client/sources.ts';
-import { makeFolder, MIB, writeFile } from '../relay/relayed.ts';
+import { makeFolder, MIB, writeFile } from '../relay/support/relayed.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 

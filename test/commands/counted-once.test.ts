@@ -4,8 +4,8 @@ import { keysUnder } from '../support/redis.ts';
 import { counted } from '../support/scraped.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { endTimeOf } from '../transfers/expiry.ts';
-import { append, head, read, until } from '../relay/asking.ts';
-import { relayFiles, someBytes } from '../relay/relayed.ts';
+import { append, head, read, until } from '../relay/support/asking.ts';
+import { relayFiles, someBytes } from '../relay/support/relayed.ts';
 
 /* What an operator reads as a number of operations: whoever repeats one, on whatever replica, does not make two of it. */
 

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
-import { newSubject, serviceOf } from '../broker/service.ts';
+import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
+import { newSubject, serviceOf } from '../broker/support/service.ts';
 import { makeDevice } from '../support/device.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';

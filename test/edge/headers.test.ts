@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'node:http';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { type BrokerProcess, startBroker, stopBrokers } from '../broker/brokers.ts';
-import { mintOf, type Service, serviceOf } from '../broker/service.ts';
+import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
+import { mintOf, type Service, serviceOf } from '../broker/support/service.ts';
 import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
 import { skipUnless } from '../support/skips.ts';
 import { expectProblem, request, type WireRequest } from '../support/wire.ts';

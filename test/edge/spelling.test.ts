@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type BrokerProcess, startBroker, stopBrokers } from '../broker/brokers.ts';
-import { mintOf, serviceOf } from '../broker/service.ts';
+import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
+import { mintOf, serviceOf } from '../broker/support/service.ts';
 import { skipUnless } from '../support/skips.ts';
 import { request } from '../support/wire.ts';
 import { type Edge, type EdgeKind, isInstalled, startEdge, stopEdges } from './edges.ts';

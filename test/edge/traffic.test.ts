@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as open, type ServerResponse } from 'node:http';
-import { serviceOf } from '../broker/service.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { isPublic, refusesStrangers, routesWhere, sampleRequest } from '../support/samples.ts';
 import { skipUnless } from '../support/skips.ts';

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Redis } from 'ioredis';
-import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
-import { sha256 } from '../relay/curl.ts';
-import { append, read, until } from '../relay/asking.ts';
-import { makeFolder, MIB, relayFiles, someBytes, writeFile } from '../relay/relayed.ts';
-import { keepReceiving, keepSending } from '../relay/resuming.ts';
+import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
+import { sha256 } from '../relay/support/curl.ts';
+import { append, read, until } from '../relay/support/asking.ts';
+import { makeFolder, MIB, relayFiles, someBytes, writeFile } from '../relay/support/relayed.ts';
+import { keepReceiving, keepSending } from '../relay/support/resuming.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { makeTestCertificate } from '../support/fake-push/certificate.ts';

@@ -3,9 +3,9 @@ import { randomPrefix } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
 import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { sha256 } from '../relay/curl.ts';
-import { makeFolder, MIB, relayFiles, writeFile } from '../relay/relayed.ts';
-import { keepReceiving, keepSending, sizeOf } from '../relay/resuming.ts';
+import { sha256 } from '../relay/support/curl.ts';
+import { makeFolder, MIB, relayFiles, writeFile } from '../relay/support/relayed.ts';
+import { keepReceiving, keepSending, sizeOf } from '../relay/support/resuming.ts';
 
 /** Far more than the socket buffers between the two ends hold (about 17 MiB), so that the sender is never done early. */
 const SIZE = 80 * MIB;

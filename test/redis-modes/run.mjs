@@ -22,7 +22,7 @@ const SUITES = {
     'test/push/(subscriptions|surviving|waking)',
     'test/delivery/(main-job|leaving|resume|storm|endings|lost-tail|black-hole)',
     'test/relay/(rules|both-ways|replaced|slow|timers)',
-    'test/wire/(both-sides|permissions|rate-limits)',
+    'test/wire/(both-sides|identity/permissions|limits/rate-limits)',
   ],
   // A server like the one of `npm test`, found in another way: the main path of each module, and every link there is.
   sentinel: [
@@ -33,7 +33,7 @@ const SUITES = {
     'test/push/(subscriptions|surviving|waking)',
     'test/delivery/(main-job|resume|lost-tail|black-hole)',
     'test/relay/(rules|both-ways)',
-    'test/wire/(both-sides|permissions|rate-limits)',
+    'test/wire/(both-sides|identity/permissions|limits/rate-limits)',
   ],
 };
 

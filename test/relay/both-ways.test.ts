@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { startReplica } from '../support/replicas.ts';
 import { sharedRedisUrl } from '../support/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { active, append, openUpload, read, until, untilSent } from './asking.ts';
-import { curlDown, curlUp, sha256 } from './curl.ts';
-import { makeFolder, MIB, relayFiles, someBytes, writeFile } from './relayed.ts';
+import { active, append, openUpload, read, until, untilSent } from './support/asking.ts';
+import { curlDown, curlUp, sha256 } from './support/curl.ts';
+import { makeFolder, MIB, relayFiles, someBytes, writeFile } from './support/relayed.ts';
 
 let site: Site;
 const folder = makeFolder();

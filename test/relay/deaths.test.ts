@@ -3,9 +3,9 @@ import { makeRandom } from '../chaos/random.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { randomPrefix } from '../support/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { sha256 } from './curl.ts';
-import { makeFolder, MIB, relayFiles, writeFile } from './relayed.ts';
-import { keepReceiving, keepSending, type Side, sizeOf } from './resuming.ts';
+import { sha256 } from './support/curl.ts';
+import { makeFolder, MIB, relayFiles, writeFile } from './support/relayed.ts';
+import { keepReceiving, keepSending, type Side, sizeOf } from './support/resuming.ts';
 
 /*
  * Whatever dies in the middle of a transfer, the file arrives whole. The seed decides what dies and when;

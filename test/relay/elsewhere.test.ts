@@ -1,6 +1,6 @@
 import { type Site, startSite } from '../support/site.ts';
-import { acknowledge, append, head, offsetOf, read } from './asking.ts';
-import { relayFiles, someBytes } from './relayed.ts';
+import { acknowledge, append, head, offsetOf, read } from './support/asking.ts';
+import { relayFiles, someBytes } from './support/relayed.ts';
 
 /* What the receiver has of a file without the relay: it came from device to device, or in a transfer before. */
 

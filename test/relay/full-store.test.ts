@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
 import type { Site } from '../support/site.ts';
 import { expectProblem } from '../support/wire.ts';
-import { acknowledge, append, read, until } from './asking.ts';
-import { sha256 } from './curl.ts';
-import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
-import { makeFolder, MIB, relayFiles, someBytes, writeFile } from './relayed.ts';
-import { keepReceiving, keepSending } from './resuming.ts';
+import { acknowledge, append, read, until } from './support/asking.ts';
+import { sha256 } from './support/curl.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
+import { makeFolder, MIB, relayFiles, someBytes, writeFile } from './support/relayed.ts';
+import { keepReceiving, keepSending } from './support/resuming.ts';
 
 /* The relay's own Redis is at its limit. */
 

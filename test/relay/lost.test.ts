@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
 import type { Site } from '../support/site.ts';
 import { endTimeOf } from '../transfers/expiry.ts';
-import { acknowledge, active, append, head, offsetOf, openUpload, pathOf, read, until } from './asking.ts';
-import { curlDown, sha256 } from './curl.ts';
-import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
-import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
-import { keepSending, sizeOf } from './resuming.ts';
+import { acknowledge, active, append, head, offsetOf, openUpload, pathOf, read, until } from './support/asking.ts';
+import { curlDown, sha256 } from './support/curl.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
+import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
+import { keepSending, sizeOf } from './support/resuming.ts';
 
 /* What outlives the relay's own store: it forgets everything here, when a test says so. */
 

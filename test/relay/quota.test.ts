@@ -1,9 +1,9 @@
 import { makeKeys } from '../../services/sync/redis/keys.ts';
 import type { Site } from '../support/site.ts';
 import { expectProblem } from '../support/wire.ts';
-import { append, head, openUpload, read, until, untilSent } from './asking.ts';
-import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
-import { MIB, type Relayed, relayFiles, someBytes } from './relayed.ts';
+import { append, head, openUpload, read, until, untilSent } from './support/asking.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
+import { MIB, type Relayed, relayFiles, someBytes } from './support/relayed.ts';
 
 /* Eight files of an account hold bytes in the relay at a time, and new ones only while its store has memory. */
 

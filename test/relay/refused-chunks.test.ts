@@ -7,7 +7,7 @@ import { makeRelayStore, type RelayStore } from '../../services/sync/relay/store
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectTo, randomPrefix } from '../support/redis.ts';
-import { until } from './asking.ts';
+import { until } from './support/asking.ts';
 
 /* What the relay's store itself promises of a chunk, one step at a time. */
 

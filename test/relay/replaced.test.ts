@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem } from '../support/wire.ts';
-import { acknowledge, active, append, openUpload, pathOf, read, until, untilSent } from './asking.ts';
-import { curlDown, curlUp, sha256 } from './curl.ts';
-import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
-import { sizeOf } from './resuming.ts';
+import { acknowledge, active, append, openUpload, pathOf, read, until, untilSent } from './support/asking.ts';
+import { curlDown, curlUp, sha256 } from './support/curl.ts';
+import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
+import { sizeOf } from './support/resuming.ts';
 
 /* The stall time is a minute here: what ends sooner was ended by the request that replaced it. */
 

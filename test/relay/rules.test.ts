@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
-import { acknowledge, append, head, offsetOf, openUpload, pathOf, read, untilSent } from './asking.ts';
-import { curlDown, curlUp, sha256 } from './curl.ts';
-import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './relayed.ts';
+import { acknowledge, append, head, offsetOf, openUpload, pathOf, read, untilSent } from './support/asking.ts';
+import { curlDown, curlUp, sha256 } from './support/curl.ts';
+import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
 
 /** What ends a request that waits in vain: long enough for a test to do something meanwhile. */
 const STALL_SECONDS = 8;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Site, startSite } from '../support/site.ts';
-import { buffered, until } from './asking.ts';
-import { curlDown, curlUp, sha256 } from './curl.ts';
-import { makeFolder, MIB, relayFiles, writeFile } from './relayed.ts';
+import { buffered, until } from './support/asking.ts';
+import { curlDown, curlUp, sha256 } from './support/curl.ts';
+import { makeFolder, MIB, relayFiles, writeFile } from './support/relayed.ts';
 
 let site: Site;
 const folder = makeFolder();

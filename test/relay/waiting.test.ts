@@ -1,9 +1,9 @@
 import { makeKeys } from '../../services/sync/redis/keys.ts';
 import { LIMITS, RELAY_ACCOUNT_BYTES } from '../../shared/contract/limits.ts';
 import type { Site } from '../support/site.ts';
-import { acknowledge, active, append, head, openUpload, read, until } from './asking.ts';
-import { type SiteWithRelayStore, startSiteWithRelayStore } from './own-store.ts';
-import { type Relayed, relayFiles, someBytes } from './relayed.ts';
+import { acknowledge, active, append, head, openUpload, read, until } from './support/asking.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
+import { type Relayed, relayFiles, someBytes } from './support/relayed.ts';
 
 /* What requests cost that wait for the other side, and that nothing is made for those who only ask. */
 

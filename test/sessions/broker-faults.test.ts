@@ -1,6 +1,6 @@
 import type { IssuedSession } from '../../shared/contract/broker.ts';
-import { eventually } from '../broker/brokers.ts';
-import { serviceOf } from '../broker/service.ts';
+import { eventually } from '../broker/support/brokers.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
 import { randomUser } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';

@@ -1,5 +1,5 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { serviceOf } from '../broker/service.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem } from '../support/wire.ts';
 

@@ -1,5 +1,5 @@
-import { eventually } from '../broker/brokers.ts';
-import { serviceOf } from '../broker/service.ts';
+import { eventually } from '../broker/support/brokers.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import { startReplica } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in.ts';

@@ -1,6 +1,6 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { eventually } from '../broker/brokers.ts';
-import { serviceOf } from '../broker/service.ts';
+import { eventually } from '../broker/support/brokers.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';

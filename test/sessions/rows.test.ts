@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { serviceOf } from '../broker/service.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';

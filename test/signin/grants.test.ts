@@ -1,5 +1,5 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { serviceOf } from '../broker/service.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';

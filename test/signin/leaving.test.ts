@@ -1,5 +1,5 @@
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { eventually } from '../broker/brokers.ts';
+import { eventually } from '../broker/support/brokers.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in.ts';

@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { IssuedSession } from '../../shared/contract/broker.ts';
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { eventually } from '../broker/brokers.ts';
-import { serviceOf } from '../broker/service.ts';
+import { eventually } from '../broker/support/brokers.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';

@@ -1,6 +1,6 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { eventually } from '../broker/brokers.ts';
-import { serviceOf } from '../broker/service.ts';
+import { eventually } from '../broker/support/brokers.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis.ts';
 import { until } from '../support/redis-processes.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';

@@ -1,6 +1,6 @@
 import { freePort } from '../../deploy/local/redis.mjs';
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
+import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
 import { randomUser } from './device.ts';
 import { randomPrefix, sharedRedisUrl } from './redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from './replicas.ts';

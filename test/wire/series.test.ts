@@ -1,5 +1,5 @@
-import { append, read, until } from '../relay/asking.ts';
-import { relayFiles, someBytes } from '../relay/relayed.ts';
+import { append, read, until } from '../relay/support/asking.ts';
+import { relayFiles, someBytes } from '../relay/support/relayed.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { ROUTE_NAMES, routeOf, sampleRequest, senderOf } from '../support/samples.ts';
 import { scrape } from '../support/scraped.ts';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Loss } from '../history.ts';
 import type { Mode } from '../options.ts';
-import type { Proxy } from '../proxy.ts';
+import type { Proxy } from '../faults/proxy.ts';
 
 /** How one replica reaches the store. */
 export interface Door {

@@ -1,4 +1,4 @@
-import { type Proxy, startProxy } from '../proxy.ts';
+import { type Proxy, startProxy } from '../faults/proxy.ts';
 
 /**
  * Where servers name each other: CLUSTER SLOTS, MOVED and ASK, SENTINEL get-master-addr-by-name, SENTINEL sentinels and

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { kindsOf, makeFaults, strictKinds } from '../../chaos/faults.ts';
+import { kindsOf, makeFaults, strictKinds } from '../../chaos/faults/faults.ts';
 import type { Fleet, Member } from '../../chaos/fleet.ts';
-import type { Proxy } from '../../chaos/proxy.ts';
+import type { Proxy } from '../../chaos/faults/proxy.ts';
 import { Repairs } from '../../chaos/repairs.ts';
 import type { ChaosStore, StoreDamage } from '../../chaos/stores/store.ts';
 import type { Takeovers } from '../../chaos/stores/takeovers.ts';

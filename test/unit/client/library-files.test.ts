@@ -17,7 +17,7 @@ import type { Me } from '../../../shared/contract/identity.ts';
 import type { MessageAccepted } from '../../../shared/contract/messages.ts';
 import type { LoginRequestView } from '../../../shared/contract/signin.ts';
 import type { Transfer } from '../../../shared/contract/transfers.ts';
-import { makeFolder } from '../../relay/relayed.ts';
+import { makeFolder } from '../../relay/support/relayed.ts';
 import { makeManualClock } from './manual-clock.ts';
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;

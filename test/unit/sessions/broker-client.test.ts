@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { EndedSession, IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
 import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sessions/auth-broker/broker-client.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
-import { mintOf } from '../../broker/service.ts';
+import { mintOf } from '../../broker/support/service.ts';
 
 /* The service's side of the auth broker (CONTRACT.md), against a broker that does whatever the test says. */
 

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeParties, type Parties } from '../transfers/parties.ts';
-import type { ReplicaProcess } from '../support/replicas.ts';
+import { makeParties, type Parties } from '../../transfers/parties.ts';
+import type { ReplicaProcess } from '../../support/replicas.ts';
 
 export const MIB = 1024 * 1024;
 

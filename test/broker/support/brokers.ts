@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../deploy/local/redis.mjs';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/services/broker/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/services/broker/main.js', import.meta.url));
 /** As of replicas. */
 const READY_WITHIN_MS = 75_000;
 

@@ -1,12 +1,12 @@
-import { freePort } from '../../deploy/local/redis.mjs';
-import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
-import { newSubject, serviceOf } from '../broker/service.ts';
-import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
-import { makeDevice } from '../support/device.ts';
-import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { expectProblem, request } from '../support/wire.ts';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
+import { newSubject, serviceOf } from '../../broker/support/service.ts';
+import { type BrokerDoor, startBrokerDoor } from '../../support/broker-door.ts';
+import { makeDevice } from '../../support/device.ts';
+import { closeRawStreams, openRawStream } from '../../support/raw-stream.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
+import { expectProblem, request } from '../../support/wire.ts';
 
 /* Identity mode `broker`: what a stranger with invented session cookies costs everybody else. At a twentieth: 30 refusals a
    minute of each client address. */

@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { ErrorCode } from '../../shared/contract/errors.ts';
-import type { RouteName } from '../../shared/contract/routes.ts';
-import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
-import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+import type { ErrorCode } from '../../../shared/contract/errors.ts';
+import type { RouteName } from '../../../shared/contract/routes.ts';
+import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts';
+import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../../support/samples.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { picture } from '../../support/stored.ts';
+import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
 /* Who may do what: one line for every route, as CONTRACT.md, "Identity", has it. A new route has none and fails here. */
 

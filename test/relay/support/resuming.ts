@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import type { TestDevice } from '../support/device.ts';
+import type { TestDevice } from '../../support/device.ts';
 import { type Curl, curlDown, curlUp } from './curl.ts';
 
 const AGAIN_MS = 60;

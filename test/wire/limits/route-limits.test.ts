@@ -1,6 +1,6 @@
-import { makeDevice, randomUser } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
 /* At a tenth: 3 renames a minute of an account, 6 removals of a device. */
 

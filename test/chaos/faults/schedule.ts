@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 /** What a fault does to its surroundings decides on which track it runs: one at a time on each. */
 export type Track = 'replicas' | 'store';

@@ -1,6 +1,6 @@
-import { startOwnRedis } from '../support/own-redis.ts';
-import { connectTo } from '../support/redis.ts';
-import { startSite } from '../support/site.ts';
+import { startOwnRedis } from '../../support/own-redis.ts';
+import { connectTo } from '../../support/redis.ts';
+import { startSite } from '../../support/site.ts';
 
 /** A site whose relay has a Redis of its own, without persistence, and a plain connection to look into that. */
 export async function startSiteWithRelayStore(env: Record<string, string>) {

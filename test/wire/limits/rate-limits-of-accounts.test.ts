@@ -1,8 +1,8 @@
-import { LIMITS } from '../../shared/contract/limits.ts';
-import { RATES } from '../../shared/contract/rates.ts';
-import { makeDevice, randomUser } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import { RATES } from '../../../shared/contract/rates.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
 /* At a sixtieth: messages 2 a minute, offers and clipboard 1, signals 10. */
 

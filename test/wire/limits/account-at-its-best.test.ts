@@ -1,7 +1,7 @@
-import { LIMITS } from '../../shared/contract/limits.ts';
-import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { request } from '../support/wire.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { request } from '../../support/wire.ts';
 
 /* What an account does at its best, under the limits that are in force everywhere: none of it is refused. */
 

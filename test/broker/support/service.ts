@@ -7,8 +7,8 @@ import type {
   MintSession,
   RevokeSession,
   VerifiedIdentity,
-} from '../../shared/contract/broker.ts';
-import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+} from '../../../shared/contract/broker.ts';
+import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 import { TOKEN } from './brokers.ts';
 
 interface Target {

@@ -1,10 +1,10 @@
-import { makeDevice, randomUser } from '../support/device.ts';
-import { type LoneApp, startLoneApp } from '../support/lone-app.ts';
-import { expectRight, routesWhere, sampleRequest, senderOf } from '../support/samples.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
-import { expectProblem, request } from '../support/wire.ts';
-import { PUBLIC_URL } from '../unit/http/public-app.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { type LoneApp, startLoneApp } from '../../support/lone-app.ts';
+import { expectRight, routesWhere, sampleRequest, senderOf } from '../../support/samples.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { picture } from '../../support/stored.ts';
+import { expectProblem, request } from '../../support/wire.ts';
+import { PUBLIC_URL } from '../../unit/http/public-app.ts';
 
 const user = randomUser();
 const own = makeDevice({ user, name: 'Laptop' });

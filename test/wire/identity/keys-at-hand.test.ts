@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
-import { freePort } from '../../deploy/local/redis.mjs';
-import { type BrokerProcess, eventually, spawnBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
-import { newSubject, serviceOf } from '../broker/service.ts';
-import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../edge/key-server.ts';
-import { makeDevice } from '../support/device.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { expectProblem, request } from '../support/wire.ts';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { type BrokerProcess, eventually, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
+import { newSubject, serviceOf } from '../../broker/support/service.ts';
+import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../../edge/key-server.ts';
+import { makeDevice } from '../../support/device.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
+import { expectProblem, request } from '../../support/wire.ts';
 
 /* The keys that identities are checked with are there when they are needed, whoever is away by then. */
 

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { exportSPKI } from 'jose';
-import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../edge/key-server.ts';
-import { makeDevice, randomUser } from '../support/device.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
-import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
-import { routesWhere, sampleRequest, refusesStrangers } from '../support/samples.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { expectProblem, request } from '../support/wire.ts';
+import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../../edge/key-server.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { sharedRedisUrl } from '../../support/redis.ts';
+import { type ReplicaProcess, startReplica } from '../../support/replicas.ts';
+import { routesWhere, sampleRequest, refusesStrangers } from '../../support/samples.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { expectProblem, request } from '../../support/wire.ts';
 
 /* Identity mode `edge` with `APP_EDGE_TRUST=jwt` (CONTRACT.md, "Identity"): the claims of one signed header, and nothing else. */
 

@@ -1,12 +1,12 @@
-import type { Fleet, Member } from './fleet.ts';
-import type { Fault } from './history.ts';
+import type { Fleet, Member } from '../fleet.ts';
+import type { Fault } from '../history.ts';
 import type { Direction, Proxy } from './proxy.ts';
 import type { FaultKind, PlannedFault } from './schedule.ts';
-import { makeRandom } from './random.ts';
-import { mayReplacePrimary } from './stores/primaries.ts';
-import type { ChaosStore, StoreDamage } from './stores/store.ts';
-import type { Takeovers } from './stores/takeovers.ts';
-import { wait } from './wait.ts';
+import { makeRandom } from '../random.ts';
+import { mayReplacePrimary } from '../stores/primaries.ts';
+import type { ChaosStore, StoreDamage } from '../stores/store.ts';
+import type { Takeovers } from '../stores/takeovers.ts';
+import { wait } from '../wait.ts';
 
 /** Kinds, and how long they hold. A lease is 6 s: a pause is shorter or longer than that. */
 const REPLICA_KINDS: FaultKind[] = [

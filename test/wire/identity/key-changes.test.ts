@@ -1,10 +1,10 @@
 import { decodeProtectedHeader } from 'jose';
-import { freePort } from '../../deploy/local/redis.mjs';
-import { type BrokerProcess, OTHER_TOKEN, spawnBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
-import { type Service, serviceOf } from '../broker/service.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { expectProblem, request } from '../support/wire.ts';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { type BrokerProcess, OTHER_TOKEN, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
+import { type Service, serviceOf } from '../../broker/support/service.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
+import { expectProblem, request } from '../../support/wire.ts';
 
 /* The keys of the broker change while replicas run; and what each replica lets in is what its own app has minted. */
 

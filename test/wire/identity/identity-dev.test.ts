@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { makeDevice, randomUser } from '../support/device.ts';
-import { expectRight, isPublic, isStream, routesWhere, sampleRequest, refusesStrangers } from '../support/samples.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
-import { expectProblem, request, sendBytes, utf8Header } from '../support/wire.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import {
+  expectRight,
+  isPublic,
+  isStream,
+  routesWhere,
+  sampleRequest,
+  refusesStrangers,
+} from '../../support/samples.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { picture } from '../../support/stored.ts';
+import { expectProblem, request, sendBytes, utf8Header } from '../../support/wire.ts';
 
 /* Identity mode `dev` (CONTRACT.md, "Identity"). */
 

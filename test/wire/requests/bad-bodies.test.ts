@@ -1,10 +1,10 @@
-import type { RouteName } from '../../shared/contract/routes.ts';
-import { makeDevice, randomUser } from '../support/device.ts';
-import { type LoneApp, startLoneApp } from '../support/lone-app.ts';
-import { routeOf, routesWhere, expectRight, SAMPLES, sampleRequest } from '../support/samples.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
-import { expectProblem, request, type WireAnswer, type WireRequest } from '../support/wire.ts';
+import type { RouteName } from '../../../shared/contract/routes.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { type LoneApp, startLoneApp } from '../../support/lone-app.ts';
+import { routeOf, routesWhere, expectRight, SAMPLES, sampleRequest } from '../../support/samples.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { picture } from '../../support/stored.ts';
+import { expectProblem, request, type WireAnswer, type WireRequest } from '../../support/wire.ts';
 
 /*
  * Made from the route table: whatever takes a body is sent every kind of bad one, and must refuse it with a problem

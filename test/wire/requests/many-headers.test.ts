@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { type BrokerProcess, startBroker, stopBrokers } from '../broker/brokers.ts';
-import { serviceOf } from '../broker/service.ts';
-import { randomUser } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { type BrokerProcess, startBroker, stopBrokers } from '../../broker/support/brokers.ts';
+import { serviceOf } from '../../broker/support/service.ts';
+import { randomUser } from '../../support/device.ts';
+import { type Site, startSite } from '../../support/site.ts';
 
 /* Headers that come late are looked at like the first ones, however many there are. */
 

@@ -1,6 +1,6 @@
-import type { Route } from '../../shared/contract/route.ts';
-import { makeDevice, randomUser } from '../support/device.ts';
-import { type LoneApp, startLoneApp } from '../support/lone-app.ts';
+import type { Route } from '../../../shared/contract/route.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { type LoneApp, startLoneApp } from '../../support/lone-app.ts';
 import {
   SAMPLES,
   expectRight,
@@ -10,10 +10,10 @@ import {
   routesWhere,
   sampleRequest,
   senderOf,
-} from '../support/samples.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
-import { expectProblem, request, sendBytes } from '../support/wire.ts';
+} from '../../support/samples.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { picture } from '../../support/stored.ts';
+import { expectProblem, request, sendBytes } from '../../support/wire.ts';
 
 const user = randomUser();
 const own = makeDevice({ user, name: 'Laptop' });

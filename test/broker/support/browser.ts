@@ -1,4 +1,4 @@
-import { request, type WireAnswer } from '../support/wire.ts';
+import { request, type WireAnswer } from '../../support/wire.ts';
 
 /** A cookie as it was set: its value, and its attributes in lower case, sorted. */
 interface SetCookie {

@@ -1,8 +1,8 @@
-import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { keysUnder } from '../support/redis.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
-import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
+import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts';
+import { keysUnder } from '../../support/redis.ts';
+import { type Site, startSite } from '../../support/site.ts';
+import { picture } from '../../support/stored.ts';
+import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
 /* At a twentieth: message 6 a minute, clipboard 3 a minute, everything on sign-in 3 a minute. */
 

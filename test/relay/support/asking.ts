@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { request, type WireAnswer } from '../support/wire.ts';
+import { request, type WireAnswer } from '../../support/wire.ts';
 import type { Relayed } from './relayed.ts';
 
 interface Target {

@@ -1,9 +1,9 @@
-import { freePort } from '../../deploy/local/redis.mjs';
-import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../broker/brokers.ts';
-import { makeDevice, randomUser } from '../support/device.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { expectProblem, request, sendBytes } from '../support/wire.ts';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
+import { expectProblem, request, sendBytes } from '../../support/wire.ts';
 
 /*
  * DNS rebinding: a page of another site makes its own name an address of this machine, and is then of one origin with
