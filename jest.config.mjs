@@ -18,9 +18,9 @@ export default {
     ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/shared/client/dist/'],
-  testEnvironment: './test/support/leak-free.mjs',
-  testSequencer: './test/support/longest-first.mjs',
-  reporters: ['default', './test/support/time-report.mjs', './test/support/skip-report.mjs'],
+  testEnvironment: './test/support/runner/leak-free.mjs',
+  testSequencer: './test/support/runner/longest-first.mjs',
+  reporters: ['default', './test/support/runner/time-report.mjs', './test/support/runner/skip-report.mjs'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import type { IssuedSession } from '../../shared/contract/broker.ts';
 import { loadConfig } from '../../services/broker/config/config.ts';
 import { ConfigError } from '../../services/server/config/config-error.ts';
-import { randomPrefix } from '../support/redis.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from './support/brokers.ts';
 import { makeBrowser } from './support/browser.ts';

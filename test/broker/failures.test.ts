@@ -4,9 +4,9 @@ import { BROKER_LIMITS, type IssuedSession } from '../../shared/contract/broker.
 import { sessionMint, sessionRotate } from '../../services/broker/sessions/scripts.ts';
 import { bindScript } from '../../services/server/redis/scripts/bound-script.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
+import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type BrokerProcess, eventually, spawnBroker, startBroker, stopBrokers } from './support/brokers.ts';
 import { mintOf, serviceOf } from './support/service.ts';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { JWK } from 'jose';
 import { decodeProtectedHeader } from 'jose';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { request } from '../support/wire.ts';
 import { type BrokerProcess, eventually, startBroker, stopBrokers } from './support/brokers.ts';
 import { type Service, serviceOf } from './support/service.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeProtectedHeader } from 'jose';
 import { Redis } from 'ioredis';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { request } from '../support/wire.ts';
 import { eventually, startBroker, stopBrokers } from './support/brokers.ts';
 import { makeBrowser } from './support/browser.ts';

@@ -1,7 +1,7 @@
-import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/sign-in/openid-provider.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { sharedRedisUrl, randomPrefix } from '../support/redis.ts';
+import { sharedRedisUrl, randomPrefix } from '../support/redis/redis.ts';
 import { type BrokerProcess, spawnBroker, stopBrokers } from './support/brokers.ts';
 import { type Browser, locationOf, makeBrowser } from './support/browser.ts';
 import { type Service, serviceOf } from './support/service.ts';

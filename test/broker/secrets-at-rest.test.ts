@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
-import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { keysHolding } from '../support/stored.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/sign-in/openid-provider.ts';
+import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import { request } from '../support/wire.ts';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from './support/brokers.ts';
 import { locationOf, makeBrowser } from './support/browser.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 
 const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { approval } from '../signin/parties.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { type Installed, installClient } from './installed.ts';
 
 let site: SignInSite;

@@ -1,8 +1,8 @@
 import type { TestDevice } from '../support/device.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { keysHolding } from '../support/stored.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 
 /* The clipboard forgets (contract, "Clipboard"), here after three seconds. The sweeper looks once a second. */

@@ -1,7 +1,7 @@
 import type { TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { keysHolding, picture } from '../support/stored.ts';
+import { keysHolding, picture } from '../support/redis/stored.ts';
 import { expectProblem, request, utf8Header } from '../support/wire.ts';
 
 const TTL_MS = 300_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestDevice } from '../support/device.ts';
-import { keysUnder } from '../support/redis.ts';
+import { keysUnder } from '../support/redis/redis.ts';
 import { counted } from '../support/scraped.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { endTimeOf } from '../transfers/expiry.ts';

@@ -1,6 +1,6 @@
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
+import { picture } from '../support/redis/stored.ts';
 import { expectProblem, request, utf8Header } from '../support/wire.ts';
 
 let site: Site;

@@ -2,7 +2,7 @@ import { makeKeys } from '../../services/sync/redis/keys.ts';
 import { bindScript } from '../../services/server/redis/scripts/bound-script.ts';
 import type { Given, ScriptDeclaration } from '../../services/server/redis/scripts/script.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle } from '../../services/sync/due/scripts.ts';
-import { randomPrefix } from '../support/redis.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 /* What is due and the index of it lie in two places, and a failover may take a tail from one of them. */

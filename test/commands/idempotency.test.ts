@@ -2,7 +2,7 @@ import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { expectRight, routesWhere, sampleRequest } from '../support/samples.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { picture } from '../support/stored.ts';
+import { picture } from '../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 
 let site: Site;

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TestDevice } from '../support/device.ts';
 import { ageMail, mailBytes, setMailBytes } from '../support/mailbox.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { keysHolding } from '../support/stored.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 

@@ -1,7 +1,7 @@
 import type { SendMessage } from '../../shared/contract/messages.ts';
 import { makeDevice, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { keysHolding, picture } from '../support/stored.ts';
+import { keysHolding, picture } from '../support/redis/stored.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 

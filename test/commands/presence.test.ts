@@ -1,7 +1,7 @@
 import type { Presence, PresenceEntry } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type Recorder, recordStream } from '../support/stream-recorder.ts';

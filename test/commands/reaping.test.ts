@@ -1,4 +1,4 @@
-import { until } from '../support/redis-processes.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 let site: Site;

@@ -1,7 +1,7 @@
 import { type TestDevice, makeDevice, randomUser } from '../support/device.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 

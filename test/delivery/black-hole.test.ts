@@ -1,8 +1,8 @@
 import { makeDevice, randomUser } from '../support/device.ts';
 import { expectPromised } from '../support/promised.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
-import { type StoreWay, startStoreWay } from '../support/store-way.ts';
+import { type StoreWay, startStoreWay } from '../support/redis/store-way.ts';
 
 /* Connections that stay open and carry nothing any more, on whatever store there is. */
 

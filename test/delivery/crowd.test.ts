@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { LIMITS } from '../../shared/contract/limits.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { until } from '../support/redis-processes.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 /*

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import type { Presence } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { closeRawStreams, openRawStream, type RawStream } from '../support/raw-stream.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 
 /* How a replica ends streams of its own accord: each at its own moment, and each told when to come back. */

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import type { Presence } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/redis/tcp-proxy.ts';
 
 let site: Site;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Presence } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
 
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import { sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 
 /* What a failover that lost the tail of the log leaves behind with a replica whose way to the store was cut, by hand. */
 

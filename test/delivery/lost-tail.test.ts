@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 import type { Recorded } from '../support/stream-recorder.ts';

@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import type { Presence } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { expectPromised } from '../support/promised.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 
 /** How far the sending may be ahead of what was acknowledged: a stream can go on where it stopped for 256 events. */

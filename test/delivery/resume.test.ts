@@ -1,5 +1,5 @@
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 

@@ -1,6 +1,6 @@
-import { sharedRedisUrl } from '../support/redis.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 import { expectProblem } from '../support/wire.ts';
 
 let site: SignInSite;

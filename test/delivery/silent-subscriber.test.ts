@@ -1,7 +1,7 @@
 import { makeDevice, randomUser } from '../support/device.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 
 afterEach(stopReplicas);
 

@@ -1,12 +1,12 @@
 import { BatonError } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { expectPromised } from '../support/promised.ts';
-import { connectTo } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { connectTo } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 import { recordStream } from '../support/stream-recorder.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 
 /*
  * One store and two replicas that all tests share: what one fault left behind, the next test would meet. Each has users of

@@ -1,5 +1,5 @@
 import { stopReplicas } from '../support/replicas.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { runStorm, shortcomingsOf } from '../storm/storm.ts';
 
 afterEach(stopReplicas);

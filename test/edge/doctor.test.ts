@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { type EdgeKind, isInstalled, startEdge } from './edges.ts';
 import { type EdgeDevice, type EdgeSite, startEdgeSite } from './edge-site.ts';
 import { startMirror } from './mirror.ts';

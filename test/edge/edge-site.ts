@@ -3,7 +3,7 @@ import { freePort } from '../../deploy/local/redis.mjs';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
 import { newSubject, serviceOf } from '../broker/support/service.ts';
 import { makeDevice } from '../support/device.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { type Edge, EDGE_SECRET, type EdgeKind, startEdge, stopEdges } from './edges.ts';
 

@@ -3,7 +3,7 @@ import { freePort } from '../../deploy/local/redis.mjs';
 import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
 import { mintOf, type Service, serviceOf } from '../broker/support/service.ts';
 import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { expectProblem, request, type WireRequest } from '../support/wire.ts';
 import { type Edge, EDGE_SECRET, type EdgeKind, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { identityIn, type Mirror, type Reflection, startMirror } from './mirror.ts';

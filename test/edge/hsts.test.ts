@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeCertificate } from '../../deploy/local/certificate.mjs';
 import { startLan } from '../../deploy/local/lan.mjs';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { request } from '../support/wire.ts';
 import { type Edge, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { type Mirror, startMirror } from './mirror.ts';

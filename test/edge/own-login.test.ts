@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { randomUser } from '../support/device.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type EdgeSite, startEdgeSite } from './edge-site.ts';
 import { isInstalled, startOwnLogin } from './edges.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
 import { mintOf, serviceOf } from '../broker/support/service.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { request } from '../support/wire.ts';
 import { type Edge, type EdgeKind, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { type Mirror, type Reflection, startMirror } from './mirror.ts';

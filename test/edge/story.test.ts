@@ -1,6 +1,6 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { closeRawStreams, openRawStream, type RawStream } from '../support/raw-stream.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { expectProblem, request, type WireAnswer, type WireRequest } from '../support/wire.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
 import { type EdgeKind, isInstalled } from './edges.ts';

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { once } from 'node:events';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { request } from '../support/wire.ts';
 import { type Edge, EDGE_SECRET, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { identityIn, type Mirror, type Reflection, startMirror } from './mirror.ts';

@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as open, type ServerR
 import { serviceOf } from '../broker/support/service.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { isPublic, refusesStrangers, routesWhere, sampleRequest } from '../support/samples.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 import { makeInbox } from '../support/stream-recorder.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { EDGE_SECRET, type EdgeKind, isInstalled, startEdge } from './edges.ts';

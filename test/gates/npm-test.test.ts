@@ -20,7 +20,7 @@ const SUITE = [
   },
   {
     file: 'test/planted/tidy.test.ts',
-    text: `import { skipUnless } from '../support/skips.ts';
+    text: `import { skipUnless } from '../support/runner/skips.ts';
       test('one and one is two', () => { expect(1 + 1).toBe(2); });
       const needs = skipUnless(false, 'needs the moon');
       needs.test('it is in orbit', async () => {});

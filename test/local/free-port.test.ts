@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pickPort } from '../../deploy/local/free-port.mjs';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 
 const MODULE = new URL('../../deploy/local/free-port.mjs', import.meta.url).href;
 /** Of nobody else: between the ports of the tests' stores and those of their cluster buses. */

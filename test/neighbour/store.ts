@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { type RedisProcess, startRedisProcess } from '../support/redis-processes.ts';
+import { startRedisCluster } from '../support/redis/redis-cluster.ts';
+import { type RedisProcess, startRedisProcess } from '../support/redis/redis-processes.ts';
 import type { Options } from './options.ts';
 
 /** As an installation is asked to have it. */

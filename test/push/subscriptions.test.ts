@@ -2,9 +2,9 @@ import { createECDH, randomBytes } from 'node:crypto';
 import { makeVapidKeys } from '../../services/sync/push/senders/web-push/vapid.ts';
 import type { PushSubscription } from '../../shared/contract/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
-import { keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica } from '../support/replicas.ts';
-import { keysHolding } from '../support/stored.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 

@@ -1,4 +1,4 @@
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica } from '../support/replicas.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 

@@ -1,5 +1,5 @@
 import { makeDevice } from '../support/device.ts';
-import { keysHolding } from '../support/stored.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 
 let push: PushSite;

@@ -1,5 +1,5 @@
-import { randomPrefix } from '../support/redis.ts';
-import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { randomUsers, startTraffic, type Traffic } from './traffic.ts';
 

@@ -10,7 +10,7 @@ import { approval, ask, poll } from '../signin/parties.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { makeTestCertificate } from '../support/fake-push/certificate.ts';
 import { type FakePushService, startFakePushService } from '../support/fake-push/push-service.ts';
-import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { LIMITS } from '../../shared/contract/limits.ts';

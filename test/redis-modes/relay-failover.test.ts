@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { randomPrefix } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
-import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
+import { type SentinelSite, startRedisSentinel } from '../support/redis/redis-sentinel.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { sha256 } from '../relay/support/curl.ts';
 import { makeFolder, MIB, relayFiles, writeFile } from '../relay/support/relayed.ts';

@@ -68,7 +68,7 @@ const withUser = (url, user) => url.replace('://', `://${user}:${PASSWORD}@`);
 
 const STORES = {
   async cluster() {
-    const { startRedisCluster } = await import('../support/redis-cluster.ts');
+    const { startRedisCluster } = await import('../support/redis/redis-cluster.ts');
     // Nobody is to fail over here, however busy the machine.
     const cluster = await startRedisCluster({ settings: { 'cluster-node-timeout': 15_000 } });
     await addUsers(cluster.nodes);
@@ -77,7 +77,7 @@ const STORES = {
     return { url: urlOf(USER), brokerUrl: urlOf(BROKER), look: cluster.url, stop: cluster.stop };
   },
   async sentinel() {
-    const { startRedisSentinel } = await import('../support/redis-sentinel.ts');
+    const { startRedisSentinel } = await import('../support/redis/redis-sentinel.ts');
     // As there.
     const site = await startRedisSentinel({ replicas: 1, downAfterMs: 60_000 });
     await addUsers(site.servers);

@@ -1,8 +1,8 @@
 import type { Presence } from '../../shared/contract/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { connectTo, randomPrefix } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
-import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
+import { connectTo, randomPrefix } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
+import { type SentinelSite, startRedisSentinel } from '../support/redis/redis-sentinel.ts';
 import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../support/replicas.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 import type { Replicas } from './main-job.ts';

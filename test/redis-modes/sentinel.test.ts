@@ -1,5 +1,5 @@
-import { randomPrefix } from '../support/redis.ts';
-import { type SentinelSite, startRedisSentinel } from '../support/redis-sentinel.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
+import { type SentinelSite, startRedisSentinel } from '../support/redis/redis-sentinel.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
 import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { randomPrefix } from '../support/redis.ts';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { type RedisProcess, until } from '../support/redis-processes.ts';
-import { startRedisSentinel } from '../support/redis-sentinel.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
+import { startRedisCluster } from '../support/redis/redis-cluster.ts';
+import { type RedisProcess, until } from '../support/redis/redis-processes.ts';
+import { startRedisSentinel } from '../support/redis/redis-sentinel.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startReplica } from '../support/replicas.ts';
-import { sharedRedisUrl } from '../support/redis.ts';
+import { sharedRedisUrl } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { active, append, openUpload, read, until, untilSent } from './support/asking.ts';
 import { curlDown, curlUp, sha256 } from './support/curl.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeRandom } from '../chaos/random.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { randomPrefix } from '../support/redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { sha256 } from './support/curl.ts';
 import { makeFolder, MIB, relayFiles, writeFile } from './support/relayed.ts';

@@ -5,8 +5,8 @@ import { makeKeys } from '../../services/sync/redis/keys.ts';
 import type { FileId } from '../../services/sync/relay/requests/relay-request.ts';
 import { makeRelayStore, type RelayStore } from '../../services/sync/relay/store.ts';
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { connectTo, randomPrefix } from '../support/redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
+import { connectTo, randomPrefix } from '../support/redis/redis.ts';
 import { until } from './support/asking.ts';
 
 /* What the relay's store itself promises of a chunk, one step at a time. */

@@ -1,10 +1,10 @@
 import type { IssuedSession } from '../../shared/contract/broker.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
-import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
+import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';
 import { randomUser } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 
 /* A broker that answers late, wrongly or not at all: one replica reaches it through a door at which the test stands. */

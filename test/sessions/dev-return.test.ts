@@ -1,7 +1,7 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 

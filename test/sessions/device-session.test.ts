@@ -1,6 +1,6 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { serviceOf } from '../broker/support/service.ts';
-import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem } from '../support/wire.ts';
 
 let site: SignInSite;

@@ -5,9 +5,9 @@ import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
-import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis.ts';
-import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in.ts';
-import { keysHolding } from '../support/stored.ts';
+import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
+import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
 /* Everything that is kept of an account goes at its word: files on their way too, and sessions that nobody has used do not stay. */

@@ -1,8 +1,8 @@
 import { LIMITS } from '../../shared/contract/limits.ts';
-import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
 /* Removing devices that never were, while the auth broker cannot say so: every replica remembers each for a day. */

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { connectTo, keysUnder } from '../support/redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
+import { connectTo, keysUnder } from '../support/redis/redis.ts';
 import { untilBeat } from '../support/replicas.ts';
-import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
-import { keysHolding } from '../support/stored.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { keysHolding } from '../support/redis/stored.ts';
+import { startTcpProxy, type TcpProxy } from '../support/redis/tcp-proxy.ts';
 import { expectProblem } from '../support/wire.ts';
 
 /* The store did what it was asked, and the connection was cut before it could say so: it is asked again. */

@@ -1,9 +1,9 @@
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica } from '../support/replicas.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
-import { keysHolding } from '../support/stored.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
 interface Sessions {

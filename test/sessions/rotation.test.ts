@@ -2,7 +2,7 @@ import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 
 /* Renewing a session on two replicas. The grace of the contract is a minute; here it is over while somebody waits. */

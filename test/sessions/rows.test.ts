@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { serviceOf } from '../broker/support/service.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
 /* Device rows are a cache of the broker's sessions: what is lost comes back, what is over goes. */

@@ -1,6 +1,6 @@
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
-import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, ask, poll } from '../signin/parties.ts';

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import type { LoginRequestView } from '../../shared/contract/signin.ts';
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem } from '../support/wire.ts';
 import { approval, ask, denial, poll } from './parties.ts';
 

@@ -1,9 +1,9 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { serviceOf } from '../broker/support/service.ts';
-import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
+import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 

@@ -1,8 +1,8 @@
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, denial, poll } from './parties.ts';
 

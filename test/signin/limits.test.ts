@@ -1,6 +1,6 @@
 import { ask, poll } from './parties.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 
 /* How often one client may begin, with the limits as they ship: on both replicas together, from whatever address it says. */

@@ -1,4 +1,4 @@
-import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 

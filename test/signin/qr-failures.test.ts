@@ -3,10 +3,10 @@ import type { IssuedSession } from '../../shared/contract/broker.ts';
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
-import { type BrokerDoor, startBrokerDoor } from '../support/broker-door.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
+import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
-import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
+import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 

@@ -1,10 +1,10 @@
 import type { SessionAnswer } from '../../shared/contract/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
-import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in.ts';
-import { keysHolding } from '../support/stored.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
+import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { keysHolding } from '../support/redis/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, ask, denial, poll, shapeOf } from './parties.ts';
 

@@ -1,5 +1,5 @@
-import { connectTo, sharedRedisUrl } from '../support/redis.ts';
-import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
+import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem } from '../support/wire.ts';
 import { approval, type Asked, ask, denial, poll } from './parties.ts';
 

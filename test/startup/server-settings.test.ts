@@ -1,4 +1,4 @@
-import { type RedisProcess, startRedisProcess, until } from '../support/redis-processes.ts';
+import { type RedisProcess, startRedisProcess, until } from '../support/redis/redis-processes.ts';
 import { type Line, start, stopStarted } from './started.ts';
 
 /* What an operator is told about a Redis that is not set as deploy/redis says. */

@@ -7,8 +7,8 @@ import { newSubject, serviceOf } from '../broker/support/service.ts';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { makeDevice } from '../support/device.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { request } from '../support/wire.ts';
 

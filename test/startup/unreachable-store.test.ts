@@ -12,8 +12,8 @@ import { close, connectCommands } from '../../services/server/redis/connections.
 import { Store } from '../../services/sync/redis/store.ts';
 import { makeLogger } from '../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../services/sync/telemetry/metrics.ts';
-import { startOwnRedis } from '../support/own-redis.ts';
-import { type RedisProcess, startRedisProcess } from '../support/redis-processes.ts';
+import { startOwnRedis } from '../support/redis/own-redis.ts';
+import { type RedisProcess, startRedisProcess } from '../support/redis/redis-processes.ts';
 import { type Line, start, STORE_FAILS, STORE_IS_BACK, stopStarted } from './started.ts';
 
 /* What an operator reads when the address of the store is wrong, with servers that really refuse. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { sharedRedisEnv } from './redis.ts';
-import { until } from './redis-processes.ts';
+import { sharedRedisEnv } from './redis/redis.ts';
+import { until } from './redis/redis-processes.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 /** Below the time that jest gives a hook, so that the log is shown; only one that cannot start takes so long. */

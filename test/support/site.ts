@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { makeDevice, randomUser, type TestDevice } from './device.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from './redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from './redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from './replicas.ts';
 import { type Recorder, recordStream } from './stream-recorder.ts';
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { freePort } from '../../deploy/local/redis.mjs';
 import { makeDevice, randomUser } from '../support/device.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
-import { skipUnless } from '../support/skips.ts';
+import { skipUnless } from '../support/runner/skips.ts';
 
 const SECRET = 'a-secret-of-this-test-only';
 const hasTurn = spawnSync('turnserver', ['--version']).error === undefined;

@@ -1,7 +1,7 @@
 import { ACCOUNT_BYTES, LIMITS } from '../../shared/contract/limits.ts';
 import type { Transfer } from '../../shared/contract/transfers.ts';
 import { makeDevice, type TestDevice } from '../support/device.ts';
-import { keysUnder } from '../support/redis.ts';
+import { keysUnder } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { makeParties, offer, oneFile, type Parties } from './parties.ts';
 

@@ -1,5 +1,5 @@
 import type { SendSignal } from '../../shared/contract/signal.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeParties, offer } from './parties.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { randomPrefix } from '../support/redis.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
+import { randomPrefix } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeParties, offer, type Parties } from './parties.ts';
 

@@ -1,5 +1,5 @@
 import type { TransferState } from '../../shared/contract/transfers.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeParties, offer, type Parties } from './parties.ts';
 

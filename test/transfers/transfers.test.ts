@@ -1,5 +1,5 @@
-import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { endTimeOf } from './expiry.ts';

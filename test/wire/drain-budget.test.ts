@@ -1,6 +1,6 @@
 import { makeDevice, randomUser } from '../support/device.ts';
-import { randomPrefix, sharedRedisUrl } from '../support/redis.ts';
-import { until } from '../support/redis-processes.ts';
+import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../deploy/local/redis.mjs';
-import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/services/broker/main.js', import.meta.url));
 /** As of replicas. */

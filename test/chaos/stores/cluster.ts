@@ -1,5 +1,5 @@
-import { NODE_TIMEOUT_MS, startRedisCluster } from '../../support/redis-cluster.ts';
-import { type RedisProcess, until } from '../../support/redis-processes.ts';
+import { NODE_TIMEOUT_MS, startRedisCluster } from '../../support/redis/redis-cluster.ts';
+import { type RedisProcess, until } from '../../support/redis/redis-processes.ts';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { DURABLE, harmsOfPrimaries, type Primary, skippedOfPrimaries } from './primaries.ts';
 import type { ChaosStore, StoreOptions } from './store.ts';

@@ -1,4 +1,4 @@
-import { type RedisProcess, until } from '../../support/redis-processes.ts';
+import { type RedisProcess, until } from '../../support/redis/redis-processes.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { Harm } from './store.ts';
 import { wait } from '../wait.ts';

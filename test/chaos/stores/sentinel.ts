@@ -1,5 +1,5 @@
-import { until } from '../../support/redis-processes.ts';
-import { startRedisSentinel } from '../../support/redis-sentinel.ts';
+import { until } from '../../support/redis/redis-processes.ts';
+import { startRedisSentinel } from '../../support/redis/redis-sentinel.ts';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { DURABLE, harmsOfPrimaries, LAG_MS, type Primary, skippedOfPrimaries, untilFollowing } from './primaries.ts';
 import type { ChaosStore } from './store.ts';

@@ -1,5 +1,5 @@
-import { startOwnRedis } from '../../support/own-redis.ts';
-import { connectTo } from '../../support/redis.ts';
+import { startOwnRedis } from '../../support/redis/own-redis.ts';
+import { connectTo } from '../../support/redis/redis.ts';
 import { startSite } from '../../support/site.ts';
 
 /** A site whose relay has a Redis of its own, without persistence, and a plain connection to look into that. */

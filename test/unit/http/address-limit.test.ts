@@ -7,7 +7,7 @@ import { requestId } from '../../../services/server/http/request-context.ts';
 import { makeClientAddress } from '../../../services/sync/identity/client-address.ts';
 import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 type Send = (...args: string[]) => Promise<string>;
 

@@ -4,7 +4,7 @@ import type { PushSender } from '../../../services/sync/push/sender.ts';
 import { apnsError, type FakeApns, startFakeApns } from '../../support/fake-push/apns.ts';
 import { makeTestCertificate, type TestCertificate } from '../../support/fake-push/certificate.ts';
 import type { Scripted } from '../../support/fake-push/scripted.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startTcpProxy } from '../../support/redis/tcp-proxy.ts';
 import { closeSenders, makeSender, makeTexts, noticeOf } from './sending.ts';
 
 const TARGET = { kind: 'apns', token: 'a1b2c3d4'.repeat(8) } as const;

@@ -6,7 +6,7 @@ import {
   connectCommands,
   connectSubscriber,
 } from '../../../services/server/redis/connections.ts';
-import { startOwnRedis } from '../../support/own-redis.ts';
+import { startOwnRedis } from '../../support/redis/own-redis.ts';
 
 const KINDS = { commands: connectCommands, subscriber: connectSubscriber };
 

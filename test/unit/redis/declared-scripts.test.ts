@@ -23,7 +23,7 @@ import {
   variants,
   wordSet,
 } from '../../../services/server/redis/scripts/script-values.ts';
-import { connectTo, sharedRedisUrl } from '../../support/redis.ts';
+import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 /** A folder of a service with one script in it. */
 function scriptFile(lua: string, chunks: Record<string, string> = {}): URL {

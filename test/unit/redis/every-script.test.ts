@@ -1,6 +1,6 @@
 import { bindScript } from '../../../services/server/redis/scripts/bound-script.ts';
 import { declaredScripts, scriptFiles } from '../../support/declared-scripts.ts';
-import { connectTo, sharedRedisUrl } from '../../support/redis.ts';
+import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 const GIVEN =
   'redis cjson string table math tonumber tostring ipairs pairs unpack KEYS ARGV and break do else elseif end '

@@ -4,11 +4,11 @@ import { newSubject, serviceOf } from '../../broker/support/service.ts';
 import { makeSigner } from '../../edge/key-server.ts';
 import { makeDevice } from '../../support/device.ts';
 import { closeRawStreams, openRawStream } from '../../support/raw-stream.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
-import { until } from '../../support/redis-processes.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
+import { until } from '../../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { isStream, routeOf, routesWhere, sampleRequest, refusesStrangers } from '../../support/samples.ts';
-import { keysHolding } from '../../support/stored.ts';
+import { keysHolding } from '../../support/redis/stored.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 
 /* Identity mode `broker` (CONTRACT.md, "Identity"), with the real broker. */

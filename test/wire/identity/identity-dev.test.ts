@@ -9,7 +9,7 @@ import {
   refusesStrangers,
 } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';
-import { picture } from '../../support/stored.ts';
+import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, sendBytes, utf8Header } from '../../support/wire.ts';
 
 /* Identity mode `dev` (CONTRACT.md, "Identity"). */

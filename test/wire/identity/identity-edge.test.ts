@@ -3,8 +3,8 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { expectRight, isPublic, routesWhere, sampleRequest, refusesStrangers } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { startReplica, type ReplicaProcess } from '../../support/replicas.ts';
-import { sharedRedisUrl } from '../../support/redis.ts';
-import { keysHolding, picture } from '../../support/stored.ts';
+import { sharedRedisUrl } from '../../support/redis/redis.ts';
+import { keysHolding, picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, utf8Header } from '../../support/wire.ts';
 
 /* Identity mode `edge` with `APP_EDGE_TRUST=secret` (CONTRACT.md, "Identity"). Replica `dev` beside it writes device rows. */

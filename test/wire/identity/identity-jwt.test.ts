@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { exportSPKI } from 'jose';
 import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../../edge/key-server.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
-import { sharedRedisUrl } from '../../support/redis.ts';
+import { sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica } from '../../support/replicas.ts';
 import { routesWhere, sampleRequest, refusesStrangers } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';

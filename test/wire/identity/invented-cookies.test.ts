@@ -1,10 +1,10 @@
 import { freePort } from '../../../deploy/local/redis.mjs';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { newSubject, serviceOf } from '../../broker/support/service.ts';
-import { type BrokerDoor, startBrokerDoor } from '../../support/broker-door.ts';
+import { type BrokerDoor, startBrokerDoor } from '../../support/sign-in/broker-door.ts';
 import { makeDevice } from '../../support/device.ts';
 import { closeRawStreams, openRawStream } from '../../support/raw-stream.ts';
-import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 

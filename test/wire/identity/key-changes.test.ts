@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from 'jose';
 import { freePort } from '../../../deploy/local/redis.mjs';
 import { type BrokerProcess, OTHER_TOKEN, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { type Service, serviceOf } from '../../broker/support/service.ts';
-import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 

@@ -4,7 +4,7 @@ import { type BrokerProcess, eventually, spawnBroker, stopBrokers, TOKEN } from 
 import { newSubject, serviceOf } from '../../broker/support/service.ts';
 import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../../edge/key-server.ts';
 import { makeDevice } from '../../support/device.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 

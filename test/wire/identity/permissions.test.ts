@@ -4,7 +4,7 @@ import type { RouteName } from '../../../shared/contract/routes.ts';
 import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts';
 import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';
-import { picture } from '../../support/stored.ts';
+import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
 /* Who may do what: one line for every route, as CONTRACT.md, "Identity", has it. A new route has none and fails here. */

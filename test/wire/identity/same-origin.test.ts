@@ -2,7 +2,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { type LoneApp, startLoneApp } from '../../support/lone-app.ts';
 import { expectRight, routesWhere, sampleRequest, senderOf } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';
-import { picture } from '../../support/stored.ts';
+import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 import { PUBLIC_URL } from '../../unit/http/public-app.ts';
 

@@ -1,7 +1,7 @@
 import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts';
-import { keysUnder } from '../../support/redis.ts';
+import { keysUnder } from '../../support/redis/redis.ts';
 import { type Site, startSite } from '../../support/site.ts';
-import { picture } from '../../support/stored.ts';
+import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
 /* At a twentieth: message 6 a minute, clipboard 3 a minute, everything on sign-in 3 a minute. */

@@ -3,7 +3,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { type LoneApp, startLoneApp } from '../../support/lone-app.ts';
 import { routeOf, routesWhere, expectRight, SAMPLES, sampleRequest } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';
-import { picture } from '../../support/stored.ts';
+import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer, type WireRequest } from '../../support/wire.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { freePort } from '../../../deploy/local/redis.mjs';
 import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
-import { randomPrefix, sharedRedisUrl } from '../../support/redis.ts';
+import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request, sendBytes } from '../../support/wire.ts';
 

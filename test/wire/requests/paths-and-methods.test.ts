@@ -12,7 +12,7 @@ import {
   senderOf,
 } from '../../support/samples.ts';
 import { type Site, startSite } from '../../support/site.ts';
-import { picture } from '../../support/stored.ts';
+import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, sendBytes } from '../../support/wire.ts';
 
 const user = randomUser();

@@ -1,11 +1,11 @@
-import { freePort } from '../../deploy/local/redis.mjs';
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
-import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
-import { randomUser } from './device.ts';
-import { randomPrefix, sharedRedisUrl } from './redis.ts';
-import { type ReplicaProcess, startReplica, stopReplicas } from './replicas.ts';
-import { type Recorder, recordStream } from './stream-recorder.ts';
-import { request, type WireAnswer, type WireRequest } from './wire.ts';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import type { SessionAnswer } from '../../../shared/contract/sessions.ts';
+import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
+import { randomUser } from '../device.ts';
+import { randomPrefix, sharedRedisUrl } from '../redis/redis.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../replicas.ts';
+import { type Recorder, recordStream } from '../stream-recorder.ts';
+import { request, type WireAnswer, type WireRequest } from '../wire.ts';
 
 /** Somebody with a session: with or without a device. */
 export interface SignedIn {

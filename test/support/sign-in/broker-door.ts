@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { request, type WireAnswer } from './wire.ts';
+import { request, type WireAnswer } from '../wire.ts';
 
 /** What is answered in the broker's place. `type` is JSON unless told otherwise. */
 interface Told {
