@@ -1,6 +1,6 @@
 -- Removes the record of a transfer that has ended, for the limit of records. May be repeated.
 -- Keys and arguments: transferEvict in scripts.ts.
--- uses: clock transfers/transfer transfers/offers transfers/transfer-end
+-- uses: transfers/transfer transfers/offers transfers/transfer-end
 -- RETURNS OK
 local t = read_transfer(keys.record)
 if not t then

@@ -51,10 +51,5 @@ export function makeConcurrencyLimit({ atOnce, mostWaiting, waitMs }: Concurrenc
         line.waiting.add(begin);
       });
     },
-
-    /** Addresses of which something is under way. */
-    get size(): number {
-      return lines.size;
-    },
   };
 }
