@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts';
 const TELL_MS = 100;
 /** What the rate is measured over: long enough to be read, short enough to be true. */
 const RATE_MS = 3_000;
+/** While nothing moves the rate is told again, until it is 0. */
+const STILL_MS = 1_000;
 
 /** Counts the bytes of a transfer and tells how it goes. */
 export interface Meter {
@@ -27,6 +29,7 @@ export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (erro
   let files = sizes.filter((size) => size === 0).length;
   let path: Progress['path'] = null;
   let isPaused = false;
+  let isSoon = false;
   let cancel: (() => void) | null = null;
   let isOver = false;
 
@@ -39,9 +42,10 @@ export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (erro
   }
 
   function rate(): number {
-    const first = samples[0];
-    const ms = clock.now() - (first?.ms ?? 0);
-    return first === undefined || ms < TELL_MS ? 0 : (Math.max(0, bytes - first.bytes) * 1_000) / ms;
+    const [first, last] = [samples[0], samples.at(-1)];
+    if (first === undefined || last === undefined || clock.now() - last.ms > RATE_MS) return 0;
+    const ms = clock.now() - first.ms;
+    return ms < TELL_MS ? 0 : (Math.max(0, bytes - first.bytes) * 1_000) / ms;
   }
 
   function now(): Progress {
@@ -53,6 +57,7 @@ export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (erro
 
   function tell(): void {
     cancel = null;
+    isSoon = false;
     const progress = now();
     for (const listener of [...listeners]) {
       try {
@@ -61,10 +66,14 @@ export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (erro
         onThrow(error);
       }
     }
+    if (!isOver && progress.bytesPerSecond > 0) cancel = clock.after(STILL_MS, tell);
   }
 
   function tellSoon(): void {
-    if (!isOver && listeners.size > 0) cancel ??= clock.after(TELL_MS, tell);
+    if (isOver || isSoon || listeners.size === 0) return;
+    cancel?.();
+    isSoon = true;
+    cancel = clock.after(TELL_MS, tell);
   }
 
   return {

@@ -27,6 +27,8 @@ export interface Run {
 }
 
 interface RunOptions {
+  /** Runs it on a pseudo-terminal of 80 columns: both outputs come as one, and what is written to its input are keys. */
+  onTerminal?: boolean;
   input?: string | NodeJS.ReadableStream;
   env?: Record<string, string>;
   /** Takes standard output as bytes, which are not kept. */
@@ -108,8 +110,16 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
   };
 }
 
-function start(args: readonly string[], cwd: string, { env = {}, input, onBytes }: RunOptions): Run {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+/** The words of a command that runs these on a pseudo-terminal, and ends as they end (`script` of util-linux). */
+function terminalCommand(words: readonly string[]): string[] {
+  const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  return ['script', '--quiet', '--return', '--command', `stty cols 80 rows 24; exec ${quoted.join(' ')}`, '/dev/null'];
+}
+
+function start(args: readonly string[], cwd: string, { env = {}, input, onBytes, onTerminal }: RunOptions): Run {
+  const words = [process.execPath, PROGRAM, ...args];
+  const [command = '', ...rest] = onTerminal ? terminalCommand(words) : words;
+  const child = spawn(command, rest, {
     cwd,
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
     stdio: 'pipe',
@@ -126,7 +136,7 @@ function start(args: readonly string[], cwd: string, { env = {}, input, onBytes 
   }
   child.stdin.on('error', () => undefined);
   if (typeof input === 'object') input.pipe(child.stdin);
-  else child.stdin.end(input ?? '');
+  else if (!onTerminal) child.stdin.end(input ?? '');
   const status = once(child, 'close').then(([code, signal]) => {
     for (const look of watchers) look();
     return code === null ? (signal === 'SIGKILL' ? 137 : 130) : (code as number);

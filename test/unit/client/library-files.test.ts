@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Caller } from '../../../shared/client/caller.ts';
+import type { Progress } from '../../../shared/client/api.ts';
 import type { FileSink } from '../../../shared/client/files.ts';
 import { fileSession } from '../../../shared/client/node-session.ts';
 import { folderSink } from '../../../shared/client/node-sinks.ts';
@@ -114,6 +115,27 @@ test('progress is told at most ten times a second, with the rate and the time th
   meter.file(0, 100_000);
   meter.end();
   expect(told.at(-1)).toBe(100_000);
+  expect(clock.pending()).toBe(0);
+});
+
+test('while nothing moves the rate falls, until it is 0 and no time is left to tell', () => {
+  const clock = makeManualClock();
+  const meter = makeMeter([100_000], clock, () => {});
+  const told: Progress[] = [];
+  meter.onProgress((progress) => told.push(progress));
+  for (let i = 1; i <= 10; i += 1) {
+    clock.advance(100);
+    meter.file(0, i * 1_000);
+  }
+  for (let second = 0; second < 10; second += 1) clock.advance(1_000);
+  expect(told.length).toBeLessThan(20);
+  expect(told.at(-1)).toMatchObject({ bytes: 10_000, bytesPerSecond: 0, secondsLeft: null });
+  expect(clock.pending()).toBe(0);
+
+  meter.file(0, 20_000);
+  clock.advance(100);
+  expect(told.at(-1)?.bytesPerSecond).toBeGreaterThan(0);
+  meter.end();
   expect(clock.pending()).toBe(0);
 });
 
