@@ -80,7 +80,7 @@ export function findScriptsOfManyKeys() {
   const declared = SOURCES.flatMap(filesUnder).filter((path) => path.endsWith('scripts.ts'));
   return declared.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
-    return [...text.matchAll(/new URL\('\.\/([a-z-]+\.lua)'.*?keys: \[(.*?)\]/gs)]
+    return [...text.matchAll(/new URL\('\.\/lua\/([a-z-]+\.lua)'.*?keys: \[(.*?)\]/gs)]
       .map(([, name, keys]) => ({ name, count: keys.split(',').filter((key) => key.trim() !== '').length }))
       .filter(({ name, count }) => count > MOST_KEYS && !MANY_KEYS.has(name))
       .map(({ name, count }) => `${path}: ${name} takes ${count} keys, at most ${MOST_KEYS}`);

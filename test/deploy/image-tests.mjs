@@ -43,7 +43,7 @@ export async function testImage({ test, image, runtimeBase }) {
       'dist/services/broker/main.js.map',
       'dist/services/sync/main.js.map',
     ]);
-    assert.ok(files.includes('dist/services/sync/messages/message-accept.lua'));
+    assert.ok(files.includes('dist/services/sync/messages/lua/message-accept.lua'));
     assert.ok(files.includes('LICENSE') && files.includes('THIRD-PARTY-LICENCES.txt'));
     assert.equal(env.NODE_ENV, 'production');
     assert.ok(files.includes('dist/heap.mjs'));

@@ -102,7 +102,7 @@ export const GUARDS = [
   },
   {
     name: 'the poll secret',
-    file: 'services/sync/signin/login-poll.lua',
+    file: 'services/sync/signin/lua/login-poll.lua',
     from: 'if not login or login.poll ~= poll_digest then',
     to: 'if not login then',
     test: ['test/signin/qr.test.ts', 'a wrong secret'],
@@ -144,7 +144,7 @@ export const GUARDS = [
   },
   {
     name: 'apps get full scope or nothing',
-    file: 'services/sync/signin/login-decide.lua',
+    file: 'services/sync/signin/lua/login-decide.lua',
     from: "native and scope ~= 'full'",
     to: "native and scope == 'none'",
     test: ['test/signin/qr.test.ts', 'an app can only be approved'],
@@ -228,7 +228,7 @@ export const GUARDS = [
   },
   {
     name: 'parties of a transfer',
-    file: 'services/sync/transfers/transfer-act.lua',
+    file: 'services/sync/transfers/lua/transfer-act.lua',
     from: "if not allowed[action] then return { 'not_a_party' } end",
     to: '',
     test: ['test/transfers/transfers.test.ts', 'the third device is no party'],
@@ -249,14 +249,14 @@ export const GUARDS = [
   },
   {
     name: 'a push answer touches only what was sent to',
-    file: 'services/sync/push/push-finish.lua',
+    file: 'services/sync/push/lua/push-finish.lua',
     from: 'local same = r and r.fence == fence',
     to: 'local same = r',
     test: ['test/push/answers.test.ts', 'the browser sent again meanwhile'],
   },
   {
     name: 'a push is looked at once more before it is sent',
-    file: 'services/sync/push/push-take.lua',
+    file: 'services/sync/push/lua/push-take.lua',
     from: "if count == 0 then why = why or 'settled' end",
     to: '',
     test: ['test/push/surviving.test.ts', 'before its push was sent is not pushed'],

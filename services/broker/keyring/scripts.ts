@@ -2,7 +2,7 @@ import { defineScript } from '../../server/redis/scripts/script.ts';
 import { flag, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const keysAdd = defineScript({
-  file: new URL('./keys-add.lua', import.meta.url),
+  file: new URL('./lua/keys-add.lua', import.meta.url),
   keys: ['signingKeys'],
   args: {
     /** Newest key that the caller knows, '' for none. */

@@ -30,7 +30,7 @@ const sessionReply = {
 };
 
 export const sessionUse = defineScript({
-  file: new URL('./session-use.lua', import.meta.url),
+  file: new URL('./lua/session-use.lua', import.meta.url),
   keys: ['session', 'user'],
   args: {
     id: text,
@@ -44,7 +44,7 @@ export const sessionUse = defineScript({
 });
 
 export const sessionOpen = defineScript({
-  file: new URL('./session-open.lua', import.meta.url),
+  file: new URL('./lua/session-open.lua', import.meta.url),
   keys: ['session', 'index', 'metas', 'user'],
   args: {
     id: text,
@@ -63,7 +63,7 @@ export const sessionOpen = defineScript({
 });
 
 export const sessionRotate = defineScript({
-  file: new URL('./session-rotate.lua', import.meta.url),
+  file: new URL('./lua/session-rotate.lua', import.meta.url),
   keys: ['session', 'index', 'metas', 'user'],
   args: {
     id: text,
@@ -79,7 +79,7 @@ export const sessionRotate = defineScript({
 });
 
 export const sessionRevoke = defineScript({
-  file: new URL('./session-revoke.lua', import.meta.url),
+  file: new URL('./lua/session-revoke.lua', import.meta.url),
   keys: ['session', 'index'],
   args: {
     id: text,
@@ -92,7 +92,7 @@ export const sessionRevoke = defineScript({
 });
 
 export const sessionPage = defineScript({
-  file: new URL('./session-page.lua', import.meta.url),
+  file: new URL('./lua/session-page.lua', import.meta.url),
   keys: ['index'],
   args: {
     /** End of the first one in ms, at least now. */
@@ -104,7 +104,7 @@ export const sessionPage = defineScript({
 });
 
 export const sessionMint = defineScript({
-  file: new URL('./session-mint.lua', import.meta.url),
+  file: new URL('./lua/session-mint.lua', import.meta.url),
   /** `session`: that of the meta when it was looked up; when it had none, as `newSession`, which is created. */
   keys: ['session', 'newSession', 'index', 'metas', 'mint', 'user'],
   args: {

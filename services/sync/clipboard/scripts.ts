@@ -2,7 +2,7 @@ import { defineScript } from '../redis/script.ts';
 import { digits, flag, number, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({
-  file: new URL('./clipboard-set.lua', import.meta.url),
+  file: new URL('./lua/clipboard-set.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
   args: {
     /** Device of the writer, '' without. */
@@ -24,7 +24,7 @@ export const clipboardSet = defineScript({
 });
 
 export const clipboardClear = defineScript({
-  file: new URL('./clipboard-clear.lua', import.meta.url),
+  file: new URL('./lua/clipboard-clear.lua', import.meta.url),
   keys: ['routes', 'log', 'clipboard', 'due'],
   args: {
     random: randomBits,

@@ -3,7 +3,7 @@ import { defineScript } from '../redis/script.ts';
 import { digits, flag, oneOf, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
-  file: new URL('./device-add.lua', import.meta.url),
+  file: new URL('./lua/device-add.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],
   args: {
     device: text,
@@ -26,7 +26,7 @@ export const deviceAdd = defineScript({
 });
 
 export const deviceRemove = defineScript({
-  file: new URL('./device-remove.lua', import.meta.url),
+  file: new URL('./lua/device-remove.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'mail', 'inbox', 'due', 'push'],
   args: {
     device: text,
@@ -39,7 +39,7 @@ export const deviceRemove = defineScript({
 });
 
 export const deviceRename = defineScript({
-  file: new URL('./device-rename.lua', import.meta.url),
+  file: new URL('./lua/device-rename.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'operation', 'rate'],
   args: {
     /** Device of the caller. */

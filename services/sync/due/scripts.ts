@@ -15,7 +15,7 @@ import {
 export const LEASE_MS = 30_000;
 
 export const dueSchedule = defineScript({
-  file: new URL('./due-schedule.lua', import.meta.url),
+  file: new URL('./lua/due-schedule.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
     account: text,
@@ -28,7 +28,7 @@ export const dueSchedule = defineScript({
 });
 
 export const dueClaim = defineScript({
-  file: new URL('./due-claim.lua', import.meta.url),
+  file: new URL('./lua/due-claim.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
     /** How many. */
@@ -39,7 +39,7 @@ export const dueClaim = defineScript({
 });
 
 export const dueJobs = defineScript({
-  file: new URL('./due-jobs.lua', import.meta.url),
+  file: new URL('./lua/due-jobs.lua', import.meta.url),
   keys: ['due'],
   args: {
     /** How many to pass over. */
@@ -50,7 +50,7 @@ export const dueJobs = defineScript({
 });
 
 export const dueSettle = defineScript({
-  file: new URL('./due-settle.lua', import.meta.url),
+  file: new URL('./lua/due-settle.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
     account: text,

@@ -5,7 +5,7 @@ import { digits, nothing, text } from '../../server/redis/scripts/script-values.
 export const KEEP_MS = 86_400_000;
 
 export const keySetKeep = defineScript({
-  file: new URL('./key-set-keep.lua', import.meta.url),
+  file: new URL('./lua/key-set-keep.lua', import.meta.url),
   keys: ['keySet'],
   args: {
     /** Ms of the store's clock before it was fetched. */

@@ -15,7 +15,7 @@ import {
 } from '../../server/redis/scripts/script-values.ts';
 
 export const messageAccept = defineScript({
-  file: new URL('./message-accept.lua', import.meta.url),
+  file: new URL('./lua/message-accept.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation', 'rate', 'push', 'due', 'accountRate', 'targets'],
   args: {
     /** Device of the sender, '' without. */
@@ -50,7 +50,7 @@ export const messageAccept = defineScript({
 });
 
 export const messageAck = defineScript({
-  file: new URL('./message-ack.lua', import.meta.url),
+  file: new URL('./lua/message-ack.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'],
   args: {
     /** Device that acknowledges. */
@@ -65,7 +65,7 @@ export const messageAck = defineScript({
 });
 
 export const mailPage = defineScript({
-  file: new URL('./mail-page.lua', import.meta.url),
+  file: new URL('./lua/mail-page.lua', import.meta.url),
   keys: ['devices', 'log', 'mail', 'inbox'],
   args: {
     device: text,

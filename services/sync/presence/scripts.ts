@@ -13,14 +13,14 @@ export const transitions: Answer<Transitions> = {
 };
 
 export const presenceRead = defineScript({
-  file: new URL('./presence-read.lua', import.meta.url),
+  file: new URL('./lua/presence-read.lua', import.meta.url),
   keys: ['devices', 'presence'],
   args: {},
   reply: record({ devices: textList, states: textList }),
 });
 
 export const presenceReconcile = defineScript({
-  file: new URL('./presence-reconcile.lua', import.meta.url),
+  file: new URL('./lua/presence-reconcile.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices'],
   args: {
     /** Channels whose routes count as gone. */

@@ -17,7 +17,7 @@ import type { PushTarget } from './sender.ts';
 const claim = { hash: text, fence: text };
 
 export const pushAdmit = defineScript({
-  file: new URL('./push-admit.lua', import.meta.url),
+  file: new URL('./lua/push-admit.lua', import.meta.url),
   keys: ['devices', 'push', 'rate'],
   args: {
     device: text,
@@ -29,7 +29,7 @@ export const pushAdmit = defineScript({
 });
 
 export const pushRegister = defineScript({
-  file: new URL('./push-register.lua', import.meta.url),
+  file: new URL('./lua/push-register.lua', import.meta.url),
   keys: ['devices', 'push', 'due'],
   args: {
     device: text,
@@ -47,7 +47,7 @@ export const pushRegister = defineScript({
 });
 
 export const pushDrop = defineScript({
-  file: new URL('./push-drop.lua', import.meta.url),
+  file: new URL('./lua/push-drop.lua', import.meta.url),
   keys: ['push', 'due'],
   args: {
     device: text,
@@ -62,7 +62,7 @@ export const pushDrop = defineScript({
 });
 
 export const pushOwner = defineScript({
-  file: new URL('./push-owner.lua', import.meta.url),
+  file: new URL('./lua/push-owner.lua', import.meta.url),
   keys: ['owner'],
   args: {
     /** Account. */
@@ -80,7 +80,7 @@ export const pushOwner = defineScript({
 });
 
 export const pushRelease = defineScript({
-  file: new URL('./push-release.lua', import.meta.url),
+  file: new URL('./lua/push-release.lua', import.meta.url),
   keys: ['owner'],
   args: {
     /** Fence of the registration that was dropped. */
@@ -90,7 +90,7 @@ export const pushRelease = defineScript({
 });
 
 export const pushTest = defineScript({
-  file: new URL('./push-test.lua', import.meta.url),
+  file: new URL('./lua/push-test.lua', import.meta.url),
   keys: ['push', 'due', 'rate'],
   args: {
     device: text,
@@ -103,7 +103,7 @@ export const pushTest = defineScript({
 });
 
 export const pushTake = defineScript({
-  file: new URL('./push-take.lua', import.meta.url),
+  file: new URL('./lua/push-take.lua', import.meta.url),
   keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail', 'offers'],
   args: {
     job: text,
@@ -132,7 +132,7 @@ export const pushTake = defineScript({
 });
 
 export const pushFinish = defineScript({
-  file: new URL('./push-finish.lua', import.meta.url),
+  file: new URL('./lua/push-finish.lua', import.meta.url),
   keys: ['due', 'push'],
   args: {
     job: text,

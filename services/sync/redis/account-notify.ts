@@ -2,7 +2,7 @@ import { defineScript } from './script.ts';
 import { nothing } from '../../server/redis/scripts/script-values.ts';
 
 export const accountNotify = defineScript({
-  file: new URL('./account-notify.lua', import.meta.url),
+  file: new URL('./lua/account-notify.lua', import.meta.url),
   keys: ['routes', 'log', 'presence'],
   args: {},
   reply: nothing,

@@ -20,14 +20,14 @@ import {
 const parties = { sender: text, reader: text };
 
 export const relayDrop = defineScript({
-  file: new URL('./relay-drop.lua', import.meta.url),
+  file: new URL('./lua/relay-drop.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {},
   reply: record(parties),
 });
 
 export const relayEvict = defineScript({
-  file: new URL('./relay-evict.lua', import.meta.url),
+  file: new URL('./lua/relay-evict.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     /** Generation of the bytes. */
@@ -37,7 +37,7 @@ export const relayEvict = defineScript({
 });
 
 export const relayCreate = defineScript({
-  file: new URL('./relay-create.lua', import.meta.url),
+  file: new URL('./lua/relay-create.lua', import.meta.url),
   keys: ['state', 'before', 'bytes'],
   args: {
     generation: digits,
@@ -49,7 +49,7 @@ export const relayCreate = defineScript({
 });
 
 export const relayOpen = defineScript({
-  file: new URL('./relay-open.lua', import.meta.url),
+  file: new URL('./lua/relay-open.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     /** The one in the record. */
@@ -75,7 +75,7 @@ export const relayOpen = defineScript({
 });
 
 export const relayLeave = defineScript({
-  file: new URL('./relay-leave.lua', import.meta.url),
+  file: new URL('./lua/relay-leave.lua', import.meta.url),
   keys: ['state'],
   args: {
     /** W | r. */
@@ -86,7 +86,7 @@ export const relayLeave = defineScript({
 });
 
 export const relayTake = defineScript({
-  file: new URL('./relay-take.lua', import.meta.url),
+  file: new URL('./lua/relay-take.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     /** Token of the reader; '' for an acknowledgement, which is the device's. */
@@ -102,7 +102,7 @@ export const relayTake = defineScript({
 });
 
 export const relayWaitRead = defineScript({
-  file: new URL('./relay-wait-read.lua', import.meta.url),
+  file: new URL('./lua/relay-wait-read.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     token: text,
@@ -118,7 +118,7 @@ export const relayWaitRead = defineScript({
 });
 
 export const relayWaitWrite = defineScript({
-  file: new URL('./relay-wait-write.lua', import.meta.url),
+  file: new URL('./lua/relay-wait-write.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     token: text,
@@ -133,7 +133,7 @@ export const relayWaitWrite = defineScript({
 });
 
 export const relayCommit = defineScript({
-  file: new URL('./relay-commit.lua', import.meta.url),
+  file: new URL('./lua/relay-commit.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
     /** Token of the sender. */
@@ -150,7 +150,7 @@ export const relayCommit = defineScript({
 });
 
 export const relayReserve = defineScript({
-  file: new URL('./relay-reserve.lua', import.meta.url),
+  file: new URL('./lua/relay-reserve.lua', import.meta.url),
   keys: ['files', 'kept'],
   args: {
     file: text,
@@ -160,14 +160,14 @@ export const relayReserve = defineScript({
 });
 
 export const relayRelease = defineScript({
-  file: new URL('./relay-release.lua', import.meta.url),
+  file: new URL('./lua/relay-release.lua', import.meta.url),
   keys: ['files', 'kept'],
   args: { files: restOfWords },
   reply: nothing,
 });
 
 export const relayKeep = defineScript({
-  file: new URL('./relay-keep.lua', import.meta.url),
+  file: new URL('./lua/relay-keep.lua', import.meta.url),
   keys: ['files', 'kept'],
   args: {
     file: text,
@@ -180,7 +180,7 @@ export const relayKeep = defineScript({
 });
 
 export const relayRead = defineScript({
-  file: new URL('./relay-read.lua', import.meta.url),
+  file: new URL('./lua/relay-read.lua', import.meta.url),
   keys: ['reads', 'files', 'kept'],
   args: {
     file: text,
@@ -202,7 +202,7 @@ export const relayRead = defineScript({
 });
 
 export const relayUnread = defineScript({
-  file: new URL('./relay-unread.lua', import.meta.url),
+  file: new URL('./lua/relay-unread.lua', import.meta.url),
   keys: ['reads'],
   args: {
     file: text,
@@ -212,7 +212,7 @@ export const relayUnread = defineScript({
 });
 
 export const relayReaders = defineScript({
-  file: new URL('./relay-readers.lua', import.meta.url),
+  file: new URL('./lua/relay-readers.lua', import.meta.url),
   keys: ['reads'],
   args: {
     /** How the names begin. */

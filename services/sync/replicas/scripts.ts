@@ -2,7 +2,7 @@ import { defineScript } from '../redis/script.ts';
 import { fieldMap, flag, nothing, number, record, text } from '../../server/redis/scripts/script-values.ts';
 
 export const accountAdd = defineScript({
-  file: new URL('./account-add.lua', import.meta.url),
+  file: new URL('./lua/account-add.lua', import.meta.url),
   keys: ['accounts'],
   args: {
     account: text,
@@ -12,7 +12,7 @@ export const accountAdd = defineScript({
 });
 
 export const leaseRenew = defineScript({
-  file: new URL('./lease-renew.lua', import.meta.url),
+  file: new URL('./lua/lease-renew.lua', import.meta.url),
   keys: ['replicas', 'reaping', 'revokedVersion'],
   args: {
     replica: text,
@@ -29,7 +29,7 @@ export const leaseRenew = defineScript({
 });
 
 export const leaseReap = defineScript({
-  file: new URL('./lease-reap.lua', import.meta.url),
+  file: new URL('./lua/lease-reap.lua', import.meta.url),
   keys: ['replicas', 'reaping'],
   args: {
     /** Dead replica. */

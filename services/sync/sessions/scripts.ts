@@ -5,7 +5,7 @@ import { number, randomBits, record, restOfWords, text } from '../../server/redi
 export const TOMBSTONE_MS = 86_400_000;
 
 export const revokedAdd = defineScript({
-  file: new URL('./revoked-add.lua', import.meta.url),
+  file: new URL('./lua/revoked-add.lua', import.meta.url),
   keys: ['revoked', 'version'],
   args: {
     random: randomBits,
@@ -17,7 +17,7 @@ export const revokedAdd = defineScript({
 });
 
 export const accountErase = defineScript({
-  file: new URL('./account-erase.lua', import.meta.url),
+  file: new URL('./lua/account-erase.lua', import.meta.url),
   keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due'],
   args: {
     random: randomBits,

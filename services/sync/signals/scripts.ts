@@ -2,7 +2,7 @@ import { defineScript } from '../redis/script.ts';
 import { digits, number, randomBits, record, rows, text } from '../../server/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
-  file: new URL('./signal-send.lua', import.meta.url),
+  file: new URL('./lua/signal-send.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
   args: {
     /** Device that sends. */

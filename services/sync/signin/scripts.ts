@@ -16,7 +16,7 @@ const waits = { expiresAtMs: number, replaced: text };
 const limited = { leftMs: number, lifeMs: number };
 
 export const loginStart = defineScript({
-  file: new URL('./login-start.lua', import.meta.url),
+  file: new URL('./lua/login-start.lua', import.meta.url),
   keys: ['login'],
   args: {
     /** Ms to live. */
@@ -28,7 +28,7 @@ export const loginStart = defineScript({
 });
 
 export const loginPoll = defineScript({
-  file: new URL('./login-poll.lua', import.meta.url),
+  file: new URL('./lua/login-poll.lua', import.meta.url),
   keys: ['login'],
   args: {
     /** SHA-256 of the poll secret. */
@@ -51,7 +51,7 @@ export const loginPoll = defineScript({
 });
 
 export const loginRead = defineScript({
-  file: new URL('./login-read.lua', import.meta.url),
+  file: new URL('./lua/login-read.lua', import.meta.url),
   keys: ['login', 'tries'],
   args: {
     /** SHA-256 of the approval code. */
@@ -61,7 +61,7 @@ export const loginRead = defineScript({
 });
 
 export const loginDecide = defineScript({
-  file: new URL('./login-decide.lua', import.meta.url),
+  file: new URL('./lua/login-decide.lua', import.meta.url),
   keys: ['login', 'tries'],
   args: {
     /** SHA-256 of the approval code; '' to deny without it. */
@@ -79,7 +79,7 @@ export const loginDecide = defineScript({
 });
 
 export const loginFinish = defineScript({
-  file: new URL('./login-finish.lua', import.meta.url),
+  file: new URL('./lua/login-finish.lua', import.meta.url),
   keys: ['login'],
   args: {
     /** Fencing number of the lease. */

@@ -28,7 +28,7 @@ const lostReason: Answer<ResetReason | null> = { read: (raw) => (raw || null) as
 const page = { entries: rows({ id: text, name: text, data: text }), ended: flag };
 
 export const streamAttach = defineScript({
-  file: new URL('./stream-attach.lua', import.meta.url),
+  file: new URL('./lua/stream-attach.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'due'],
   args: {
     stream: text,
@@ -80,7 +80,7 @@ export const streamAttach = defineScript({
 });
 
 export const streamDetach = defineScript({
-  file: new URL('./stream-detach.lua', import.meta.url),
+  file: new URL('./lua/stream-detach.lua', import.meta.url),
   keys: ['routes'],
   args: {
     stream: text,
@@ -95,7 +95,7 @@ export const streamDetach = defineScript({
 });
 
 export const logPage = defineScript({
-  file: new URL('./log-page.lua', import.meta.url),
+  file: new URL('./lua/log-page.lua', import.meta.url),
   keys: ['log', 'mail', 'inbox'],
   args: {
     position: text,

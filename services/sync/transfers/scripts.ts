@@ -27,7 +27,7 @@ interface FileEntry {
 }
 
 export const transferInit = defineScript({
-  file: new URL('./transfer-init.lua', import.meta.url),
+  file: new URL('./lua/transfer-init.lua', import.meta.url),
   keys: [
     'devices',
     'routes',
@@ -85,7 +85,7 @@ export const transferInit = defineScript({
 });
 
 export const transferAct = defineScript({
-  file: new URL('./transfer-act.lua', import.meta.url),
+  file: new URL('./lua/transfer-act.lua', import.meta.url),
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
@@ -102,7 +102,7 @@ export const transferAct = defineScript({
 });
 
 export const transferPhase = defineScript({
-  file: new URL('./transfer-phase.lua', import.meta.url),
+  file: new URL('./lua/transfer-phase.lua', import.meta.url),
   keys: ['routes', 'record', 'due', 'files'],
   args: {
     /** Device that reports. */
@@ -124,7 +124,7 @@ export const transferPhase = defineScript({
 });
 
 export const transferRead = defineScript({
-  file: new URL('./transfer-read.lua', import.meta.url),
+  file: new URL('./lua/transfer-read.lua', import.meta.url),
   keys: ['record', 'files'],
   args: {
     /** Device that asks. */
@@ -134,7 +134,7 @@ export const transferRead = defineScript({
 });
 
 export const transferGlance = defineScript({
-  file: new URL('./transfer-glance.lua', import.meta.url),
+  file: new URL('./lua/transfer-glance.lua', import.meta.url),
   keys: ['record'],
   args: {
     /** Device that asks. */
@@ -146,7 +146,7 @@ export const transferGlance = defineScript({
 });
 
 export const transferFile = defineScript({
-  file: new URL('./transfer-file.lua', import.meta.url),
+  file: new URL('./lua/transfer-file.lua', import.meta.url),
   keys: ['record', 'files'],
   args: {
     /** Device that asks. */
@@ -164,7 +164,7 @@ export const transferFile = defineScript({
 });
 
 export const transferList = defineScript({
-  file: new URL('./transfer-list.lua', import.meta.url),
+  file: new URL('./lua/transfer-list.lua', import.meta.url),
   keys: ['offers'],
   args: {
     device: text,
@@ -177,7 +177,7 @@ export const transferList = defineScript({
 });
 
 export const transferPending = defineScript({
-  file: new URL('./transfer-pending.lua', import.meta.url),
+  file: new URL('./lua/transfer-pending.lua', import.meta.url),
   keys: ['offers', 'log'],
   args: {
     device: text,
@@ -189,7 +189,7 @@ export const transferPending = defineScript({
 });
 
 export const transferExpire = defineScript({
-  file: new URL('./transfer-expire.lua', import.meta.url),
+  file: new URL('./lua/transfer-expire.lua', import.meta.url),
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
   args: {
     transferId: text,
@@ -200,7 +200,7 @@ export const transferExpire = defineScript({
 });
 
 export const transferEvict = defineScript({
-  file: new URL('./transfer-evict.lua', import.meta.url),
+  file: new URL('./lua/transfer-evict.lua', import.meta.url),
   keys: ['offers', 'record', 'due', 'transfers', 'files'],
   args: {
     transferId: text,
@@ -209,7 +209,7 @@ export const transferEvict = defineScript({
 });
 
 export const transferGeneration = defineScript({
-  file: new URL('./transfer-generation.lua', import.meta.url),
+  file: new URL('./lua/transfer-generation.lua', import.meta.url),
   keys: ['routes', 'log', 'record'],
   args: {
     file: digits,

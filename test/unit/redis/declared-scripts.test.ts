@@ -29,10 +29,10 @@ import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 function scriptFile(lua: string, chunks: Record<string, string> = {}): URL {
   const root = mkdtempSync(join(tmpdir(), 'scripts-'));
   mkdirSync(join(root, 'redis/prelude'), { recursive: true });
-  mkdirSync(join(root, 'notes/prelude'), { recursive: true });
+  for (const folder of ['notes/prelude', 'notes/lua']) mkdirSync(join(root, folder), { recursive: true });
   for (const [path, chunk] of Object.entries(chunks)) writeFileSync(join(root, path), chunk);
-  writeFileSync(join(root, 'notes/note-add.lua'), lua);
-  return pathToFileURL(join(root, 'notes/note-add.lua'));
+  writeFileSync(join(root, 'notes/lua/note-add.lua'), lua);
+  return pathToFileURL(join(root, 'notes/lua/note-add.lua'));
 }
 
 const redis = connectTo(sharedRedisUrl());

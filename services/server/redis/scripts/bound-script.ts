@@ -12,7 +12,7 @@ export type Settings<S extends string> = [S] extends [never] ? [] : [Readonly<Re
 /** A script with everything that its text depends on. */
 export interface BoundScript<K extends string, A, R> {
   readonly name: string;
-  /** The one that it belongs to: the folder of its file. */
+  /** The one that it belongs to: its file is in the folder `lua` of this one. */
   readonly module: string;
   readonly text: string;
   readonly keyCount: number;
@@ -47,7 +47,7 @@ export function bindScript<K extends string, A, R, S extends string>(
   if (missing !== undefined) throw new Error(`${name} was loaded without ${missing}`);
   return {
     name,
-    module: basename(dirname(file.pathname)),
+    module: basename(dirname(dirname(file.pathname))),
     text: scriptText({
       ...declaration,
       constants: { ...windowOf(rate), ...declaration.constants, ...given },

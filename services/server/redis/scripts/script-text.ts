@@ -48,7 +48,7 @@ function chunksOf(lua: string, file: URL): string[] {
   const uses = /^-- uses: (.*)$/m.exec(lua)?.[1]?.split(' ') ?? [];
   return uses.map((name) => {
     const [module, chunk] = name.includes('/') ? name.split('/') : ['redis', name];
-    return readFileSync(new URL(`../${module}/prelude/${chunk}.lua`, file), 'utf8');
+    return readFileSync(new URL(`../../${module}/prelude/${chunk}.lua`, file), 'utf8');
   });
 }
 
