@@ -57,44 +57,43 @@ export async function makeFolders(
   }
 }
 
-/** Takes a name that nothing has, with an empty file. */
-function claim(path: string): void {
-  closeSync(openSync(path, 'wx'));
-}
-
-/** Where a file system knows no second name of a file: an empty file takes the name, and is replaced. */
-function renameTo(part: string, path: string): void {
-  claim(path);
-  renameSync(part, path);
-}
-
-function linkTo(part: string, path: string): void {
+/** Gives it another name, and takes the first away. True; throws where something has that name. */
+function linkTo(part: string, path: string): true {
   try {
     linkSync(part, path);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw error;
-    return renameTo(part, path);
+    // Some file systems know no second name of a file: there an empty file takes the name, and is replaced.
+    closeSync(openSync(path, 'wx'));
+    renameSync(part, path);
+    return true;
   }
   unlinkSync(part);
+  return true;
 }
 
-/**
- * Gives what is stored under `part` the first of `path`, `path (2)`, ... that nothing has, in one step, so that a name is never
- * without its bytes; the name. `isThere`: what has a name already is this very file, and stays.
- */
-export function giveName(part: string, path: string, isThere: (there: string) => boolean = () => false): string {
+/** `path`, `path (2)`, and so on. */
+export function* numbered(path: string): Generator<string, never> {
+  yield path;
   const dot = path.lastIndexOf('.');
   const [stem, ending] = dot > path.lastIndexOf(sep) + 1 ? [path.slice(0, dot), path.slice(dot)] : [path, ''];
-  for (let number = 1; ; number += 1) {
-    const wanted = number === 1 ? path : `${stem} (${number})${ending}`;
-    try {
-      linkTo(part, wanted);
-      return wanted;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-      if (!isThere(wanted)) continue;
-      unlinkSync(part);
-      return wanted;
-    }
+  for (let number = 2; ; number += 1) yield `${stem} (${number})${ending}`;
+}
+
+/** Undefined where something has that name; a link too, wherever it leads. */
+export function unlessTaken<T>(take: () => T): T | undefined {
+  try {
+    return take();
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    throw error;
   }
+}
+
+/** Gives what is stored under `part` the first name that nothing has, in one step: a name is never without its bytes. */
+export function giveName(part: string, path: string): string {
+  for (const name of numbered(path)) {
+    if (unlessTaken(() => linkTo(part, name))) return name;
+  }
+  return path;
 }

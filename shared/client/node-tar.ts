@@ -24,14 +24,18 @@ const padded = (bytes: number): number => Math.ceil(bytes / BLOCK) * BLOCK;
 
 const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
 
+/** What every header has alike. */
+const BLANK = Buffer.alloc(BLOCK);
+BLANK.write(octal(0o644, 7) + octal(0, 7) + octal(0, 7), 100, 'latin1');
+BLANK.fill(' ', 148, 156);
+BLANK.write('ustar\x0000', 257, 'latin1');
+
 function headerOf(name: string, size: number, mtimeSeconds: number, kind: string): Buffer {
-  const header = Buffer.alloc(BLOCK);
+  const header = Buffer.from(BLANK);
   header.write(name, 0, NAME_BYTES, 'latin1');
-  header.write(octal(0o644, 7) + octal(0, 7) + octal(0, 7), 100, 'latin1');
   header.write(octal(size, 11) + octal(Math.min(MOST, Math.max(0, mtimeSeconds)), 11), 124, 'latin1');
-  header.write(`        ${kind}`, 148, 'latin1');
-  header.write('ustar\x0000', 257, 'latin1');
-  header.write(`${octal(sumOf(header), 6)} `, 148, 'latin1');
+  header.write(kind, 156, 'latin1');
+  header.write(octal(sumOf(header), 6), 148, 'latin1');
   return header;
 }
 
