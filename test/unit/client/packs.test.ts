@@ -7,7 +7,7 @@ import { folderSink } from '../../../shared/client/node-sinks.ts';
 import { folderSources } from '../../../shared/client/node-sources.ts';
 import { filesIn, packType } from '../../../shared/client/pack.ts';
 import { readTar, TAR_END_BYTES, tarBytesOf, tarHeaderOf } from '../../../shared/client/node-tar.ts';
-import { makeFolder } from '../../relay/relayed.ts';
+import { makeFolder } from '../../relay/support/relayed.ts';
 
 const folder = makeFolder();
 afterAll(() => folder.remove());
