@@ -12,6 +12,8 @@ export interface Unfinished {
   paths: string[];
   /** Standard input as it was kept; removed with the entry. */
   spool: { path: string; name: string } | null;
+  /** Small files of folders go in archives. */
+  packs?: boolean;
   startedAt: number;
 }
 

@@ -35,6 +35,8 @@ export interface Pieces {
 export interface FileSink {
   /** So many bytes of it are stored already, and the transfer goes on behind them. Default 0. Then `read` is needed. */
   readonly offset?: number;
+  /** All of it is stored, and was compared: `offset` is its size, and nothing is read. */
+  readonly isStored?: boolean;
   /** What is stored already, from the beginning: for the digest. */
   read?(): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
   /** In order. Resolve when there is room for more. */

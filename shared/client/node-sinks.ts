@@ -1,40 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import type { FileSink, OpenSink } from './files.ts';
+import { codeOf, giveName, makeFolders, partsOf } from './node-places.ts';
+import { makeStoredRecord } from './node-record.ts';
+import { isPack, unpack } from './node-unpack.ts';
 import type { TransferFile } from './wire.ts';
-
-/** Room for `.part` with a digest, and for a number, in what common file systems take for a name. */
-const NAME_BYTES = 255 - 40;
-/** Names under which Windows has devices, with whatever ending. */
-const DEVICES = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
-/** Control characters, and those that turn the direction of what is shown. */
-const HIDDEN = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
-
-function cut(name: string): string {
-  if (Buffer.byteLength(name) <= NAME_BYTES) return name;
-  const dot = name.lastIndexOf('.');
-  const ending = dot > 0 && name.length - dot <= 16 ? name.slice(dot) : '';
-  const kept = Buffer.from(name.slice(0, name.length - ending.length)).subarray(0, NAME_BYTES - ending.length * 3);
-  // A letter that was cut in two is left out.
-  return kept.toString('utf8').replace(/\ufffd+$/, '') + ending;
-}
-
-/** A part of a path that any common file system takes. */
-function safePart(part: string): string {
-  const odd = sep === '\\' ? /[<>:"|?*\\/]/g : /[\\/]/g;
-  const plain = cut(part.toWellFormed().replace(HIDDEN, '_').replace(odd, '_')).replace(/[. ]+$/, (end) =>
-    '_'.repeat(end.length),
-  );
-  if (plain === '') return '_';
-  return DEVICES.test(plain) ? `_${plain}` : plain;
-}
-
-const partsOf = (name: string): string[] => name.split('/').map(safePart);
 
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => {
@@ -80,58 +53,47 @@ export function fileSink(path: string): Promise<FileSink> {
   return makeSink({ part, resumes: true, finish: () => rename(part, path) });
 }
 
-/** Takes the first of `name`, `name (2)`, ... that nothing has. */
-async function claim(path: string): Promise<string> {
-  const dot = path.lastIndexOf('.');
-  const [stem, ending] = dot > path.lastIndexOf(sep) + 1 ? [path.slice(0, dot), path.slice(dot)] : [path, ''];
-  for (let number = 1; ; number += 1) {
-    const wanted = number === 1 ? path : `${stem} (${number})${ending}`;
-    try {
-      await (await open(wanted, 'wx')).close();
-      return wanted;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-  }
-}
-
-/** Makes the folders of a file one by one: a link among them could lead anywhere. `made`: those that were looked at. */
-async function makeFolders(top: string, parts: readonly string[], name: string, made: Set<string>): Promise<void> {
-  for (let depth = 0; depth < parts.length; depth += 1) {
-    const at = join(top, ...parts.slice(0, depth));
-    if (made.has(at)) continue;
-    if (depth === 0) {
-      await mkdir(at, { recursive: true });
-      made.add(at);
-      continue;
-    }
-    await mkdir(at).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    });
-    if (!(await lstat(at)).isDirectory()) throw new Error(`${name} would not be inside of the folder`);
-    made.add(at);
-  }
-}
+/** Nothing of it is fetched, or written. */
+const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStored: true, write() {}, close() {} });
 
 /**
  * A folder for whole transfers: never written outside of, and never over what is there. `onStored` is told under which path a
- * file is.
+ * file is, of packs for each of their files. `record`: a file that lists what is stored, so that whoever goes on with the
+ * transfer after this process does not take it twice; removed by the caller, when the transfer is over.
  */
-export function folderSink(folder: string, onStored: (file: TransferFile, path: string) => void = () => {}): OpenSink {
+export function folderSink(
+  folder: string,
+  onStored: (file: TransferFile, path: string) => void = () => {},
+  { record: recordPath }: { record?: string } = {},
+): OpenSink {
   const made = new Set<string>();
+  const record = recordPath === undefined ? null : makeStoredRecord(recordPath);
   return async (file) => {
+    const paths = (await record?.find(file.index)) ?? [];
+    for (const path of paths) onStored(file, path);
+    if (paths.length > 0) return storedSink(file);
     const parts = partsOf(file.name);
     await makeFolders(folder, parts, file.name, made);
     const path = join(folder, ...parts);
     // What is gone on with has to be a part of the same file.
     const key = `${file.sha256?.slice(0, 16) ?? randomUUID().slice(0, 18)}-${file.index}`;
     const part = `${path}.${key}.part`;
-    const finish = async () => {
-      const claimed = await claim(path);
-      await rename(part, claimed);
-      onStored(file, claimed);
+    const stored: string[] = [];
+    const tell = (one: TransferFile, at: string) => {
+      stored.push(at);
+      onStored(one, at);
     };
-    return makeSink({ part, resumes: file.sha256 !== null, finish });
+    const sink: FileSink = await makeSink({
+      ...{ part, resumes: file.sha256 !== null },
+      async finish() {
+        if (isPack(file)) {
+          await unpack({ folder, file, part, made, again: sink.offset === file.size, onStored: tell });
+        } else tell(file, giveName(part, path));
+        await record?.add(file.index, stored);
+        if (isPack(file)) await rm(part, { force: true });
+      },
+    });
+    return sink;
   };
 }
 

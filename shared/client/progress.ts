@@ -1,5 +1,7 @@
 import type { Off, Progress } from './api.ts';
 import type { Clock } from './clock.ts';
+import type { FileSource } from './files.ts';
+import { filesIn } from './pack.ts';
 
 /** Ten times a second. */
 const TELL_MS = 100;
@@ -20,13 +22,19 @@ export interface Meter {
   end(): void;
 }
 
-export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (error: unknown) => void): Meter {
-  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
-  const at = sizes.map(() => 0);
+/** A file of a transfer, as either side has it. */
+export type Measured = Pick<FileSource, 'size'> & { readonly type?: string | null };
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((before, number) => before + number, 0);
+
+export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (error: unknown) => void): Meter {
+  const totalBytes = sum(all.map(({ size }) => size));
+  const totalFiles = sum(all.map(filesIn));
+  const at = all.map(() => 0);
   const listeners = new Set<(progress: Progress) => void>();
   const samples: { ms: number; bytes: number }[] = [];
   let bytes = 0;
-  let files = sizes.filter((size) => size === 0).length;
+  let files = sum(all.filter(({ size }) => size === 0).map(filesIn));
   let path: Progress['path'] = null;
   let isPaused = false;
   let isSoon = false;
@@ -52,7 +60,7 @@ export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (erro
     const bytesPerSecond = isPaused ? 0 : rate();
     const left = totalBytes - bytes;
     const secondsLeft = left === 0 ? 0 : bytesPerSecond > 0 ? left / bytesPerSecond : null;
-    return { bytes, totalBytes, files, totalFiles: sizes.length, bytesPerSecond, secondsLeft, path, isPaused };
+    return { bytes, totalBytes, files, totalFiles, bytesPerSecond, secondsLeft, path, isPaused };
   }
 
   function tell(): void {
@@ -82,11 +90,11 @@ export function makeMeter(sizes: readonly number[], clock: Clock, onThrow: (erro
     },
     file(index, reached) {
       const before = at[index] ?? 0;
-      const size = sizes[index] ?? 0;
+      const size = all[index]?.size ?? 0;
       if (samples.length === 0) sample();
       at[index] = reached;
       bytes += reached - before;
-      if (size > 0) files += Number(reached === size) - Number(before === size);
+      if (size > 0) files += filesIn(all[index] as Measured) * (Number(reached === size) - Number(before === size));
       sample();
       tellSoon();
     },

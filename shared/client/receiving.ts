@@ -83,7 +83,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
 
   async function openFile(file: TransferFile): Promise<Arriving> {
     const sink = sinkOf(await ofSink(file.name, () => open(file, signal)));
-    const hash = file.sha256 === null ? null : sha256();
+    const hash = file.sha256 === null || sink.isStored ? null : sha256();
     const position = sink.offset ?? 0;
     return { file, sink, hash, position, toldMs: clock.now(), isAhead: position > 0 };
   }

@@ -4,7 +4,7 @@ import { type Backoff, backoffMs } from './backoff.ts';
 import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';
 import { abortedBy, failureOf } from './failure.ts';
-import { makeMeter, type Meter } from './progress.ts';
+import { makeMeter, type Measured, type Meter } from './progress.ts';
 import type { Transfer } from './wire.ts';
 
 const BACKOFF: Backoff = { baseMs: 250, capMs: 8_000 };
@@ -51,7 +51,7 @@ interface Parts {
   transfer: Transfer;
   caller: Caller;
   clock: Clock;
-  sizes: readonly number[];
+  files: readonly Measured[];
   /** The client's, and that of whoever started it. */
   signals: readonly (AbortSignal | undefined)[];
   onProblem: (error: unknown) => void;
@@ -66,12 +66,12 @@ function endOf({ state, error }: Transfer): BatonClientError {
   return new BatonClientError(code, `The transfer was ${code.replace('_', ' ')}${said}`, { action: 'tell-user' });
 }
 
-export function makeRun({ caller, clock, sizes, signals, onProblem, onOver, ...parts }: Parts): Run {
+export function makeRun({ caller, clock, files: measured, signals, onProblem, onOver, ...parts }: Parts): Run {
   const id = parts.transfer.transfer_id;
   const params = { transfer_id: id };
   const controller = new AbortController();
   const { signal } = controller;
-  const meter = makeMeter(sizes, clock, onProblem);
+  const meter = makeMeter(measured, clock, onProblem);
   const watchers = new Set<() => void>();
   const resting = new Set<() => void>();
   let { transfer } = parts;

@@ -19,6 +19,7 @@ import type { Emitter } from './emitter.ts';
 import { failureOf } from './failure.ts';
 import type { FileSource, OpenSink } from './files.ts';
 import { mayGoDirect, type PeerModule, type PeerReceiving, type PeerSide } from './peer-module.ts';
+import type { Measured } from './progress.ts';
 import { makeReceiver, type Receiver } from './receiving.ts';
 import { scriptSha256 } from './sha256.ts';
 import { makeRelaySender, type RelaySender } from './sending.ts';
@@ -73,11 +74,11 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   const bounded = (concurrency: number) => Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
   const of = (transferId: string) => ({ params: { transfer_id: transferId } });
 
-  function runOf(transfer: Transfer, sizes: readonly number[], signal: AbortSignal | undefined): Run {
+  function runOf(transfer: Transfer, files: readonly Measured[], signal: AbortSignal | undefined): Run {
     const id = transfer.transfer_id;
     const signals = [parts.life(), signal];
     const onOver = () => void running.delete(id);
-    return makeRun({ transfer, caller, clock, sizes, signals, onProblem, onOver });
+    return makeRun({ transfer, caller, clock, files, signals, onProblem, onOver });
   }
 
   function handleOf(run: Run): RunningTransfer {
@@ -111,11 +112,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     settings: SendSettings,
     receiverOnline: boolean,
   ): OutgoingTransfer {
-    const run = runOf(
-      transfer,
-      sources.map(({ size }) => size),
-      settings.signal,
-    );
+    const run = runOf(transfer, sources, settings.signal);
     const { offlineMs = LIMITS.offlineReceiverMs } = settings;
     /** Accepted, or left there for a receiver that is not waited for. */
     const isInUse = () => {
@@ -171,8 +168,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   function accept(transfer: Transfer, open: OpenSink, settings: AcceptSettings): RunningTransfer {
     const known = running.get(transfer.transfer_id);
     if (known !== undefined) return known.handle;
-    const sizes = (transfer.files ?? []).map(({ size }) => size);
-    const run = runOf(transfer, sizes, settings.signal);
+    const run = runOf(transfer, transfer.files ?? [], settings.signal);
     let peer: PeerReceiving | null = null;
     const receiver = makeReceiver({
       ...{ run, caller, clock, open, onProblem, peer: () => peer },

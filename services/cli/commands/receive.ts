@@ -1,7 +1,7 @@
-import { mkdir, statfs } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdir, rm, statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { BatonClient, IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
-import { folderSink, writableSink } from '../../../shared/client/node.ts';
+import { filesIn, folderSink, writableSink } from '../../../shared/client/node.ts';
 import { askYesNo } from '../ask.ts';
 import { type Context, untilOver } from '../context.ts';
 import { CliError, failureOf, usageError } from '../failure.ts';
@@ -18,22 +18,41 @@ interface ReceiveOptions {
 /** What a file system may need beside the bytes themselves. */
 const SPARE_BYTES = 16 * 1024 * 1024;
 
-async function hasSpace(folder: string, bytes: number): Promise<boolean> {
+/** Of what is offered: those in packs too. */
+const fileCountOf = ({ files = [] }: Transfer): number => files.reduce((count, file) => count + filesIn(file), 0);
+
+async function hasSpace(folder: string, transfer: Transfer): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize >= bytes + SPARE_BYTES;
+  // The last block of a file is taken whole.
+  return bavail * bsize >= transfer.total_bytes + fileCountOf(transfer) * bsize + SPARE_BYTES;
 }
 
-const offered = ({ sender, file_count: count, total_bytes: bytes, files }: Transfer): string => {
+function offered(transfer: Transfer): string {
+  const { sender, total_bytes: bytes, files } = transfer;
+  const count = fileCountOf(transfer);
   const what = count === 1 ? oneLine(files?.[0]?.name ?? '1 file') : `${count} files`;
   return `${oneLine(sender.name)} sends ${what}, ${sizeOf(bytes)}`;
-};
+}
+
+/** Beside the files: another folder has other files. */
+const recordOf = ({ transfer_id: id }: Transfer, folder: string): string => join(resolve(folder), `.baton-${id}.part`);
 
 /** Standard output takes one file: of several nobody could tell where one ends. */
 function sinkOf(transfer: Transfer, options: ReceiveOptions, stored: (path: string) => void) {
-  if (options.dir !== '-') return folderSink(resolve(options.dir), (_, path) => stored(path));
-  if (transfer.file_count > 1) throw new CliError('Standard output takes one file, and these are several.');
+  if (options.dir !== '-') {
+    const record = recordOf(transfer, options.dir);
+    return folderSink(resolve(options.dir), (_, path) => stored(path), { record });
+  }
+  if (fileCountOf(transfer) > 1) throw new CliError('Standard output takes one file, and these are several.');
   return () => writableSink(process.stdout, { end: false });
+}
+
+/** What ends this program, and not the transfer. */
+const GOES_ON = ['aborted', 'signed_out', 'superseded'];
+
+async function forget(transfer: Transfer, { dir }: ReceiveOptions): Promise<void> {
+  if (dir !== '-') await rm(recordOf(transfer, dir), { force: true });
 }
 
 async function take(
@@ -45,7 +64,7 @@ async function take(
   const { transfer } = offer;
   const toFolder = options.dir !== '-';
   if (!offer.isAccepted) {
-    if (toFolder && !(await hasSpace(resolve(options.dir), transfer.total_bytes))) {
+    if (toFolder && !(await hasSpace(resolve(options.dir), transfer))) {
       await offer.reject({ signal });
       throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, {
         code: 'no_space',
@@ -69,6 +88,10 @@ async function take(
     const result = { transfer_id: done.transfer_id, from: done.sender, bytes: done.total_bytes, files: paths };
     if (!toFolder) return output.note(`Received ${sizeOf(done.total_bytes)}.`);
     output.result(result, process.stderr.isTTY ? paths.join('\n') : null);
+    await forget(transfer, options);
+  } catch (error) {
+    if (!GOES_ON.includes(failureOf(error).code)) await forget(transfer, options);
+    throw error;
   } finally {
     hide();
   }
@@ -94,7 +117,7 @@ export async function receive(context: Context, options: ReceiveOptions) {
         await take(context, offer, { ...options, over });
       } catch (error) {
         const { code, message } = failureOf(error);
-        if (isOnce || ['aborted', 'signed_out', 'superseded', 'usage'].includes(code)) throw error;
+        if (isOnce || [...GOES_ON, 'usage'].includes(code)) throw error;
         output.note(message);
         continue;
       }

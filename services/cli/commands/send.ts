@@ -3,8 +3,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { BatonClient, FileSource, OutgoingTransfer } from '../../../shared/client/index.ts';
-import { fileSource, folderSources } from '../../../shared/client/node.ts';
+import type { BatonClient, Device, FileSource, OutgoingTransfer } from '../../../shared/client/index.ts';
+import { fileSource, folderSources, type PackSource } from '../../../shared/client/node.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
@@ -13,6 +13,11 @@ import { makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
 
 /** As many as one offer may have. */
 const FILES_A_TRANSFER = 1_000;
+
+/** Devices with this program, or one like it: what unpacks the small files of a folder. A browser gets them one by one. */
+const UNPACKING: readonly Device['type'][] = ['linux', 'macos', 'windows'];
+
+type Source = FileSource | PackSource;
 
 interface SendOptions {
   to?: string;
@@ -43,42 +48,53 @@ async function spoolInput(context: Context): Promise<string> {
   return path;
 }
 
-async function sourcesOf(paths: readonly string[], spool: Unfinished['spool']): Promise<FileSource[]> {
-  const found: FileSource[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
+async function sourcesOf({ paths, spool, packs = false }: Pick<Unfinished, 'paths' | 'spool' | 'packs'>) {
+  const found: Source[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
   for (const path of paths) {
     const about = await stat(path).catch(() => null);
     if (about === null) {
       throw new CliError(`${oneLine(path)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
     }
-    if (about.isDirectory()) found.push(...(await folderSources(path)));
+    if (about.isDirectory()) found.push(...(await folderSources(path, { packs })));
     else found.push(await fileSource(path));
   }
   if (found.length === 0) throw usageError('There is no file in it.');
   return found;
 }
 
+/** Each file that is sent, those in packs too. */
+const filesOf = (sources: readonly Source[]) =>
+  sources.flatMap((source): readonly (Source | PackSource['packed'][number])[] =>
+    'packed' in source ? source.packed : [source],
+  );
+
 /** The same for the same files in the same state, to the same device. */
-async function keyOf(deviceId: string, paths: readonly string[], sources: readonly FileSource[]): Promise<string> {
+async function keyOf(deviceId: string, paths: readonly string[], sources: readonly Source[]): Promise<string> {
   const hash = createHash('sha256').update(deviceId);
   for (const path of paths) hash.update(`\n${path} ${(await stat(path)).mtimeMs}`);
-  for (const { name, size } of sources) hash.update(`\n${name} ${size}`);
+  for (const file of filesOf(sources)) {
+    // The date is in the archive.
+    hash.update(`\n${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
+  }
   return hash.digest('hex');
 }
 
 interface Followed {
   baton: BatonClient;
   transfer: OutgoingTransfer;
+  sources: readonly Source[];
   entry: Unfinished;
   /** Ends when all of it fits in the relay. */
   leave: boolean;
 }
 
 /** Waits for the end; says what is to be said meanwhile. */
-async function follow(context: Context, { baton, transfer, entry, leave }: Followed): Promise<void> {
+async function follow(context: Context, { baton, transfer, sources, entry, leave }: Followed): Promise<void> {
   const { output } = context;
   const over = untilOver(context, baton);
   const sends = sendsOf(context);
   const name = oneLine(transfer.transfer.receiver.name);
+  const sent = filesOf(sources);
   if (!transfer.receiverOnline) {
     output.note(`${name} is not connected. What fits is left for it; it takes the rest when it comes.`);
   }
@@ -87,7 +103,7 @@ async function follow(context: Context, { baton, transfer, entry, leave }: Follo
     if (leave) {
       await Promise.race([transfer.uploaded, over]);
       hide();
-      const files = transfer.transfer.file_count;
+      const files = sent.length;
       return output.result(
         { transfer_id: transfer.id, state: transfer.transfer.state, files },
         `Left ${files} ${files === 1 ? 'file' : 'files'} for ${name}.`,
@@ -95,12 +111,12 @@ async function follow(context: Context, { baton, transfer, entry, leave }: Follo
     }
     const done = await Promise.race([transfer.done, over]);
     await sends.remove(transfer.id);
-    const lines = (done.files ?? []).map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
+    const lines = sent.map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
     const result = {
       transfer_id: done.transfer_id,
       state: done.state,
-      files: done.file_count,
-      bytes: done.total_bytes,
+      files: sent.length,
+      bytes: sent.reduce((sum, { size }) => sum + size, 0),
     };
     output.result(result, [...lines, `Sent to ${name}.`].join('\n'));
   } catch (error) {
@@ -113,14 +129,14 @@ async function follow(context: Context, { baton, transfer, entry, leave }: Follo
 }
 
 /** A piece for each thousand files: an offer takes no more. */
-const piecesOf = (sources: readonly FileSource[]): FileSource[][] =>
+const piecesOf = (sources: readonly Source[]): Source[][] =>
   Array.from({ length: Math.ceil(sources.length / FILES_A_TRANSFER) }, (_, piece) =>
     sources.slice(piece * FILES_A_TRANSFER, (piece + 1) * FILES_A_TRANSFER),
   );
 
 async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
   const { signal } = context;
-  const sources = await sourcesOf(entry.paths, entry.spool);
+  const sources = await sourcesOf(entry);
   const key = await keyOf(entry.to, entry.paths, sources);
   const piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
   if (piece === undefined) {
@@ -129,13 +145,13 @@ async function goOn(context: Context, baton: BatonClient, entry: Unfinished, lea
   }
   const transfer = await baton.transfers.resume(entry.transferId, piece, { signal, offlineMs: null });
   context.output.note('Going on where it stopped.');
-  await follow(context, { baton, transfer, entry, leave });
+  await follow(context, { baton, transfer, sources: piece, entry, leave });
 }
 
 async function offer(
   context: Context,
   baton: BatonClient,
-  sources: FileSource[],
+  sources: Source[],
   about: Omit<Unfinished, 'transferId' | 'startedAt'>,
 ): Promise<{ transfer: OutgoingTransfer; entry: Unfinished }> {
   const { signal } = context;
@@ -165,11 +181,12 @@ export async function send(context: Context, given: readonly string[], options: 
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
   await context.withClient(async (baton) => {
     // Before a long pipe is read: whether there is anybody to take it.
-    const { device_id: deviceId } = await deviceNamed(baton, to, signal);
+    const { device_id: deviceId, type } = await deviceNamed(baton, to, signal);
     const spool = given.includes('-') ? { path: await spoolInput(context), name: options.name ?? 'input' } : null;
     let isKept = false;
     try {
-      const sources = await sourcesOf(paths, spool);
+      const packs = UNPACKING.includes(type);
+      const sources = await sourcesOf({ paths, spool, packs });
       const key = await keyOf(deviceId, paths, sources);
       const earlier = await sends.list();
       baton.start();
@@ -178,10 +195,10 @@ export async function send(context: Context, given: readonly string[], options: 
         const pieceKey = `${key}-${index}`;
         const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
         if (before !== undefined && (await wentOn(context, baton, before, leave))) continue;
-        const about = { key: pieceKey, to: deviceId, paths, spool };
+        const about = { key: pieceKey, to: deviceId, paths, spool, packs };
         const { transfer, entry } = await offer(context, baton, piece, about);
         isKept = true;
-        await follow(context, { baton, transfer, entry, leave });
+        await follow(context, { baton, transfer, sources: piece, entry, leave });
       }
     } finally {
       if (!isKept && spool !== null) await rm(spool.path, { force: true });

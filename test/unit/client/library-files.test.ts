@@ -101,7 +101,7 @@ test('two processes that renew wait for each other, and a session is read by its
 
 test('progress is told at most ten times a second, with the rate and the time that is left', () => {
   const clock = makeManualClock();
-  const meter = makeMeter([100_000, 0], clock, () => {});
+  const meter = makeMeter([{ size: 100_000 }, { size: 0 }], clock, () => {});
   const told: number[] = [];
   meter.onProgress(({ bytes }) => told.push(bytes));
   for (let i = 1; i <= 50; i += 1) {

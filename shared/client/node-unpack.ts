@@ -1,0 +1,77 @@
+import { closeSync, lstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { makeFolders, numbered, partsOf, unlessTaken } from './node-places.ts';
+import { readTar } from './node-tar.ts';
+import { checkPacked, filesIn } from './pack.ts';
+import type { TransferFile } from './wire.ts';
+
+/** Four times what is packed: an archive is in memory while it is unpacked. A larger one is kept as it is. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Then other work has its turn. */
+const FILES_A_TURN = 16;
+
+export const isPack = (file: TransferFile): boolean => filesIn(file) > 1 && file.size <= MOST_BYTES;
+
+interface Unpacking {
+  folder: string;
+  file: TransferFile;
+  /** The archive, whole and with the digest that was announced. */
+  part: string;
+  made: Set<string>;
+  /** An earlier process may have died in the middle of this: what it stored is not stored twice. */
+  again: boolean;
+  onStored: (file: TransferFile, path: string) => void;
+}
+
+/** Bytes of ours, of a process that died: what is there loses nothing when the rest follows. */
+function isBeginning(path: string, bytes: Uint8Array): boolean {
+  const found = lstatSync(path);
+  if (!found.isFile() || found.size > bytes.length) return false;
+  return readFileSync(path).equals(bytes.subarray(0, found.size));
+}
+
+function openNew(path: string, bytes: Uint8Array, again: boolean): number | undefined {
+  const opened = unlessTaken(() => openSync(path, 'wx', 0o666));
+  return opened === undefined && again && isBeginning(path, bytes) ? openSync(path, 'r+') : opened;
+}
+
+/**
+ * Under the first name that nothing has; the name. At once, and without another name before it is whole: by way of the thread
+ * pool and a second name a small file takes five times as long.
+ */
+function store(path: string, bytes: Uint8Array, again: boolean): string {
+  for (const name of numbered(path)) {
+    const opened = openNew(name, bytes, again);
+    if (opened === undefined) continue;
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(opened, bytes, at);
+    } finally {
+      closeSync(opened);
+    }
+    return name;
+  }
+  return path;
+}
+
+/** Every entry of an archive is looked at before the first is stored. */
+function entriesOf(file: TransferFile, archive: Uint8Array) {
+  const entries = readTar(archive);
+  if (entries.length !== filesIn(file)) throw new Error(`the archive has ${entries.length} files`);
+  checkPacked(entries);
+  return entries;
+}
+
+/** Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. */
+export async function unpack({ folder, file, part, made, again, onStored }: Unpacking): Promise<void> {
+  const entries = entriesOf(file, await readFile(part));
+  for (const [index, { name, bytes }] of entries.entries()) {
+    if (index % FILES_A_TURN === 0) await turn();
+    const parts = partsOf(name);
+    await makeFolders(folder, parts, name, made);
+    const stored = store(join(folder, ...parts), bytes, again);
+    onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, stored);
+  }
+}

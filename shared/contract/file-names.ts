@@ -1,0 +1,23 @@
+import { LIMITS } from './limits.ts';
+
+/** C0, DEL and C1; and the characters that reorder text, so that `exe.txt` is not `txt.exe` (Unicode TR 36, bidi overrides). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+export const HOSTILE_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** Plain ASCII names, of which only the parts need a check: each character is a byte. */
+const PLAIN = /^[ -[\]-~]*$/;
+
+/** Why the name of a file is not one (contract, "Transfers"), or null. */
+export function fileNameFlaw(name: string): string | null {
+  const isPlain = PLAIN.test(name);
+  if (!isPlain && !name.isWellFormed()) return 'is not well-formed Unicode';
+  if (!isPlain && name.includes('\\')) return 'holds a backslash';
+  if (!isPlain && HOSTILE_CHARACTERS.test(name)) return 'holds a control character';
+  const bytesOf = (text: string) => (isPlain ? text.length : new TextEncoder().encode(text).length);
+  if (bytesOf(name) > LIMITS.fileNameBytes) return `is over ${LIMITS.fileNameBytes} bytes`;
+  for (const part of name.split('/')) {
+    if (part === '' || part === '.' || part === '..') return 'has an empty part, or one of dots';
+    if (bytesOf(part) > LIMITS.fileNamePartBytes) return `has a part over ${LIMITS.fileNamePartBytes} bytes`;
+  }
+  return null;
+}
