@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonClientError } from './baton-client-error.ts';
 import type { FileSource, Pieces } from './files.ts';
 import { TAR_END_BYTES, type TarFile, tarBytesOf, tarHeaderOf } from './node-tar.ts';
@@ -37,7 +37,7 @@ async function build(
   const archive = new Uint8Array(size);
   let at = 0;
   for (const [index, file] of files.entries()) {
-    if (index % FILES_A_TURN === 0) await turn();
+    if (index % FILES_A_TURN === 0) await nextTurn();
     signal?.throwIfAborted();
     // At once, since a small file takes five times as long by way of the thread pool.
     const bytes = readNow(file);

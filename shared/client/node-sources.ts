@@ -3,7 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Hash } from './api.ts';
 import { BatonClientError } from './baton-client-error.ts';
 import type { FileSource, Pieces } from './files.ts';
@@ -99,7 +99,7 @@ async function filesUnder(folder: string, name: string): Promise<FoundFile[]> {
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const found: FoundFile[][] = [];
   for (const [index, entry] of entries.entries()) {
-    if (index % FILES_A_TURN === FILES_A_TURN - 1) await turn();
+    if (index % FILES_A_TURN === FILES_A_TURN - 1) await nextTurn();
     const [path, as] = [join(folder, entry.name), `${name}/${entry.name}`];
     if (entry.isDirectory()) found.push(await filesUnder(path, as));
     if (!entry.isFile()) continue;

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeFolders, numbered, partsOf, unlessTaken } from './node-places.ts';
 import { readTar } from './node-tar.ts';
 import { checkPacked, filesIn } from './pack.ts';
@@ -26,16 +26,10 @@ interface Unpacking {
   onStored: (file: TransferFile, path: string) => void;
 }
 
-/** Bytes of ours, of a process that died: what is there loses nothing when the rest follows. */
-function isBeginning(path: string, bytes: Uint8Array): boolean {
+/** Whether the file there has these bytes and no others. */
+function holds(path: string, bytes: Uint8Array): boolean {
   const found = lstatSync(path);
-  if (!found.isFile() || found.size > bytes.length) return false;
-  return readFileSync(path).equals(bytes.subarray(0, found.size));
-}
-
-function openNew(path: string, bytes: Uint8Array, again: boolean): number | undefined {
-  const opened = unlessTaken(() => openSync(path, 'wx', 0o666));
-  return opened === undefined && again && isBeginning(path, bytes) ? openSync(path, 'r+') : opened;
+  return found.isFile() && found.size === bytes.length && readFileSync(path).equals(bytes);
 }
 
 /**
@@ -44,8 +38,11 @@ function openNew(path: string, bytes: Uint8Array, again: boolean): number | unde
  */
 function store(path: string, bytes: Uint8Array, again: boolean): string {
   for (const name of numbered(path)) {
-    const opened = openNew(name, bytes, again);
-    if (opened === undefined) continue;
+    const opened = unlessTaken(() => openSync(name, 'wx', 0o666));
+    if (opened === undefined) {
+      if (again && holds(name, bytes)) return name;
+      continue;
+    }
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(opened, bytes, at);
     } finally {
@@ -68,7 +65,7 @@ function entriesOf(file: TransferFile, archive: Uint8Array) {
 export async function unpack({ folder, file, part, made, again, onStored }: Unpacking): Promise<void> {
   const entries = entriesOf(file, await readFile(part));
   for (const [index, { name, bytes }] of entries.entries()) {
-    if (index % FILES_A_TURN === 0) await turn();
+    if (index % FILES_A_TURN === 0) await nextTurn();
     const parts = partsOf(name);
     await makeFolders(folder, parts, name, made);
     const stored = store(join(folder, ...parts), bytes, again);

@@ -120,7 +120,7 @@ test('progress is told at most ten times a second, with the rate and the time th
 
 test('while nothing moves the rate falls, until it is 0 and no time is left to tell', () => {
   const clock = makeManualClock();
-  const meter = makeMeter([100_000], clock, () => {});
+  const meter = makeMeter([{ size: 100_000 }], clock, () => {});
   const told: Progress[] = [];
   meter.onProgress((progress) => told.push(progress));
   for (let i = 1; i <= 10; i += 1) {

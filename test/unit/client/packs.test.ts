@@ -128,25 +128,27 @@ test('a pack comes out as the files it was made of, over nothing that is there',
   expect(readdirSync(into)).toEqual(['photos']);
 });
 
-test('what a process that died had unpacked is not stored twice, and what it had begun is finished', async () => {
+test('what a process that died had unpacked is not stored twice, and what is not whole is not touched', async () => {
   const into = newFolder();
-  const archive = archiveOf(['whole', 'half', 'other', 'none']);
+  const archive = archiveOf(['whole', 'half', 'empty', 'none']);
   const sha256 = createHash('sha256').update(archive).digest('hex');
   // It had all of the archive.
   writeFileSync(join(into, `pack.tar.${sha256.slice(0, 16)}-0.part`), archive);
   writeFileSync(join(into, 'whole'), 'whole');
   writeFileSync(join(into, 'half'), 'ha');
-  writeFileSync(join(into, 'other'), 'not it');
+  writeFileSync(join(into, 'empty'), '');
   const record = join(into, 'record');
-  expect(await take(into, archive, 4, record)).toEqual(['whole', 'half', 'other (2)', 'none']);
-  expect(readFileSync(join(into, 'half'), 'utf8')).toBe('half');
-  expect(readFileSync(join(into, 'other'), 'utf8')).toBe('not it');
-  expect(readdirSync(into).sort()).toEqual(['half', 'none', 'other', 'other (2)', 'record', 'whole']);
+  const stored = ['whole', 'half (2)', 'empty (2)', 'none'];
+  expect(await take(into, archive, 4, record)).toEqual(stored);
+  expect(readFileSync(join(into, 'half'), 'utf8')).toBe('ha');
+  expect(readFileSync(join(into, 'half (2)'), 'utf8')).toBe('half');
+  expect(readFileSync(join(into, 'empty'), 'utf8')).toBe('');
+  expect(readdirSync(into).sort()).toEqual(['record', 'empty', 'half', ...stored].sort());
 
   // The next one is told where they are, and fetches nothing. A line that was cut off says nothing.
   writeFileSync(record, `${readFileSync(record, 'utf8')}[1,"x`);
-  expect(await take(into, archive, 4, record)).toEqual(['whole', 'half', 'other (2)', 'none']);
-  expect(readdirSync(into)).toHaveLength(6);
+  expect(await take(into, archive, 4, record)).toEqual(stored);
+  expect(readdirSync(into)).toHaveLength(7);
 });
 
 test.each([
