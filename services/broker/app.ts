@@ -17,7 +17,7 @@ import { VERSION } from '../server/version.ts';
 import type { BrokerConfig } from './config/config.ts';
 import { makeForwardAuth } from './edge/routes.ts';
 import { mountApi } from './http/api.ts';
-import { makeSecurityHeaders, noStore } from './http/headers.ts';
+import { makeSecurityHeaders, versionAndNoStore } from './http/headers.ts';
 import { loginForm } from './http/login-form.ts';
 import { makeServiceAuth } from './http/service-auth.ts';
 import { Keyring } from './keyring/keyring.ts';
@@ -153,7 +153,7 @@ function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Ex
   const checks = hostChecks(config.http.allowedHosts);
   app.use(
     requestId,
-    noStore,
+    versionAndNoStore,
     makeSecurityHeaders({ returnOrigins }),
     logRequests(makeRequestLog({ logger })),
     ...checks,

@@ -41,6 +41,7 @@ describe.each(PATHS)('%s %s', (method, path) => {
     });
     expectProblem(answer, 'unauthenticated');
     expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(answer.headers['x-api-version']).toBe('1');
   });
 });
 

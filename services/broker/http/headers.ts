@@ -1,9 +1,11 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+import { setVersion } from '../../server/http/api-version.ts';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
 
-/** Every answer is about credentials; what may be kept says so itself. */
-export const noStore: RequestHandler = (_req, res, next) => {
+/** The version of the contract; and every answer is about credentials: what may be kept says so itself. */
+export const versionAndNoStore: RequestHandler = (_req, res, next) => {
+  setVersion(res);
   res.setHeader('Cache-Control', 'no-store');
   next();
 };

@@ -5,7 +5,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from '../../server/http/express-app.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
 import { requestId } from '../../server/http/request-context.ts';
-import { setVersion } from './response-headers.ts';
+import { setVersion } from '../../server/http/api-version.ts';
 
 export interface Readiness {
   ready: boolean;

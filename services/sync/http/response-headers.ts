@@ -1,10 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
+import { setVersion } from '../../server/http/api-version.ts';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
-
-/** Version of the wire contract; changes inside a version only add. */
-const API_VERSION = '1';
 
 /**
  * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then
@@ -37,11 +35,6 @@ function readSecurityHeaders(): [string, string][] {
 }
 
 const SECURITY_HEADERS = readSecurityHeaders();
-
-/** What every answer carries, errors included (CONTRACT.md, "Conventions"). */
-export function setVersion(res: ServerResponse): void {
-  res.setHeader('X-Api-Version', API_VERSION);
-}
 
 /** What every answer of the public port carries, errors included. */
 export function setHeaders(res: ServerResponse, path: string): void {
