@@ -131,7 +131,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   if (scale !== null && (scale <= 0 || scale > 1)) {
     report('APP_RATE_LIMIT_SCALE', 'must be above 0 and at most 1 in production');
   }
-  checkProduction(values, given, report);
+  checkProduction(values, report);
 }
 
 /** The soft limit of open files; Node raises it to the hard limit at start. */

@@ -15,16 +15,9 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['APP_RELAY_REDIS_URL', passwordsOf(values.APP_RELAY_REDIS_URL)],
 ];
 
-/** What production refuses. `given` tells a key that is absent from one that was already reported. */
-export function checkProduction(
-  values: Values,
-  given: (key: Key) => boolean,
-  report: (key: Key, message: string) => void,
-): void {
+/** What production refuses. */
+export function checkProduction(values: Values, report: (key: Key, message: string) => void): void {
   if (isOpenHttp(values.APP_PUBLIC_URL)) report('APP_PUBLIC_URL', 'must be https in production, but for localhost');
-  if (values.APP_IDENTITY === 'edge' && !given('APP_TRUSTED_PROXIES')) {
-    report('APP_TRUSTED_PROXIES', `is required in production with APP_IDENTITY=edge: without it ${SHARED_BUCKET}`);
-  }
   refusePublished(secretsOf(values), report);
 }
 

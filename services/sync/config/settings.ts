@@ -98,8 +98,9 @@ export const SETTINGS = {
     meaning: 'Port of health, status and metrics, not for the public; 0 takes a free one.',
   }),
   APP_TRUSTED_PROXIES: setting(cidrs, {
-    defaultSays: 'required in production with `APP_IDENTITY=edge`, else none',
-    meaning: 'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed.',
+    defaultSays: 'none',
+    meaning:
+      'Comma-separated CIDRs of the proxies whose X-Forwarded-For is believed. Without them all clients behind a proxy share one rate limit.',
   }),
   APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS: setting(integer(0, 1_000_000), {
     defaultSays: '`2000` for addresses on the internet, no limit for loopback and private networks',

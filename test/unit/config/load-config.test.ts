@@ -238,7 +238,7 @@ describe('production', () => {
   });
 
   test('does not start without its public address and its broker', () => {
-    const bare = { ...EDGE, NODE_ENV: 'production', APP_TRUSTED_PROXIES: '10.0.0.1' };
+    const bare = { ...EDGE, NODE_ENV: 'production' };
     expect(keysOf(bare)).toEqual(['APP_PUBLIC_URL', 'APP_BROKER_URL']);
   });
 
