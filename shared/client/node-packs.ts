@@ -112,15 +112,15 @@ export function packSmall(found: readonly FoundFile[], name: string): { packs: P
   const small = found.filter(isPackable);
   if (small.length < LEAST_FILES) return { packs: [], others: [...found] };
   const groups: FoundFile[][] = [];
-  let room = 0;
+  let freeBytes = 0;
   for (const file of small) {
     const bytes = tarBytesOf(file);
-    if (bytes > room) {
+    if (bytes > freeBytes) {
       groups.push([]);
-      room = MOST_BYTES - TAR_END_BYTES;
+      freeBytes = MOST_BYTES - TAR_END_BYTES;
     }
     groups.at(-1)?.push(file);
-    room -= bytes;
+    freeBytes -= bytes;
   }
   const memory = { freeBytes: KEPT_BYTES };
   const nameOf = (index: number) => (groups.length === 1 ? `${name}.tar` : `${name}.${index + 1}.tar`);

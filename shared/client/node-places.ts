@@ -58,7 +58,7 @@ export async function makeFolders(
 }
 
 /** Gives it another name, and takes the first away. True; throws where something has that name. */
-function linkTo(part: string, path: string): true {
+export function linkTo(part: string, path: string): true {
   try {
     linkSync(part, path);
   } catch (error) {

@@ -69,15 +69,18 @@ export function folderSink(
   const made = new Set<string>();
   const record = recordPath === undefined ? null : makeStoredRecord(recordPath);
   return async (file) => {
-    const paths = (await record?.find(file.index)) ?? [];
-    for (const path of paths) onStored(file, path);
-    if (paths.length > 0) return storedSink(file);
-    const parts = partsOf(file.name);
-    await makeFolders(folder, parts, file.name, made);
-    const path = join(folder, ...parts);
+    const path = join(folder, ...partsOf(file.name));
     // What is gone on with has to be a part of the same file.
     const key = `${file.sha256?.slice(0, 16) ?? randomUUID().slice(0, 18)}-${file.index}`;
     const part = `${path}.${key}.part`;
+    const paths = (await record?.find(file.index)) ?? [];
+    for (const stored of paths) onStored(file, stored);
+    if (paths.length > 0) {
+      // A process that died right after it unpacked this has left the archive.
+      await rm(part, { force: true });
+      return storedSink(file);
+    }
+    await makeFolders(folder, partsOf(file.name), file.name, made);
     const stored: string[] = [];
     const tell = (one: TransferFile, at: string) => {
       stored.push(at);

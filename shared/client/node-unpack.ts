@@ -1,8 +1,8 @@
-import { closeSync, lstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { makeFolders, numbered, partsOf, unlessTaken } from './node-places.ts';
+import { linkTo, makeFolders, numbered, partsOf, unlessTaken } from './node-places.ts';
 import { readTar } from './node-tar.ts';
 import { checkPacked, filesIn } from './pack.ts';
 import type { TransferFile } from './wire.ts';
@@ -28,27 +28,19 @@ interface Unpacking {
 
 /** Whether the file there has these bytes and no others. */
 function holds(path: string, bytes: Uint8Array): boolean {
-  const found = lstatSync(path);
-  return found.isFile() && found.size === bytes.length && readFileSync(path).equals(bytes);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size === bytes.length && readFileSync(path).equals(bytes);
 }
 
 /**
- * Under the first name that nothing has; the name. At once, and without another name before it is whole: by way of the thread
- * pool and a second name a small file takes five times as long.
+ * Under the first name that nothing has; the name. It gets that when it is whole: a process that dies leaves a draft, which the
+ * next one removes. At once, since by way of the thread pool a small file takes several times as long.
  */
-function store(path: string, bytes: Uint8Array, again: boolean): string {
+function store(path: string, bytes: Uint8Array, draft: string, again: boolean): string {
+  writeFileSync(draft, bytes);
   for (const name of numbered(path)) {
-    const opened = unlessTaken(() => openSync(name, 'wx', 0o666));
-    if (opened === undefined) {
-      if (again && holds(name, bytes)) return name;
-      continue;
-    }
-    try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(opened, bytes, at);
-    } finally {
-      closeSync(opened);
-    }
-    return name;
+    if (again && holds(name, bytes)) return name;
+    if (unlessTaken(() => linkTo(draft, name))) return name;
   }
   return path;
 }
@@ -64,11 +56,15 @@ function entriesOf(file: TransferFile, archive: Uint8Array) {
 /** Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. */
 export async function unpack({ folder, file, part, made, again, onStored }: Unpacking): Promise<void> {
   const entries = entriesOf(file, await readFile(part));
+  const draft = `${part}.draft`;
+  // It may be a second name of a file that a process which died had stored.
+  rmSync(draft, { force: true });
   for (const [index, { name, bytes }] of entries.entries()) {
     if (index % FILES_A_TURN === 0) await nextTurn();
     const parts = partsOf(name);
     await makeFolders(folder, parts, name, made);
-    const stored = store(join(folder, ...parts), bytes, again);
+    const stored = store(join(folder, ...parts), bytes, draft, again);
     onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, stored);
   }
+  rmSync(draft, { force: true });
 }

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { BatonClient, Device, FileSource, OutgoingTransfer } from '../../../shared/client/index.ts';
+import type { BatonClient, Device, FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
 import { fileSource, folderSources, type PackSource } from '../../../shared/client/node.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
@@ -88,6 +88,17 @@ interface Followed {
   leave: boolean;
 }
 
+function sayDone({ output }: Context, done: Transfer, sent: readonly Pick<FileSource, 'name' | 'size'>[]): void {
+  const lines = sent.map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
+  const result = {
+    transfer_id: done.transfer_id,
+    state: done.state,
+    files: sent.length,
+    bytes: sent.reduce((sum, { size }) => sum + size, 0),
+  };
+  output.result(result, [...lines, `Sent to ${oneLine(done.receiver.name)}.`].join('\n'));
+}
+
 /** Waits for the end; says what is to be said meanwhile. */
 async function follow(context: Context, { baton, transfer, sources, entry, leave }: Followed): Promise<void> {
   const { output } = context;
@@ -111,14 +122,7 @@ async function follow(context: Context, { baton, transfer, sources, entry, leave
     }
     const done = await Promise.race([transfer.done, over]);
     await sends.remove(transfer.id);
-    const lines = sent.map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
-    const result = {
-      transfer_id: done.transfer_id,
-      state: done.state,
-      files: sent.length,
-      bytes: sent.reduce((sum, { size }) => sum + size, 0),
-    };
-    output.result(result, [...lines, `Sent to ${name}.`].join('\n'));
+    sayDone(context, done, sent);
   } catch (error) {
     hide();
     const { code } = failureOf(error);
@@ -194,7 +198,7 @@ export async function send(context: Context, given: readonly string[], options: 
       for (const [index, piece] of piecesOf(sources).entries()) {
         const pieceKey = `${key}-${index}`;
         const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
-        if (before !== undefined && (await wentOn(context, baton, before, leave))) continue;
+        if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
         const about = { key: pieceKey, to: deviceId, paths, spool, packs };
         const { transfer, entry } = await offer(context, baton, piece, about);
         isKept = true;
@@ -206,11 +210,23 @@ export async function send(context: Context, given: readonly string[], options: 
   });
 }
 
-/** False: the transfer is gone or over, and the files are offered anew. */
-async function wentOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<boolean> {
+/** False: the transfer is gone or was ended, and the files are offered anew. */
+async function wentOn(
+  context: Context,
+  baton: BatonClient,
+  sources: readonly Source[],
+  entry: Unfinished,
+  leave: boolean,
+): Promise<boolean> {
   try {
-    const { state } = await baton.transfers.get(entry.transferId, { signal: context.signal });
-    if (['DONE', 'FAILED', 'CANCELLED'].includes(state)) throw new CliError('over', { code: 'transfer_gone' });
+    const transfer = await baton.transfers.get(entry.transferId, { signal: context.signal });
+    if (transfer.state === 'DONE') {
+      // All of it was in the relay when this was interrupted, and the receiver has taken it.
+      await sendsOf(context).remove(entry.transferId);
+      sayDone(context, transfer, filesOf(sources));
+      return true;
+    }
+    if (['FAILED', 'CANCELLED'].includes(transfer.state)) throw new CliError('over', { code: 'transfer_gone' });
     await goOn(context, baton, entry, leave);
     return true;
   } catch (error) {
