@@ -24,10 +24,7 @@ withChromium.describe('notifications of the app', () => {
     [push, browser] = await Promise.all([startPushSite({}, { alone: true }), launchChromium()]);
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-  afterAll(async () => {
-    await Promise.all([push.stop(), browser.close()]);
-    expect(push.service.complaints).toEqual([]);
-  });
+  afterAll(() => Promise.all([push.stop(), browser.close()]));
 
   /**
    * A browser with a push service: the fake one. Chromium has only Google's. In a context it answers `subscribe` with
@@ -103,6 +100,7 @@ withChromium.describe('notifications of the app', () => {
     await page.getByRole('button', { name: 'Turn off' }).click();
     await page.getByRole('button', { name: 'Turn on' }).waitFor();
     expect(await listed(app)).toEqual([]);
+    expect(push.service.complaints).toEqual([]);
     expect(app.reports).toEqual([]);
   });
 

@@ -134,12 +134,12 @@ test('a folder of forty files arrives with its folders, empty files too, and not
 test('a sink may make the digest, and a source give its pieces as parts of a file: the library reads neither', async () => {
   const { laptop, phone } = await pair();
   const bytes = randomBytes(3 * MIB);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const wanted = createHash('sha256').update(bytes).digest('hex');
   const file = new Blob([bytes]);
   const unread = () => Promise.reject(new Error('The library read it'));
   const source = {
     ...blobSource(file, 'a.bin'),
-    digest: () => Promise.resolve(sha256),
+    digest: () => Promise.resolve(wanted),
     open: unread,
     pieces: () => ({
       ...{ at: unread, close() {} },
