@@ -34,7 +34,7 @@ const workerAddress = {
   resolveId: (id) => (id === 'virtual:worker-address' ? `\0${id}` : null),
   load: (id) =>
     id === '\0virtual:worker-address'
-      ? `import url from '${SOURCE}/files/opfs-worker.ts?worker&url';\nexport const workerAddress = url;\n`
+      ? `import url from '${SOURCE}/files/file-worker.ts?worker&url';\nexport const workerAddress = url;\n`
       : null,
 };
 

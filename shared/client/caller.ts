@@ -14,7 +14,7 @@ export interface BytesRequest extends CallSettings {
   method: 'HEAD' | 'GET' | 'PATCH';
   path: string;
   headers?: Readonly<Record<string, string>>;
-  body?: Uint8Array<ArrayBuffer>;
+  body?: Uint8Array<ArrayBuffer> | Blob;
 }
 
 /** Makes calls as the device that is signed in. Everything that it throws is a `BatonClientError`. */

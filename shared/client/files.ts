@@ -27,6 +27,8 @@ export interface Pieces {
    * next. Throws `source_failed`.
    */
   at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** The same for the service, as a part of a file that the platform reads by itself: in a page nothing of it is copied. */
+  body?(offset: number, bytes: number): Promise<Blob>;
   /** Frees what it holds. */
   close(): void;
 }
@@ -41,6 +43,11 @@ export interface FileSink {
   read?(): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
   /** In order. Resolve when there is room for more. */
   write(chunk: Uint8Array): void | Promise<void>;
+  /**
+   * The SHA-256 of everything that was written, with what was stored before, in lower-case hexadecimal: where it is made elsewhere
+   * than here, such as in a worker. Then the library makes none, and `read` is not needed.
+   */
+  digest?(): Promise<string>;
   /** Everything has been written and is what was announced: store it safely. */
   close(): void | Promise<void>;
   /** It is not going on now: keep what can be gone on from. `isFinal`: it never will. */

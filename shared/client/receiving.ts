@@ -39,6 +39,7 @@ const tellUser = (code: BatonClientError['code'], message: string, cause?: unkno
 interface Arriving {
   file: TransferFile;
   sink: FileSink;
+  /** Null where none is wanted, or the sink makes it. */
   hash: Hash | null;
   position: number;
   toldMs: number;
@@ -83,7 +84,8 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
 
   async function openFile(file: TransferFile): Promise<Arriving> {
     const sink = sinkOf(await ofSink(file.name, () => open(file, signal)));
-    const hash = file.sha256 === null || sink.isStored ? null : sha256();
+    const isMadeHere = file.sha256 !== null && !sink.isStored && !sink.digest;
+    const hash = isMadeHere ? sha256() : null;
     const position = sink.offset ?? 0;
     return { file, sink, hash, position, toldMs: clock.now(), isAhead: position > 0 };
   }
@@ -201,16 +203,20 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     run.wake();
   }
 
+  async function compare({ file, sink, hash }: Arriving): Promise<void> {
+    if (file.sha256 === null || sink.isStored) return;
+    const digest = hash?.hex() ?? (await ofSink(file.name, () => sink.digest?.()));
+    if (digest !== file.sha256) throw tellUser('digest_mismatch', `${file.name} is not what was sent`);
+  }
+
   async function receive(index: number): Promise<void> {
     const file = files[index] as TransferFile;
     const arriving = await openFile(file);
-    const { sink, hash } = arriving;
+    const { sink } = arriving;
     try {
       await readStored(arriving);
       await fetchAll(arriving);
-      if (hash !== null && hash.hex() !== file.sha256) {
-        throw tellUser('digest_mismatch', `${file.name} is not what was sent`);
-      }
+      await compare(arriving);
       await ofSink(file.name, () => sink.close());
       if (arriving.isAhead && file.size > 0) cameElsewhere(file);
     } catch (error) {

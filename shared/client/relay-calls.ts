@@ -15,7 +15,7 @@ const SILENT_MS = LIMITS.heartbeatMs * LIMITS.heartbeatsUntilDead;
 export interface Append {
   path: string;
   offset: number;
-  bytes: Uint8Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer> | Blob;
   /** They end with the last byte of the file. */
   completes: boolean;
 }

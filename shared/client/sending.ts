@@ -151,20 +151,21 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   async function sendPiece(index: number, pieces: Pieces, size: number): Promise<void> {
     const place = placeOf(index);
     const { url, offset } = place;
-    const bytes = await pieces.at(offset, pieceBytes);
+    const bytes = await (pieces.body?.(offset, pieceBytes) ?? pieces.at(offset, pieceBytes));
+    const length = 'size' in bytes ? bytes.size : bytes.length;
     if (place.url !== url || place.offset !== offset || !isInUse()) return;
     meter.path('relay');
     const attempt = new AbortController();
     place.attempt = attempt;
     const startedAt = clock.now();
     try {
-      const completes = offset + bytes.length === size;
+      const completes = offset + length === size;
       const piece = { path: url, offset, bytes, completes };
       const either = AbortSignal.any([signal, run.pauseSignal(), attempt.signal]);
       const reached = await append(caller, clock, piece, either);
       // It was told to go on elsewhere while this was under way.
       if (place.url === url) moveTo(index, url, reached);
-      adapt(bytes.length, clock.now() - startedAt);
+      adapt(length, clock.now() - startedAt);
     } finally {
       place.attempt = null;
     }

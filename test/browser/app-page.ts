@@ -16,8 +16,6 @@ interface Opening extends BrowserContextOptions {
   name?: string;
   /** Where in the app, behind the `#`. */
   at?: string;
-  /** Whether files may go from device to device; else the browser has no peer connections. */
-  direct?: boolean;
 }
 
 export const DESKTOP = { width: 1440, height: 900 };
@@ -33,14 +31,13 @@ function listenForReports(page: Page, reports: string[]): void {
 }
 
 export async function openApp(browser: Browser, opening: Opening): Promise<AppPage> {
-  const { url, user, name, at = '', direct = false, ...options } = opening;
+  const { url, user, name, at = '', ...options } = opening;
   const context = await browser.newContext({
     ...{ viewport: DESKTOP, ignoreHTTPSErrors: true, acceptDownloads: true },
-    // As in chromium.ts: with a microphone, addresses are told and not hidden.
-    ...(direct && { permissions: ['microphone'] }),
     ...options,
   });
-  if (!direct) await context.addInitScript(() => Object.assign(globalThis, { RTCPeerConnection: undefined }));
+  // What goes from device to device is seen in app-large-files.
+  await context.addInitScript(() => Object.assign(globalThis, { RTCPeerConnection: undefined }));
   const reports: string[] = [];
   context.on('page', (page) => listenForReports(page, reports));
   if (user !== undefined) {

@@ -1,25 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser, CDPSession, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 
 /** So many bytes, compressed, may come before somebody sees the app. */
 const FIRST_LOAD_BYTES = 120_000;
-
-const untilWorker = (page: Page) => page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-
-/** The registration of the page's service worker, as the browser's own tools see it. */
-async function workerOf(session: CDPSession): Promise<string> {
-  const found = new Promise<string>((resolve) => {
-    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-      const [first] = registrations;
-      if (first !== undefined) resolve(first.registrationId);
-    });
-  });
-  await session.send('ServiceWorker.enable');
-  return found;
-}
 
 withChromium.describe('the shell of the app', () => {
   let site: Site;
@@ -70,16 +57,10 @@ withChromium.describe('the shell of the app', () => {
         }),
       user,
     );
-    const session = await one.context.newCDPSession(one.page);
-    const registrationId = await workerOf(session);
-    const data = JSON.stringify({ v: 1, type: 'message', count: 1, id: item, from: 'Phone', text: 'look here' });
-    const origin = localUrl(site.one);
-    await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
-    const shown = await one.page.waitForFunction(async () => {
-      const all = await (await navigator.serviceWorker.ready).getNotifications();
-      return all.map(({ title, body, data: { path } }) => ({ title, body, path }))[0];
-    });
-    expect(await shown.jsonValue()).toEqual({ title: 'Phone', body: 'look here', path: `/#/item/${item}` });
+    const data = { v: 1, type: 'message', count: 1, id: item, from: 'Phone', text: 'look here' };
+    await deliverPush(one, localUrl(site.one), data);
+    const notification = { title: 'Phone', body: 'look here', path: `/#/item/${item}` };
+    expect(await shownNotification(one.page)).toEqual(notification);
     // What the worker tells the page when it is clicked.
     await one.page.evaluate((path) => {
       navigator.serviceWorker.dispatchEvent(new MessageEvent('message', { data: { type: 'open', path } }));

@@ -131,6 +131,35 @@ test('a folder of forty files arrives with its folders, empty files too, and not
   }
 });
 
+test('a sink may make the digest, and a source give its pieces as parts of a file: the library reads neither', async () => {
+  const { laptop, phone } = await pair();
+  const bytes = randomBytes(3 * MIB);
+  const wanted = createHash('sha256').update(bytes).digest('hex');
+  const file = new Blob([bytes]);
+  const unread = () => Promise.reject(new Error('The library read it'));
+  const source = {
+    ...blobSource(file, 'a.bin'),
+    digest: () => Promise.resolve(wanted),
+    open: unread,
+    pieces: () => ({
+      ...{ at: unread, close() {} },
+      body: (offset: number, most: number) => Promise.resolve(file.slice(offset, offset + most)),
+    }),
+  };
+  async function receive(sayDigest: (hex: string) => string) {
+    const hash = createHash('sha256');
+    const offer = offered(phone);
+    const sending = await laptop.transfers.send('Phone', [source]);
+    const write = (chunk: Uint8Array) => void hash.update(chunk);
+    const sink = { write, close() {}, digest: () => Promise.resolve(sayDigest(hash.digest('hex'))) };
+    const receiving = (await offer).accept(() => sink);
+    return Promise.allSettled([sending.done, receiving.done]);
+  }
+  expect(await receive((hex) => hex)).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+  const reason = { code: 'digest_mismatch' };
+  expect(await receive(() => '0'.repeat(64))).toMatchObject([{ reason }, { reason }]);
+});
+
 test('bytes that are not what was announced are refused on both sides, and not kept', async () => {
   const { laptop, phone } = await pair();
   const into = newFolder();

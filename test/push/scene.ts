@@ -91,5 +91,9 @@ export async function startPushSite(
 }
 
 /** Sends a text from one device to another. */
-export const tell = async (from: TestDevice, to: TestDevice, replica: { url: string }, content = 'the secret text') =>
-  (await from.on(replica).call('sendMessage', { body: { to_device_id: to.id, content } })).body;
+export const tell = async (
+  from: TestDevice,
+  to: Pick<TestDevice, 'id'>,
+  replica: { url: string },
+  content = 'the secret text',
+) => (await from.on(replica).call('sendMessage', { body: { to_device_id: to.id, content } })).body;

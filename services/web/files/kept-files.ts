@@ -1,78 +1,47 @@
 import type { FileSink, TransferFile } from '../../../shared/client/index.ts';
-import { scriptUrl } from '../trusted-types.ts';
-import type { FileAnswer, FileRequest } from './opfs-worker.ts';
-import { workerAddress } from 'virtual:worker-address';
+import { askWorker, newFileNumber } from './ask-worker.ts';
 
 /** Bytes that are written at once: what comes from the network comes in much smaller parts. */
 const BLOCK_BYTES = 1024 * 1024;
 
-type Distributed<T> = T extends unknown ? Omit<T, 'turn'> : never;
-
-/** One worker for all files of this tab, started with the first. */
-function makeWorker() {
-  let worker: Worker | null = null;
-  let turn = 0;
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-
-  function started(): Worker {
-    if (worker !== null) return worker;
-    worker = new Worker(scriptUrl(workerAddress), { type: 'module' });
-    worker.addEventListener('message', ({ data }: MessageEvent<FileAnswer>) => {
-      const asker = waiting.get(data.turn);
-      waiting.delete(data.turn);
-      if ('error' in data) asker?.reject(new Error(data.error));
-      else asker?.resolve(data.value);
-    });
-    return worker;
-  }
-
-  return (request: Distributed<FileRequest>, moved: Transferable[] = []): Promise<unknown> => {
-    turn += 1;
-    const own = turn;
-    return new Promise((resolve, reject) => {
-      waiting.set(own, { resolve, reject });
-      started().postMessage({ ...request, turn: own }, moved);
-    });
-  };
-}
-
-const ask = makeWorker();
-let files = 0;
-
 const folderOf = (account: string): string => `account-${encodeURIComponent(account)}`;
 
 /** Where a file that comes goes; it goes on behind what is there of it. */
-export async function openKept(account: string, transferId: string, { index }: TransferFile): Promise<FileSink> {
-  files += 1;
-  const file = files;
-  const offset = (await ask({ act: 'open', file, path: [folderOf(account), transferId, String(index)] })) as number;
+export async function openKept(account: string, transferId: string, wanted: TransferFile): Promise<FileSink> {
+  const file = newFileNumber();
+  const path = [folderOf(account), transferId, String(wanted.index)];
+  const isDigested = wanted.sha256 !== null;
+  const offset = (await askWorker({ act: 'open', file, path, isDigested })) as number;
   let at = offset;
   let filled = 0;
   let block = new Uint8Array(BLOCK_BYTES);
-  let writing: Promise<unknown> = Promise.resolve();
+  /** The block that was written before. Only two are ever made, however large the file. */
+  let written: Promise<unknown> = Promise.resolve(new Uint8Array(BLOCK_BYTES));
 
   /** One block is written while the next one fills. */
   async function flush(): Promise<void> {
-    await writing;
+    const { buffer } = (await written) as Uint8Array<ArrayBuffer>;
     if (filled === 0) return;
     const full = block.subarray(0, filled);
     const start = at;
-    block = new Uint8Array(BLOCK_BYTES);
+    block = new Uint8Array(buffer);
     at += filled;
     filled = 0;
-    writing = ask({ act: 'write', file, at: start, bytes: full }, [full.buffer]);
-    writing.catch(() => {});
+    written = askWorker({ act: 'write', file, at: start, bytes: full }, [full.buffer]);
+    written.catch(() => {});
   }
 
   async function finish(): Promise<void> {
-    await flush();
-    await writing;
-    await ask({ act: 'close', file });
+    try {
+      await flush();
+      await written;
+    } finally {
+      await askWorker({ act: 'close', file });
+    }
   }
 
   return {
     offset,
-    read: () => storedStream(file, offset),
     async write(chunk) {
       for (let done = 0; done < chunk.length; ) {
         const part = chunk.subarray(done, done + BLOCK_BYTES - filled);
@@ -82,26 +51,16 @@ export async function openKept(account: string, transferId: string, { index }: T
         if (filled === BLOCK_BYTES) await flush();
       }
     },
+    async digest() {
+      await flush();
+      return (await askWorker({ act: 'digest', file })) as string;
+    },
     close: finish,
     async abort(_reason, isFinal) {
       await finish().catch(() => {});
       if (isFinal) await removeKept(account, transferId);
     },
   };
-}
-
-function storedStream(file: number, length: number): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      const wanted = Math.min(BLOCK_BYTES, length - at);
-      if (wanted <= 0) return controller.close();
-      const bytes = (await ask({ act: 'read', file, at, length: wanted })) as Uint8Array;
-      at += bytes.length;
-      if (bytes.length === 0) controller.close();
-      else controller.enqueue(bytes);
-    },
-  });
 }
 
 async function find(account: string, transferId: string): Promise<FileSystemDirectoryHandle | null> {

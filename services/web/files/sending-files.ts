@@ -3,6 +3,8 @@ import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
 import { stateOf } from '../history/history.ts';
 import type { ChosenFile } from './choosing.ts';
+import { digestFile } from './digesting.ts';
+import { filePieces } from './file-pieces.ts';
 import { codeOf, makeChange, type RunningFiles } from './running-files.ts';
 import { newId } from '../new-id.ts';
 
@@ -13,7 +15,13 @@ export const CONCURRENCY = 2;
 /** What fits in the relay may wait there for a receiver that is away. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
-const sourcesOf = (files: readonly ChosenFile[]): FileSource[] => files.map(({ file, name }) => blobSource(file, name));
+/** Its bytes are read and digested elsewhere than in the page, wherever that can be. */
+const sourcesOf = (files: readonly ChosenFile[]): FileSource[] =>
+  files.map(({ file, name }) => ({
+    ...blobSource(file, name),
+    digest: (signal) => digestFile(file, signal),
+    pieces: () => filePieces(file),
+  }));
 
 const sent = (item: FilesItem): void => {
   Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);

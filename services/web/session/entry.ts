@@ -6,6 +6,7 @@ import {
   startDeviceSession,
 } from '../../../shared/client/index.ts';
 import { peerToPeer } from '../../../shared/client/peer-to-peer.ts';
+import { leanFetch } from '../files/lean-fetch.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
 import { newId } from '../new-id.ts';
 
@@ -27,7 +28,7 @@ const sessionStore = (): SessionStore | null => (developmentIdentity() === null 
 /** A client without a stream, for calls of this tab. */
 export function makeClient() {
   const store = sessionStore();
-  const parts = { baseUrl: '', headers: developmentHeaders, peerToPeer: peerToPeer() };
+  const parts = { baseUrl: '', headers: developmentHeaders, fetch: leanFetch, peerToPeer: peerToPeer() };
   return makeBatonClient({ ...parts, ...(store !== null && { session: store }) });
 }
 

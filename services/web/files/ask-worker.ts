@@ -1,0 +1,48 @@
+import { scriptUrl } from '../trusted-types.ts';
+import type { FileAnswer, FileRequest } from './file-worker.ts';
+import { workerAddress } from 'virtual:worker-address';
+
+type Distributed<T> = T extends unknown ? Omit<T, 'turn'> : never;
+type Asker = { resolve: (value: unknown) => void; reject: (error: Error) => void };
+
+/** One worker for all files of this tab, started with the first. One that cannot be loaded is started anew by the next. */
+let worker: Worker | null = null;
+let turn = 0;
+const waiting = new Map<number, Asker>();
+
+function startWorker(): Worker {
+  const started = new Worker(scriptUrl(workerAddress), { type: 'module' });
+  started.addEventListener('message', ({ data }: MessageEvent<FileAnswer>) => {
+    const asker = waiting.get(data.turn);
+    waiting.delete(data.turn);
+    if ('error' in data) asker?.reject(new Error(data.error));
+    else asker?.resolve(data.value);
+  });
+  started.addEventListener('error', () => {
+    worker = null;
+    started.terminate();
+    for (const { reject } of waiting.values()) reject(new Error('The worker of the app cannot run'));
+    waiting.clear();
+  });
+  return started;
+}
+
+/** What the worker answers. @throws what it throws, by its words */
+export function askWorker(request: Distributed<FileRequest>, moved: Transferable[] = []): Promise<unknown> {
+  worker ??= startWorker();
+  const to = worker;
+  turn += 1;
+  const own = turn;
+  return new Promise((resolve, reject) => {
+    waiting.set(own, { resolve, reject });
+    to.postMessage({ ...request, turn: own }, moved);
+  });
+}
+
+let files = 0;
+
+/** A number by which the worker knows a file. */
+export function newFileNumber(): number {
+  files += 1;
+  return files;
+}

@@ -1,0 +1,138 @@
+/*
+ * What is done with the bytes of files: they are written into the private file system of the origin, and digested. That file
+ * system is the one store that every browser has, takes what is larger than memory, and has after a reload what was written
+ * before it; handles for it exist in workers alone. A digest in JavaScript keeps the page from answering for as long as it takes.
+ */
+import { scriptSha256 } from '../../../shared/client/sha256.ts';
+import { readBlob } from './blob-reading.ts';
+
+interface SyncHandle {
+  getSize(): number;
+  read(into: Uint8Array, options: { at: number }): number;
+  write(bytes: Uint8Array, options: { at: number }): number;
+  flush(): void;
+  close(): void;
+}
+
+/** `file` is a number of the page's own. Of a file that is sent there is nothing but its digest here. */
+export type FileRequest = { turn: number } & (
+  | { act: 'open'; file: number; path: readonly string[]; isDigested: boolean }
+  | { act: 'write'; file: number; at: number; bytes: Uint8Array }
+  | { act: 'close'; file: number }
+  /** Its digest, which ends with this. */
+  | { act: 'digest'; file: number }
+  | { act: 'digest-blob'; file: number; blob: Blob }
+);
+export type FileAnswer = { turn: number } & ({ value: unknown } | { error: string });
+
+const scope = self as unknown as {
+  postMessage(message: FileAnswer, transfer: Transferable[]): void;
+  addEventListener(name: 'message', listener: (event: MessageEvent<FileRequest>) => void): void;
+};
+
+type Hash = ReturnType<typeof scriptSha256>;
+
+const handles = new Map<number, SyncHandle>();
+const hashes = new Map<number, Hash>();
+/** Read at a time. */
+const PART_BYTES = 1024 * 1024;
+
+async function openHandle(path: readonly string[]): Promise<SyncHandle> {
+  let folder = await navigator.storage.getDirectory();
+  for (const part of path.slice(0, -1)) folder = await folder.getDirectoryHandle(part, { create: true });
+  const handle = await folder.getFileHandle(path.at(-1) ?? '', { create: true });
+  return (handle as unknown as { createSyncAccessHandle(): Promise<SyncHandle> }).createSyncAccessHandle();
+}
+
+function hashOf(file: number): Hash {
+  const hash = hashes.get(file) ?? scriptSha256();
+  hashes.set(file, hash);
+  return hash;
+}
+
+/** What is stored already is a part of what is digested. Other files have their turns in between. */
+async function digestStored(handle: SyncHandle, hash: Hash): Promise<void> {
+  const bytes = new Uint8Array(PART_BYTES);
+  for (let at = 0; at < handle.getSize(); ) {
+    const read = handle.read(bytes, { at });
+    if (read === 0) throw new Error('What is stored cannot be read');
+    hash.update(bytes.subarray(0, read));
+    at += read;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+async function open({ file, path, isDigested }: Extract<FileRequest, { act: 'open' }>): Promise<number> {
+  const handle = await openHandle(path);
+  handles.set(file, handle);
+  if (isDigested) await digestStored(handle, hashOf(file));
+  return handle.getSize();
+}
+
+function write({ file, at, bytes }: Extract<FileRequest, { act: 'write' }>): Uint8Array {
+  const handle = handles.get(file);
+  if (handle === undefined) throw new Error('The file is closed');
+  for (let done = 0; done < bytes.length; ) {
+    const written = handle.write(bytes.subarray(done), { at: at + done });
+    if (written <= 0) throw new Error('The disk is full');
+    done += written;
+  }
+  hashes.get(file)?.update(bytes);
+  // The page fills it again.
+  return bytes;
+}
+
+function close(file: number): null {
+  const handle = handles.get(file);
+  handles.delete(file);
+  hashes.delete(file);
+  handle?.flush();
+  handle?.close();
+  return null;
+}
+
+function digest(file: number): string {
+  const hash = hashOf(file);
+  hashes.delete(file);
+  return hash.hex();
+}
+
+/** Of a file that is sent. Ended by `close`. */
+async function digestBlob({ file, blob }: Extract<FileRequest, { act: 'digest-blob' }>): Promise<string> {
+  const hash = hashOf(file);
+  const reader = readBlob(blob);
+  let memory = new ArrayBuffer(PART_BYTES);
+  try {
+    for (let at = 0; at < blob.size; ) {
+      const bytes = await reader.read(memory);
+      if (hashes.get(file) !== hash) throw new Error('It was stopped');
+      if (bytes.length === 0) throw new Error('The file has become shorter');
+      hash.update(bytes);
+      memory = bytes.buffer;
+      at += bytes.length;
+    }
+    return digest(file);
+  } finally {
+    reader.close();
+    hashes.delete(file);
+  }
+}
+
+async function perform(request: FileRequest): Promise<unknown> {
+  if (request.act === 'open') return open(request);
+  if (request.act === 'write') return write(request);
+  if (request.act === 'close') return close(request.file);
+  if (request.act === 'digest') return digest(request.file);
+  return digestBlob(request);
+}
+
+scope.addEventListener('message', ({ data }) => {
+  perform(data).then(
+    (value) => {
+      const moved = value instanceof Uint8Array ? [value.buffer as ArrayBuffer] : [];
+      scope.postMessage({ turn: data.turn, value }, moved);
+    },
+    (error: unknown) =>
+      scope.postMessage({ turn: data.turn, error: error instanceof Error ? error.message : String(error) }, []),
+  );
+});

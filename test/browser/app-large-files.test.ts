@@ -1,0 +1,102 @@
+import { createHash, randomBytes, randomFillSync } from 'node:crypto';
+import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Site, startSite } from '../support/site.ts';
+import { localUrl } from './app-page.ts';
+import { withChromium } from './chromium.ts';
+import { type Measured, type MeasuredPage, openMeasuredPage } from './measured-page.ts';
+
+/** 1 GiB takes some minutes: see test/README.md. */
+const BYTES = Number(process.env.APP_TEST_FILE_BYTES ?? 200_000_000);
+const MB = 1_000_000;
+/** For a machine that has much else to do: a fifth of what was seen is enough. */
+const TAKES_MS = 60_000 + BYTES / 1_000;
+/** What makes a page stall or fills it, not what a busy machine adds. */
+const BOUNDS = { pauseMs: 1_000, grownBytes: 150 * MB };
+
+/** Random bytes, a part at a time; their digest. */
+function writeRandom(path: string, bytes: number): string {
+  const hash = createHash('sha256');
+  const file = openSync(path, 'w');
+  const part = Buffer.alloc(8 * MB);
+  for (let left = bytes; left > 0; left -= part.length) {
+    const some = randomFillSync(part).subarray(0, left);
+    hash.update(some);
+    writeSync(file, some);
+  }
+  closeSync(file);
+  return hash.digest('hex');
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+const said = ({ pauseMs, grownBytes }: Measured): string =>
+  `longest pause ${pauseMs.toFixed(0)} ms, memory ${(grownBytes / MB).toFixed(0)} MB above idle`;
+
+withChromium.describe('a large file between two browsers with the app', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-large-files-'));
+  const film = join(folder, 'film.bin');
+  let site: Site;
+  let wanted: string;
+  let pages: MeasuredPage[] = [];
+  beforeAll(async () => {
+    site = await startSite();
+    wanted = writeRandom(film, BYTES);
+  }, 120_000);
+  afterEach(async () => {
+    await Promise.all(pages.map((page) => page.stop()));
+    pages = [];
+  });
+  afterAll(async () => {
+    await site.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A phone on one replica and a desktop on the other, each looking at the other's thread. */
+  async function pair(direct: boolean): Promise<{ phone: MeasuredPage; desktop: MeasuredPage }> {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    const [phone, desktop] = await Promise.all([
+      openMeasuredPage({ url: localUrl(site.one), user, name: 'Phone', direct }),
+      openMeasuredPage({ url: localUrl(site.two), user, name: 'Desktop', direct }),
+    ]);
+    pages = [phone, desktop];
+    await phone.click('.device-name', 'Desktop');
+    await desktop.click('.device-name', 'Phone');
+    return { phone, desktop };
+  }
+
+  test.each([
+    ['through the service', 'Relayed', false],
+    ['from device to device', 'Direct', true],
+  ])(
+    'goes %s, while both pages stay small and go on answering',
+    async (_, path, direct) => {
+      const { phone, desktop } = await pair(direct);
+      const [sending, receiving] = [await phone.watch(), await desktop.watch()];
+      const startedAt = Date.now();
+      await phone.choose('button', 'Send files', film);
+      await desktop.click('button', 'Accept');
+      const acceptedAt = Date.now();
+      await desktop.shows('button', path);
+      await desktop.shows('.state', 'Received', TAKES_MS);
+      const [ofSender, ofReceiver] = [await sending(), await receiving()];
+      const [preparedMs, movedMs] = [acceptedAt - startedAt, Date.now() - acceptedAt];
+      process.stdout.write(
+        `${path}, ${(BYTES / MB).toFixed(0)} MB: prepared in ${preparedMs} ms, moved in ${movedMs} ms\n` +
+          `  sending page: ${said(ofSender)}\n  receiving page: ${said(ofReceiver)}\n`,
+      );
+      for (const { pauseMs, grownBytes } of [ofSender, ofReceiver]) {
+        expect(pauseMs).toBeLessThan(BOUNDS.pauseMs);
+        expect(grownBytes).toBeLessThan(BOUNDS.grownBytes);
+      }
+      expect(await sha256(await desktop.save('button', 'Save'))).toBe(wanted);
+      await phone.shows('.state', 'Sent');
+    },
+    TAKES_MS + 60_000,
+  );
+});

@@ -1,0 +1,33 @@
+import type { CDPSession, Page } from 'playwright-core';
+import type { AppPage } from './app-page.ts';
+
+export const untilWorker = (page: Page): Promise<void> =>
+  page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+
+/** The registration of the page's service worker, as the browser's own tools see it. */
+async function registrationOf(session: CDPSession): Promise<string> {
+  const found = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const [first] = registrations;
+      if (first !== undefined) resolve(first.registrationId);
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  return found;
+}
+
+/** Hands a payload to the app's service worker, as the browser does with what its push service has. */
+export async function deliverPush({ context, page }: AppPage, origin: string, payload: object): Promise<void> {
+  const session = await context.newCDPSession(page);
+  const registrationId = await registrationOf(session);
+  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(payload) });
+}
+
+/** The one notification that the app shows, once it does. */
+export async function shownNotification(page: Page): Promise<{ title: string; body: string; path: string }> {
+  const shown = await page.waitForFunction(async () => {
+    const all = await (await navigator.serviceWorker.ready).getNotifications();
+    return all.map(({ title, body, data }) => ({ title, body, path: String(data.path) }))[0];
+  });
+  return (await shown.jsonValue()) as { title: string; body: string; path: string };
+}
