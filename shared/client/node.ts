@@ -3,5 +3,5 @@ export { leanFetch } from './node-fetch.ts';
 export { fileSession } from './node-session.ts';
 export { fileSink, folderSink, writableSink } from './node-sinks.ts';
 export { fileSource, folderSources, readableSource, sha256 } from './node-sources.ts';
-export type { PackSource } from './node-packs.ts';
+export type { FoundFile, PackSource } from './node-packs.ts';
 export { filesIn } from './pack.ts';
