@@ -74,7 +74,8 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
         onThrow(error);
       }
     }
-    if (!isOver && progress.bytesPerSecond > 0) cancel = clock.after(STILL_MS, tell);
+    // A listener may have changed something: then it is told soon already.
+    if (!isOver && !isSoon && progress.bytesPerSecond > 0) cancel = clock.after(STILL_MS, tell);
   }
 
   function tellSoon(): void {

@@ -139,6 +139,25 @@ test('while nothing moves the rate falls, until it is 0 and no time is left to t
   expect(clock.pending()).toBe(0);
 });
 
+test('what a listener changes is told too, and nothing after the end', () => {
+  const clock = makeManualClock();
+  const meter = makeMeter([{ size: 100_000 }], clock, () => {});
+  const told: boolean[] = [];
+  meter.onProgress(({ isPaused, bytes }) => {
+    told.push(isPaused);
+    if (!isPaused && bytes === 2_000) meter.paused(true);
+  });
+  meter.file(0, 1_000);
+  clock.advance(200);
+  meter.file(0, 2_000);
+  clock.advance(100);
+  meter.end();
+  const { length } = told;
+  expect([told.at(-1), clock.pending()]).toEqual([true, 0]);
+  clock.advance(10_000);
+  expect(told).toHaveLength(length);
+});
+
 test('of a stream that is read once, what the service did not take of the last piece can be sent again', async () => {
   const bytes = Uint8Array.from({ length: 10 }, (_, i) => i);
   const source = streamSource(new Blob([bytes]).stream(), { name: 'a', size: 10 });
