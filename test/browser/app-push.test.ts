@@ -30,7 +30,10 @@ withChromium.describe('notifications of the app', () => {
    * A browser with a push service: the fake one. Chromium has only Google's. In a context it answers `subscribe` with
    * "permission denied", as the last test has it, whatever was permitted, and with a profile it waits for Google for good.
    */
-  async function openSettings(permissions: string[] | null, { ownPushService = true } = {}): Promise<AtSettings> {
+  async function openSettings(
+    permissions: string[] | null,
+    pushService: 'own' | 'real' | 'silent' = 'own',
+  ): Promise<AtSettings> {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const [asked, subscriptions]: [AtSettings['asked'][number][], FakeSubscription[]] = [[], []];
     const phone = makeDevice({ user, name: 'Phone' });
@@ -47,7 +50,12 @@ withChromium.describe('notifications of the app', () => {
       subscriptions.push(made);
       return { endpoint: made.endpoint, keys: made.keys };
     });
-    if (ownPushService) {
+    if (pushService === 'silent') {
+      await app.context.addInitScript(() => {
+        PushManager.prototype.subscribe = () => new Promise(() => {});
+      });
+    }
+    if (pushService === 'own') {
       await app.context.addInitScript(() => {
         PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey } = {}) => {
           const letters = String.fromCharCode(...(applicationServerKey as Uint8Array));
@@ -113,8 +121,16 @@ withChromium.describe('notifications of the app', () => {
     expect(app.reports).toEqual([]);
   });
 
+  test('are waited for, and the settings say so, while the push service does not answer', async () => {
+    const { page, reports } = await openSettings(['notifications'], 'silent');
+    await turnOn(page);
+    await page.getByText('Waiting for this browser and its push service').waitFor();
+    expect(await page.getByRole('button', { name: 'Turn on' }).isDisabled()).toBe(true);
+    expect(reports).toEqual([]);
+  });
+
   test('stay off, with a word why, in a browser that reaches no push service', async () => {
-    const app = await openSettings(['notifications'], { ownPushService: false });
+    const app = await openSettings(['notifications'], 'real');
     await turnOn(app.page);
     await app.page.locator('.notice').waitFor();
     await app.page.getByRole('button', { name: 'Turn on' }).waitFor();

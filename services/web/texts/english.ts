@@ -217,6 +217,7 @@ export const english = {
     notifications: 'Notifications',
     pushOff: 'Tell me of messages and files while Baton is closed.',
     pushOn: 'Notifications are on.',
+    pushWaiting: 'Waiting for this browser and its push service …',
     pushDenied: 'This browser blocks notifications of this page. Its settings can change that.',
     pushImpossible: 'Not possible in this browser, or at this address.',
     pushDisabled: 'Not set up at this service.',

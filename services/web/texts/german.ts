@@ -219,6 +219,7 @@ export const german: Texts = {
     notifications: 'Mitteilungen',
     pushOff: 'Melde mir Nachrichten und Dateien, auch wenn Baton geschlossen ist.',
     pushOn: 'Mitteilungen sind an.',
+    pushWaiting: 'Warte auf diesen Browser und seinen Push-Dienst …',
     pushDenied: 'Dieser Browser blockiert Mitteilungen dieser Seite. Das lässt sich in seinen Einstellungen ändern.',
     pushImpossible: 'In diesem Browser oder unter dieser Adresse nicht möglich.',
     pushDisabled: 'Bei diesem Dienst nicht eingerichtet.',

@@ -16,16 +16,24 @@ export function NotificationSettings() {
   const { client, entry } = useApp();
   const state = useSignal<PushState | null>(null);
   const preview = useSignal<Preview>('none');
+  const isBusy = useSignal(false);
   const { settings } = texts.value;
   useEffect(() => {
     void pushState().then((now) => {
       state.value = now;
     });
   }, []);
-  const set = (work: () => Promise<PushState>) => () =>
+  /** Where the push service is not reached, the browser may take minutes to say so. */
+  const set = (work: () => Promise<PushState>) => () => {
+    isBusy.value = true;
     attempt(async () => {
-      state.value = await work();
+      try {
+        state.value = await work();
+      } finally {
+        isBusy.value = false;
+      }
     });
+  };
   const isOffered = shared.value.me?.features.web_push !== false;
   const words = {
     on: settings.pushOn,
@@ -37,6 +45,9 @@ export function NotificationSettings() {
     <section class="card" aria-labelledby="notifications">
       <h2 id="notifications">{settings.notifications}</h2>
       <p class="hint">{isOffered ? words : settings.pushDisabled}</p>
+      <p class="hint" role="status">
+        {isBusy.value && settings.pushWaiting}
+      </p>
       {isOffered && state.value === 'off' && (
         <>
           <Choice<Preview>
@@ -52,7 +63,12 @@ export function NotificationSettings() {
             }}
           />
           <div class="row start">
-            <button type="button" class="button primary" onClick={set(() => turnPushOn(client, preview.value))}>
+            <button
+              type="button"
+              class="button primary"
+              disabled={isBusy.value}
+              onClick={set(() => turnPushOn(client, preview.value))}
+            >
               <Icon node={MessageSquareDot} size={18} /> {settings.turnOn}
             </button>
           </div>
@@ -72,7 +88,12 @@ export function NotificationSettings() {
           >
             {settings.test}
           </button>
-          <button type="button" class="button" onClick={set(() => turnPushOff(client, entry.deviceId))}>
+          <button
+            type="button"
+            class="button"
+            disabled={isBusy.value}
+            onClick={set(() => turnPushOff(client, entry.deviceId))}
+          >
             {settings.turnOff}
           </button>
         </div>

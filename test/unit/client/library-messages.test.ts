@@ -36,20 +36,22 @@ function scene() {
   };
   const { fetch } = fakeService(answer);
   const client = makeBatonClient({ baseUrl: 'http://service', fetch });
+  const problems = makeInbox<string>(String);
+  client.on('problem', ({ code }) => problems.push(code));
   return {
-    ...{ client, acknowledged },
+    ...{ client, acknowledged, problems },
     loseAcknowledgements: (loses: boolean) => {
       acknowledges = !loses;
     },
     async open() {
       client.start();
-      const problems = client.untilOnline();
+      const online = client.untilOnline();
       // The stream is asked for in a later turn.
       while (client.state !== 'online') {
         await new Promise((resolve) => setImmediate(resolve));
         write('ready', ready);
       }
-      await problems;
+      await online;
     },
     ready: (clipboard: object | null) => write('ready', { ...ready, resumed: false, clipboard }),
     send: (id: string, redelivered = false) =>
@@ -79,10 +81,8 @@ test('a message is acknowledged when the application has taken it, and not befor
 });
 
 test('one that comes again is shown once; its acknowledgement is said again', async () => {
-  const { client, acknowledged, loseAcknowledgements, open, send } = scene();
+  const { client, acknowledged, problems, loseAcknowledgements, open, send } = scene();
   const shown: string[] = [];
-  const problems = makeInbox<string>(String);
-  client.on('problem', ({ code }) => problems.push(code));
   client.messages.receive(({ content }) => void shown.push(content));
   await open();
   loseAcknowledgements(true);
@@ -96,9 +96,7 @@ test('one that comes again is shown once; its acknowledgement is said again', as
 });
 
 test('an acknowledgement that was lost is said again by itself, with those that follow, while the stream stays', async () => {
-  const { client, acknowledged, loseAcknowledgements, open, send } = scene();
-  const problems = makeInbox<string>(String);
-  client.on('problem', ({ code }) => problems.push(code));
+  const { client, acknowledged, problems, loseAcknowledgements, open, send } = scene();
   client.messages.receive(() => {});
   await open();
   loseAcknowledgements(true);
@@ -117,9 +115,7 @@ test('an acknowledgement that was lost is said again by itself, with those that 
 });
 
 test('a client that was closed acknowledges nothing more, and leaves no timer', async () => {
-  const { client, loseAcknowledgements, open, send } = scene();
-  const problems = makeInbox<string>(String);
-  client.on('problem', ({ code }) => problems.push(code));
+  const { client, problems, loseAcknowledgements, open, send } = scene();
   client.messages.receive(() => {});
   await open();
   loseAcknowledgements(true);
