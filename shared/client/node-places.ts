@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { closeSync, linkSync, openSync, renameSync, unlinkSync } from 'node:fs';
-import { lstat, mkdir } from 'node:fs/promises';
+import { closeSync, linkSync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 /** Room for `.part` with a digest, and for a number, in what common file systems take for a name. */
@@ -35,24 +34,16 @@ function safePart(part: string): string {
 export const partsOf = (name: string): string[] => name.split('/').map(safePart);
 
 /** Makes the folders of a file one by one: a link among them could lead anywhere. `made`: those that were looked at. */
-export async function makeFolders(
-  top: string,
-  parts: readonly string[],
-  name: string,
-  made: Set<string>,
-): Promise<void> {
+export function makeFolders(top: string, parts: readonly string[], name: string, made: Set<string>): void {
+  if (made.has(join(top, ...parts.slice(0, -1)))) return;
   for (let depth = 0; depth < parts.length; depth += 1) {
     const at = join(top, ...parts.slice(0, depth));
     if (made.has(at)) continue;
-    if (depth === 0) {
-      await mkdir(at, { recursive: true });
-      made.add(at);
-      continue;
+    if (depth === 0) mkdirSync(at, { recursive: true });
+    else {
+      unlessTaken(() => mkdirSync(at));
+      if (!lstatSync(at).isDirectory()) throw new Error(`${name} would not be inside of the folder`);
     }
-    await mkdir(at).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    });
-    if (!(await lstat(at)).isDirectory()) throw new Error(`${name} would not be inside of the folder`);
     made.add(at);
   }
 }

@@ -39,11 +39,15 @@ function headerOf(name: string, size: number, mtimeSeconds: number, kind: string
   return header;
 }
 
-function sumOf(header: Uint8Array): number {
+function sumOf(bytes: Uint8Array, from = 0, to = bytes.length): number {
   let sum = 0;
-  for (const byte of header) sum += byte;
+  // Counted: this is done for every byte of every header, and an iterator takes four times as long.
+  for (let at = from; at < to; at += 1) sum += bytes[at] as number;
   return sum;
 }
+
+/** Of a header whose own sum is written: in its place are eight spaces when it is taken. */
+const writtenSumOf = (header: Uint8Array): number => sumOf(header, 0, 148) + 8 * 32 + sumOf(header, 156);
 
 const isShort = (name: string): boolean => name.length <= NAME_BYTES && /^[ -~]*$/.test(name);
 
@@ -88,8 +92,7 @@ function numberAt(block: Buffer, at: number, digits: number): number {
 function read(block: Buffer): { kind: string; name: string; size: number } {
   const isOurs = block.toString('latin1', 257, 265) === 'ustar\x0000';
   const sum = numberAt(block, 148, 6);
-  const plain = Buffer.from(block).fill(' ', 148, 156);
-  if (!isOurs || sumOf(plain) !== sum) throw refused('has a header that is none');
+  if (!isOurs || writtenSumOf(block) !== sum) throw refused('has a header that is none');
   const kind = block.toString('latin1', 156, 157);
   if (kind !== FILE && kind !== EXTENDED) throw refused('holds something else than files');
   // The name of a link, and the first part of a long name in an older form.

@@ -1,7 +1,5 @@
 import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { linkTo, makeFolders, numbered, partsOf, unlessTaken } from './node-places.ts';
 import { readTar } from './node-tar.ts';
 import { checkPacked, filesIn } from './pack.ts';
@@ -9,9 +7,6 @@ import type { TransferFile } from './wire.ts';
 
 /** Four times what is packed: an archive is in memory while it is unpacked. A larger one is kept as it is. */
 const MOST_BYTES = 4 * 1024 * 1024;
-
-/** Then other work has its turn. */
-const FILES_A_TURN = 16;
 
 export const isPack = (file: TransferFile): boolean => filesIn(file) > 1 && file.size <= MOST_BYTES;
 
@@ -34,10 +29,10 @@ function holds(path: string, bytes: Uint8Array): boolean {
 
 /**
  * Under the first name that nothing has; the name. It gets that when it is whole: a process that dies leaves a draft, which the
- * next one removes. At once, since by way of the thread pool a small file takes several times as long.
+ * next one removes. Whatever else has the draft's name is not written to: it may be a link.
  */
 function store(path: string, bytes: Uint8Array, draft: string, again: boolean): string {
-  writeFileSync(draft, bytes);
+  writeFileSync(draft, bytes, { flag: 'wx' });
   for (const name of numbered(path)) {
     if (again && holds(name, bytes)) return name;
     if (unlessTaken(() => linkTo(draft, name))) return name;
@@ -53,16 +48,19 @@ function entriesOf(file: TransferFile, archive: Uint8Array) {
   return entries;
 }
 
-/** Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. */
-export async function unpack({ folder, file, part, made, again, onStored }: Unpacking): Promise<void> {
-  const entries = entriesOf(file, await readFile(part));
+/**
+ * Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. At once,
+ * some 15 ms: by way of the thread pool a small file takes several times as long, and packs that took turns would all be
+ * unpacked late, while none is fetched in their place.
+ */
+export function unpack({ folder, file, part, made, again, onStored }: Unpacking): void {
+  const entries = entriesOf(file, readFileSync(part));
   const draft = `${part}.draft`;
   // It may be a second name of a file that a process which died had stored.
   rmSync(draft, { force: true });
-  for (const [index, { name, bytes }] of entries.entries()) {
-    if (index % FILES_A_TURN === 0) await nextTurn();
+  for (const { name, bytes } of entries) {
     const parts = partsOf(name);
-    await makeFolders(folder, parts, name, made);
+    makeFolders(folder, parts, name, made);
     const stored = store(join(folder, ...parts), bytes, draft, again);
     onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, stored);
   }

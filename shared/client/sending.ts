@@ -79,6 +79,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const unsettled = new Map<number, string>();
   let settledAtMs = 0;
   let pieceBytes = PIECE.firstBytes;
+  /** The relay took no further file when it was last asked: the next one asks with little, of which no answer is lost. */
+  let isFull = false;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
     tellUploaded = resolve;
@@ -151,7 +153,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   async function sendPiece(index: number, pieces: Pieces, size: number): Promise<void> {
     const place = placeOf(index);
     const { url, offset } = place;
-    const bytes = await (pieces.body?.(offset, pieceBytes) ?? pieces.at(offset, pieceBytes));
+    const most = isFull && offset === 0 ? PIECE.leastBytes : pieceBytes;
+    const bytes = await (pieces.body?.(offset, most) ?? pieces.at(offset, most));
     const length = 'size' in bytes ? bytes.size : bytes.length;
     if (place.url !== url || place.offset !== offset || !isInUse()) return;
     meter.path('relay');
@@ -163,6 +166,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const piece = { path: url, offset, bytes, completes };
       const either = AbortSignal.any([signal, run.pauseSignal(), attempt.signal]);
       const reached = await append(caller, clock, piece, either);
+      if (offset === 0) isFull = false;
       // It was told to go on elsewhere while this was under way.
       if (place.url === url) moveTo(index, url, reached);
       adapt(length, clock.now() - startedAt);
@@ -193,6 +197,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     const source = sources[index] as FileSource;
     const pieces = makePieces(source, signal);
     let failures = 0;
+    let refusals = 0;
     try {
       while (placeOf(index).offset < source.size) {
         await run.unpaused();
@@ -203,11 +208,17 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
         try {
           await sendPiece(index, pieces, source.size);
           failures = 0;
+          refusals = 0;
         } catch (error) {
           signal.throwIfAborted();
           if (run.pauseSignal().aborted) continue;
-          await mend(index, url, failureOf(error), failures);
-          failures += 1;
+          const failure = failureOf(error);
+          const isBusy = failure.code === 'relay_busy';
+          isFull ||= isBusy;
+          await mend(index, url, failure, isBusy ? refusals : failures);
+          // That was an answer: what goes wrong after it is not the next of several failures, and is not waited for as long.
+          failures = isBusy ? 0 : failures + 1;
+          refusals += Number(isBusy);
         }
       }
     } finally {

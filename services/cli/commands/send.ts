@@ -70,13 +70,13 @@ const filesOf = (sources: readonly Source[]) =>
 
 /** The same for the same files in the same state, to the same device. */
 async function keyOf(deviceId: string, paths: readonly string[], sources: readonly Source[]): Promise<string> {
-  const hash = createHash('sha256').update(deviceId);
-  for (const path of paths) hash.update(`\n${path} ${(await stat(path)).mtimeMs}`);
+  const lines = [deviceId];
+  for (const path of paths) lines.push(`${path} ${(await stat(path)).mtimeMs}`);
   for (const file of filesOf(sources)) {
     // The date is in the archive.
-    hash.update(`\n${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
+    lines.push(`${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
   }
-  return hash.digest('hex');
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
 interface Followed {
@@ -189,12 +189,15 @@ export async function send(context: Context, given: readonly string[], options: 
     const spool = given.includes('-') ? { path: await spoolInput(context), name: options.name ?? 'input' } : null;
     let isKept = false;
     try {
+      // While it connects.
+      baton.start();
+      const online = baton.untilOnline({ signal });
+      online.catch(() => {});
       const packs = UNPACKING.includes(type);
       const sources = await sourcesOf({ paths, spool, packs });
       const key = await keyOf(deviceId, paths, sources);
       const earlier = await sends.list();
-      baton.start();
-      await baton.untilOnline({ signal });
+      await online;
       for (const [index, piece] of piecesOf(sources).entries()) {
         const pieceKey = `${key}-${index}`;
         const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
