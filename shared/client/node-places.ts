@@ -31,21 +31,35 @@ function safePart(part: string): string {
 }
 
 /** A path inside of a folder, whatever the name is. */
-export const partsOf = (name: string): string[] => name.split('/').map(safePart);
+export const placeOf = (folder: string, name: string): string => join(folder, ...name.split('/').map(safePart));
 
-/** Makes the folders of a file one by one: a link among them could lead anywhere. `made`: those that were looked at. */
-export function makeFolders(top: string, parts: readonly string[], name: string, made: Set<string>): void {
-  if (made.has(join(top, ...parts.slice(0, -1)))) return;
-  for (let depth = 0; depth < parts.length; depth += 1) {
-    const at = join(top, ...parts.slice(0, depth));
-    if (made.has(at)) continue;
-    if (depth === 0) mkdirSync(at, { recursive: true });
+/**
+ * Makes the folders of files one by one: a link among them could lead anywhere. Gives what makes those of a name and says its
+ * place; the folders of a name are looked at once.
+ */
+export function makePlaces(top: string): (name: string) => string {
+  const known = new Map<string, string>();
+
+  function folderOf(parts: readonly string[], name: string): string {
+    const key = parts.join('/');
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const last = parts.at(-1);
+    const at = last === undefined ? top : join(folderOf(parts.slice(0, -1), name), safePart(last));
+    if (last === undefined) mkdirSync(at, { recursive: true });
     else {
       unlessTaken(() => mkdirSync(at));
       if (!lstatSync(at).isDirectory()) throw new Error(`${name} would not be inside of the folder`);
     }
-    made.add(at);
+    known.set(key, at);
+    return at;
   }
+
+  return (name) => {
+    const parts = name.split('/');
+    const last = parts.pop() as string;
+    return join(folderOf(parts, name), safePart(last));
+  };
 }
 
 /** Gives it another name, and takes the first away. True; throws where something has that name. */

@@ -1,11 +1,13 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { codeOf } from './node-places.ts';
 
 /** Which files of a transfer are stored, and where, for a process that goes on with it. */
 export interface StoredRecord {
   /** Of that file, where it is whole; a pack is at several places. */
   find(index: number): Promise<readonly string[] | null>;
-  add(index: number, paths: readonly string[]): Promise<void>;
+  /** At once: what is fetched next is asked for after it, and would wait for other packs that are unpacked meanwhile. */
+  add(index: number, paths: readonly string[]): void;
 }
 
 type Line = [index: number, ...paths: string[]];
@@ -32,6 +34,6 @@ export function makeStoredRecord(path: string): StoredRecord {
       known ??= read(path);
       return (await known).get(index) ?? null;
     },
-    add: (index, paths) => appendFile(path, `${JSON.stringify([index, ...paths])}\n`),
+    add: (index, paths) => appendFileSync(path, `${JSON.stringify([index, ...paths])}\n`),
   };
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, writeSync } from 'node:fs';
+import { createReadStream, rmSync, writeSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import type { FileSink, OpenSink } from './files.ts';
-import { codeOf, giveName, makeFolders, partsOf } from './node-places.ts';
+import { codeOf, giveName, makePlaces, placeOf } from './node-places.ts';
 import { makeStoredRecord } from './node-record.ts';
 import { isPack, unpack } from './node-unpack.ts';
 import type { TransferFile } from './wire.ts';
@@ -25,7 +24,7 @@ interface Places {
   /** An archive that is unpacked and removed again. */
   isPassing: boolean;
   /** Gives the file its name. */
-  finish: () => Promise<void>;
+  finish: () => void | Promise<void>;
 }
 
 async function makeSink({ part, resumes, isPassing, finish }: Places): Promise<FileSink> {
@@ -72,10 +71,10 @@ export function folderSink(
   onStored: (file: TransferFile, path: string) => void = () => {},
   { record: recordPath }: { record?: string } = {},
 ): OpenSink {
-  const made = new Set<string>();
+  const placeFor = makePlaces(folder);
   const record = recordPath === undefined ? null : makeStoredRecord(recordPath);
   return async (file) => {
-    const path = join(folder, ...partsOf(file.name));
+    const path = placeOf(folder, file.name);
     // What is gone on with has to be a part of the same file.
     const key = `${file.sha256?.slice(0, 16) ?? randomUUID().slice(0, 18)}-${file.index}`;
     const part = `${path}.${key}.part`;
@@ -86,7 +85,7 @@ export function folderSink(
       await rm(part, { force: true });
       return storedSink(file);
     }
-    makeFolders(folder, partsOf(file.name), file.name, made);
+    placeFor(file.name);
     const stored: string[] = [];
     const tell = (one: TransferFile, at: string) => {
       stored.push(at);
@@ -94,12 +93,12 @@ export function folderSink(
     };
     const sink: FileSink = await makeSink({
       ...{ part, resumes: file.sha256 !== null, isPassing: isPack(file) },
-      async finish() {
+      finish() {
         if (isPack(file)) {
-          unpack({ folder, file, part, made, again: sink.offset === file.size, onStored: tell });
+          unpack({ placeFor, file, part, again: sink.offset === file.size, onStored: tell });
         } else tell(file, giveName(part, path));
-        await record?.add(file.index, stored);
-        if (isPack(file)) await rm(part, { force: true });
+        record?.add(file.index, stored);
+        if (isPack(file)) rmSync(part, { force: true });
       },
     });
     return sink;

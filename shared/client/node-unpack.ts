@@ -1,6 +1,5 @@
 import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { linkTo, makeFolders, numbered, partsOf, unlessTaken } from './node-places.ts';
+import { linkTo, numbered, unlessTaken } from './node-places.ts';
 import { readTar } from './node-tar.ts';
 import { checkPacked, filesIn } from './pack.ts';
 import type { TransferFile } from './wire.ts';
@@ -11,11 +10,11 @@ const MOST_BYTES = 4 * 1024 * 1024;
 export const isPack = (file: TransferFile): boolean => filesIn(file) > 1 && file.size <= MOST_BYTES;
 
 interface Unpacking {
-  folder: string;
+  /** Where a file of that name belongs, with its folders made. */
+  placeFor: (name: string) => string;
   file: TransferFile;
   /** The archive, whole and with the digest that was announced. */
   part: string;
-  made: Set<string>;
   /** An earlier process may have died in the middle of this: what it stored is not stored twice. */
   again: boolean;
   onStored: (file: TransferFile, path: string) => void;
@@ -53,15 +52,13 @@ function entriesOf(file: TransferFile, archive: Uint8Array) {
  * some 15 ms: by way of the thread pool a small file takes several times as long, and packs that took turns would all be
  * unpacked late, while none is fetched in their place.
  */
-export function unpack({ folder, file, part, made, again, onStored }: Unpacking): void {
+export function unpack({ placeFor, file, part, again, onStored }: Unpacking): void {
   const entries = entriesOf(file, readFileSync(part));
   const draft = `${part}.draft`;
   // It may be a second name of a file that a process which died had stored.
   rmSync(draft, { force: true });
   for (const { name, bytes } of entries) {
-    const parts = partsOf(name);
-    makeFolders(folder, parts, name, made);
-    const stored = store(join(folder, ...parts), bytes, draft, again);
+    const stored = store(placeFor(name), bytes, draft, again);
     onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, stored);
   }
   rmSync(draft, { force: true });
