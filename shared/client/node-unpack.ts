@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { linkTo, numbered, unlessTaken } from './node-places.ts';
 import { readTar } from './node-tar.ts';
 import { checkPacked, filesIn } from './pack.ts';
@@ -33,7 +33,10 @@ function holds(path: string, bytes: Uint8Array): boolean {
 function store(path: string, bytes: Uint8Array, draft: string, again: boolean): string {
   writeFileSync(draft, bytes, { flag: 'wx' });
   for (const name of numbered(path)) {
-    if (again && holds(name, bytes)) return name;
+    if (again && holds(name, bytes)) {
+      unlinkSync(draft);
+      return name;
+    }
     if (unlessTaken(() => linkTo(draft, name))) return name;
   }
   return path;

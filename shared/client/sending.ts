@@ -79,8 +79,6 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const unsettled = new Map<number, string>();
   let settledAtMs = 0;
   let pieceBytes = PIECE.firstBytes;
-  /** The relay took no further file when it was last asked: the next one asks with little, of which no answer is lost. */
-  let isFull = false;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
     tellUploaded = resolve;
@@ -150,10 +148,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     else if (ms < PIECE.fastMs && bytes === pieceBytes) pieceBytes = Math.min(PIECE.mostBytes, 2 * pieceBytes);
   }
 
-  async function sendPiece(index: number, pieces: Pieces, size: number): Promise<void> {
+  async function sendPiece(index: number, pieces: Pieces, size: number, most: number): Promise<void> {
     const place = placeOf(index);
     const { url, offset } = place;
-    const most = isFull && offset === 0 ? PIECE.leastBytes : pieceBytes;
     const bytes = await (pieces.body?.(offset, most) ?? pieces.at(offset, most));
     const length = 'size' in bytes ? bytes.size : bytes.length;
     if (place.url !== url || place.offset !== offset || !isInUse()) return;
@@ -166,7 +163,6 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const piece = { path: url, offset, bytes, completes };
       const either = AbortSignal.any([signal, run.pauseSignal(), attempt.signal]);
       const reached = await append(caller, clock, piece, either);
-      if (offset === 0) isFull = false;
       // It was told to go on elsewhere while this was under way.
       if (place.url === url) moveTo(index, url, reached);
       adapt(length, clock.now() - startedAt);
@@ -206,7 +202,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
         const { url, offset } = placeOf(index);
         if (stored.has(index) || offset >= source.size) break;
         try {
-          await sendPiece(index, pieces, source.size);
+          // What was refused is offered again with little, which may be refused again.
+          await sendPiece(index, pieces, source.size, refusals > 0 ? PIECE.leastBytes : pieceBytes);
           failures = 0;
           refusals = 0;
         } catch (error) {
@@ -214,11 +211,10 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
           if (run.pauseSignal().aborted) continue;
           const failure = failureOf(error);
           const isBusy = failure.code === 'relay_busy';
-          isFull ||= isBusy;
           await mend(index, url, failure, isBusy ? refusals : failures);
           // That was an answer: what goes wrong after it is not the next of several failures, and is not waited for as long.
           failures = isBusy ? 0 : failures + 1;
-          refusals += Number(isBusy);
+          refusals = isBusy ? refusals + 1 : 0;
         }
       }
     } finally {

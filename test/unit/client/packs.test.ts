@@ -185,6 +185,29 @@ test('a link that is in the folder is not followed by what is in a pack', async 
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
+test('a link that takes the name of a draft while a pack is unpacked is not written through', async () => {
+  const [into, elsewhere] = [newFolder(), newFolder()];
+  const archive = archiveOf(['first', 'second']);
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const draft = join(into, `pack.tar.${sha256.slice(0, 16)}-0.part.draft`);
+  const open = folderSink(into, () => symlinkSync(join(elsewhere, 'file'), draft));
+  const about = { index: 0, name: 'pack.tar', size: archive.length, type: packType(2), sha256 };
+  const sink = (await open(about, never)) as FileSink;
+  await sink.write(archive);
+  await expect((async () => sink.close())()).rejects.toThrow('EEXIST');
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test('a file that grew or shrank since it was looked at is not sent in a pack', async () => {
+  const top = join(newFolder(), 'photos');
+  write(top, numbers(64));
+  const sources = [(await folderSources(top, { packs: true }))[0], (await folderSources(top, { packs: true }))[0]];
+  writeFileSync(join(top, '1/1.txt'), '1/1.txt and more');
+  await expect(sources[0]?.digest?.(never)).rejects.toThrow('has more bytes now, and not 7');
+  writeFileSync(join(top, '1/1.txt'), '1/1');
+  await expect(sources[1]?.digest?.(never)).rejects.toThrow('has 3 bytes now, and not 7');
+});
+
 test('an archive that a person sends is not unpacked, nor a pack that is too large for memory', async () => {
   expect(filesIn({ type: 'application/x-tar' })).toBe(1);
   const into = newFolder();
