@@ -41,7 +41,10 @@ async function slimTables() {
       /^export const ERRORS = \{[\s\S]*?^\};\n/m,
       exported('ERRORS', Object.fromEntries(errors)),
     ),
-    'contract/relay.js': contract('relay').replace(/^import.*$|^(const params = |export const relay)[\s\S]*$/gm, ''),
+    'contract/modules/relay.js': contract('modules/relay').replace(
+      /^import.*$|^(const params = |export const relay)[\s\S]*$/gm,
+      '',
+    ),
   };
 }
 

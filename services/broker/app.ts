@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import { BROKER_LIMITS } from '../../shared/contract/broker.ts';
+import { BROKER_LIMITS } from '../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
 import { makeExpress, messageClasses } from '../server/http/express-app.ts';
 import { hostChecks } from '../server/http/host-check.ts';

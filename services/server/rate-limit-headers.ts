@@ -1,6 +1,6 @@
 import { BatonError } from '../../shared/contract/errors.ts';
 import { RATES, type RateGroup } from '../../shared/contract/rates.ts';
-import type { Route } from '../../shared/contract/route.ts';
+import type { Route } from '../../shared/contract/vocabulary/route.ts';
 
 /** A limit under `APP_RATE_LIMIT_SCALE`, above 0: at least one. */
 export const scaled = (limit: number, scale: number): number => Math.max(1, Math.floor(limit * scale));

@@ -1,4 +1,4 @@
-import type { BodyOf, ParamsOf, QueryOf, Route } from '../contract/route.ts';
+import type { BodyOf, ParamsOf, QueryOf, Route } from '../contract/vocabulary/route.ts';
 import type { ROUTES, RouteName } from '../contract/routes.ts';
 
 /** The types of typed calls, all of them derived from the route table. */

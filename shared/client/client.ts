@@ -1,5 +1,5 @@
 import { BatonError } from '../contract/errors.ts';
-import { fillPath, type Route } from '../contract/route.ts';
+import { fillPath, type Route } from '../contract/vocabulary/route.ts';
 import { ROUTES } from '../contract/routes.ts';
 import { backoffMs } from './backoff.ts';
 import type { AnyCall, CallAnswer, CallArguments, CallName } from './call.ts';

@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { Ready } from '../contract/stream.ts';
+import type { Ready } from '../contract/modules/stream.ts';
 import { makeRecent } from './recent.ts';
 import { parseEvent, type StreamEvent } from './stream-event.ts';
 

@@ -1,4 +1,4 @@
-import { fileNameFlaw } from '../contract/file-names.ts';
+import { fileNameFlaw } from '../contract/vocabulary/file-names.ts';
 
 /**
  * A pack is one file of a transfer that stands for many small ones: an archive, named and typed so that whoever does not know

@@ -1,5 +1,5 @@
 import { LIMITS } from '../contract/limits.ts';
-import type { IceServer } from '../contract/signal.ts';
+import type { IceServer } from '../contract/modules/signal.ts';
 import type { Clock } from './clock.ts';
 import type { Signal } from './peer-module.ts';
 import type { TransferPhase } from './wire.ts';

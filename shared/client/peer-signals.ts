@@ -1,4 +1,4 @@
-import type { IceServer } from '../contract/signal.ts';
+import type { IceServer } from '../contract/modules/signal.ts';
 import type { Caller } from './caller.ts';
 import type { Run } from './transfer-run.ts';
 

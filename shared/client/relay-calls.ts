@@ -1,5 +1,5 @@
 import { LIMITS } from '../contract/limits.ts';
-import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../contract/relay.ts';
+import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../contract/modules/relay.ts';
 import { BatonClientError } from './baton-client-error.ts';
 import type { Caller } from './caller.ts';
 import type { Clock } from './clock.ts';

@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../contract/sessions.ts';
+import type { SessionAnswer } from '../contract/modules/sessions.ts';
 import type { Fetch } from './request.ts';
 import type { Session } from './session.ts';
 

@@ -1,13 +1,13 @@
 import type { Static } from 'typebox';
-import { clipboardEvents } from './clipboard.ts';
-import { deviceEvents } from './devices.ts';
-import { messageEvents } from './messages.ts';
-import { presenceEvents } from './presence.ts';
-import { relayEvents } from './relay.ts';
-import { sessionEvents } from './sessions.ts';
-import { signalEvents } from './signal.ts';
-import { streamEvents } from './stream.ts';
-import { transferEvents } from './transfers.ts';
+import { clipboardEvents } from './modules/clipboard.ts';
+import { deviceEvents } from './modules/devices.ts';
+import { messageEvents } from './modules/messages.ts';
+import { presenceEvents } from './modules/presence.ts';
+import { relayEvents } from './modules/relay.ts';
+import { sessionEvents } from './modules/sessions.ts';
+import { signalEvents } from './modules/signal.ts';
+import { streamEvents } from './modules/stream.ts';
+import { transferEvents } from './modules/transfers.ts';
 
 /** The event catalogue: everything a stream can carry. */
 export const EVENTS = {

@@ -1,16 +1,16 @@
-import { clipboardRoutes } from './clipboard.ts';
-import { deviceRoutes } from './devices.ts';
-import { documentRoutes } from './documents.ts';
-import { identityRoutes } from './identity.ts';
-import { messageRoutes } from './messages.ts';
-import { presenceRoutes } from './presence.ts';
-import { pushRoutes } from './push.ts';
-import { relayRoutes } from './relay.ts';
-import { sessionRoutes } from './sessions.ts';
-import { signalRoutes } from './signal.ts';
-import { signinRoutes } from './signin.ts';
-import { streamRoutes } from './stream.ts';
-import { transferRoutes } from './transfers.ts';
+import { clipboardRoutes } from './modules/clipboard.ts';
+import { deviceRoutes } from './modules/devices.ts';
+import { documentRoutes } from './modules/documents.ts';
+import { identityRoutes } from './modules/identity.ts';
+import { messageRoutes } from './modules/messages.ts';
+import { presenceRoutes } from './modules/presence.ts';
+import { pushRoutes } from './modules/push.ts';
+import { relayRoutes } from './modules/relay.ts';
+import { sessionRoutes } from './modules/sessions.ts';
+import { signalRoutes } from './modules/signal.ts';
+import { signinRoutes } from './modules/signin.ts';
+import { streamRoutes } from './modules/stream.ts';
+import { transferRoutes } from './modules/transfers.ts';
 
 /** The route table: everything the public port serves. A new module adds its rows here and nowhere else. */
 export const ROUTES = {

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import type { IssuedSession } from '../../shared/contract/broker.ts';
+import type { IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { loadConfig } from '../../services/broker/config/config.ts';
 import { ConfigError } from '../../services/server/config/config-error.ts';
 import { randomPrefix } from '../support/redis/redis.ts';

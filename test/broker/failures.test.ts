@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { BROKER_LIMITS, type IssuedSession } from '../../shared/contract/broker.ts';
+import { BROKER_LIMITS, type IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { sessionMint, sessionRotate } from '../../services/broker/sessions/scripts.ts';
 import { bindScript } from '../../services/server/redis/scripts/bound-script.ts';
 import { freePort } from '../../deploy/local/redis.mjs';

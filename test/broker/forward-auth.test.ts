@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import type { IssuedSession } from '../../shared/contract/broker.ts';
+import type { IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { randomPrefix } from '../support/redis/redis.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';

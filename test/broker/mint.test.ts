@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { IssuedSession, type IssuedSession as Issued } from '../../shared/contract/broker.ts';
+import { IssuedSession, type IssuedSession as Issued } from '../../shared/contract/modules/broker.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
 import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './support/service.ts';

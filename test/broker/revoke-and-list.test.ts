@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { BrokerSessions } from '../../shared/contract/broker.ts';
+import { BrokerSessions } from '../../shared/contract/modules/broker.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
 import { locationOf, makeBrowser } from './support/browser.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IssuedSession } from '../../shared/contract/broker.ts';
+import type { IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 import { type BrokerProcess, eventually, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
 import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './support/service.ts';

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { decodeJwt, decodeProtectedHeader, exportSPKI, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
-import { type IssuedSession, VerifiedIdentity } from '../../shared/contract/broker.ts';
+import { type IssuedSession, VerifiedIdentity } from '../../shared/contract/modules/broker.ts';
 import { startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';

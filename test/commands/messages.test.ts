@@ -1,4 +1,4 @@
-import type { SendMessage } from '../../shared/contract/messages.ts';
+import type { SendMessage } from '../../shared/contract/modules/messages.ts';
 import { makeDevice, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { keysHolding, picture } from '../support/redis/stored.ts';

@@ -1,4 +1,4 @@
-import type { Presence, PresenceEntry } from '../../shared/contract/presence.ts';
+import type { Presence, PresenceEntry } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { sharedRedisUrl } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Presence } from '../../shared/contract/presence.ts';
+import type { Presence } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { closeRawStreams, openRawStream, type RawStream } from '../support/raw-stream.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';

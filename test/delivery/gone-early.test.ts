@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Presence } from '../../shared/contract/presence.ts';
+import type { Presence } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { sharedRedisUrl } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';

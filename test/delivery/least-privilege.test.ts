@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import type { Presence } from '../../shared/contract/presence.ts';
+import type { Presence } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';

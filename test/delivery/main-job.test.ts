@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { Presence } from '../../shared/contract/presence.ts';
+import type { Presence } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { expectPromised } from '../support/promised.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';

@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { closeRawStreams, openRawStream, type RawStream } from '../support/raw-stream.ts';
 import { skipUnless } from '../support/runner/skips.ts';
 import { expectProblem, request, type WireAnswer, type WireRequest } from '../support/wire.ts';

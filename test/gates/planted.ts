@@ -147,8 +147,8 @@ export const LINT: (Planted & { rule: string })[] = [
   {
     what: 'a contract that knows the client',
     rule: 'eslint(no-restricted-imports)',
-    file: 'shared/contract/planted-too.ts',
-    text: "import { r } from '../client/planted.ts';\nexport const again = [r];\n",
+    file: 'shared/contract/modules/planted-too.ts',
+    text: "import { r } from '../../client/planted.ts';\nexport const again = [r];\n",
   },
   {
     what: 'a client that knows the service',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PushSubscription } from '../../shared/contract/push.ts';
+import type { PushSubscription } from '../../shared/contract/modules/push.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 

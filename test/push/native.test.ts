@@ -1,4 +1,4 @@
-import type { RegisterNativePush } from '../../shared/contract/push.ts';
+import type { RegisterNativePush } from '../../shared/contract/modules/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { apnsError } from '../support/fake-push/apns.ts';
 import { expectProblem, request } from '../support/wire.ts';

@@ -1,4 +1,4 @@
-import type { Preview } from '../../shared/contract/push.ts';
+import type { Preview } from '../../shared/contract/modules/push.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type FakeApns, startFakeApns } from '../support/fake-push/apns.ts';
 import { makeTestCertificate } from '../support/fake-push/certificate.ts';

@@ -1,6 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { makeVapidKeys } from '../../services/sync/push/senders/web-push/vapid.ts';
-import type { PushSubscription } from '../../shared/contract/push.ts';
+import type { PushSubscription } from '../../shared/contract/modules/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica } from '../support/replicas.ts';

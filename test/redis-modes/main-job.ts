@@ -1,4 +1,4 @@
-import type { Presence } from '../../shared/contract/presence.ts';
+import type { Presence } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { expectPromised } from '../support/promised.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';

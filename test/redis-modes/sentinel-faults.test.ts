@@ -1,4 +1,4 @@
-import type { Presence } from '../../shared/contract/presence.ts';
+import type { Presence } from '../../shared/contract/modules/presence.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { connectTo, randomPrefix } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';

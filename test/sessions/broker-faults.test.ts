@@ -1,4 +1,4 @@
-import type { IssuedSession } from '../../shared/contract/broker.ts';
+import type { IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';

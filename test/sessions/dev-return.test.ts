@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';

@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem } from '../support/wire.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Redis } from 'ioredis';
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { approval, ask, poll } from '../signin/parties.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo, keysUnder } from '../support/redis/redis.ts';

@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { LoginRequestView } from '../../shared/contract/signin.ts';
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { LoginRequestView } from '../../shared/contract/modules/signin.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';

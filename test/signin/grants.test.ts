@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';
 import { makeDevice, randomUser } from '../support/device.ts';

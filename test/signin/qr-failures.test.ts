@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
-import type { IssuedSession } from '../../shared/contract/broker.ts';
-import type { SessionAnswer } from '../../shared/contract/sessions.ts';
+import type { IssuedSession } from '../../shared/contract/modules/broker.ts';
+import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { eventually } from '../broker/support/brokers.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../support/sign-in/broker-door.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DeviceType } from '../../shared/contract/fields.ts';
+import type { DeviceType } from '../../shared/contract/vocabulary/fields.ts';
 import { type Client, makeClient } from '../../shared/client/client.ts';
 import { type Recorder, recordStream } from './stream-recorder.ts';
 

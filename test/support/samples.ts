@@ -1,4 +1,4 @@
-import { type Route, fillPath } from '../../shared/contract/route.ts';
+import { type Route, fillPath } from '../../shared/contract/vocabulary/route.ts';
 import { ROUTES, type RouteName } from '../../shared/contract/routes.ts';
 import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser, type TestDevice } from './device.ts';

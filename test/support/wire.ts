@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
-import type { Problem } from '../../shared/contract/problem.ts';
+import type { Problem } from '../../shared/contract/vocabulary/problem.ts';
 
 /** A request exactly as it is to go over the wire: nothing is normalised, followed or repeated. */
 export interface WireRequest {

@@ -1,4 +1,4 @@
-import type { Transfer } from '../../shared/contract/transfers.ts';
+import type { Transfer } from '../../shared/contract/modules/transfers.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 

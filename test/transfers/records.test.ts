@@ -1,5 +1,5 @@
 import { ACCOUNT_BYTES, LIMITS } from '../../shared/contract/limits.ts';
-import type { Transfer } from '../../shared/contract/transfers.ts';
+import type { Transfer } from '../../shared/contract/modules/transfers.ts';
 import { makeDevice, type TestDevice } from '../support/device.ts';
 import { keysUnder } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';

@@ -1,4 +1,4 @@
-import type { SendSignal } from '../../shared/contract/signal.ts';
+import type { SendSignal } from '../../shared/contract/modules/signal.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';

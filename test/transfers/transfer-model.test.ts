@@ -1,4 +1,4 @@
-import type { TransferState } from '../../shared/contract/transfers.ts';
+import type { TransferState } from '../../shared/contract/modules/transfers.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { makeParties, offer, type Parties } from './parties.ts';

@@ -1,4 +1,4 @@
-import { BROKER_LIMITS } from '../../../shared/contract/broker.ts';
+import { BROKER_LIMITS } from '../../../shared/contract/modules/broker.ts';
 import {
   anyText,
   flag,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Express, RequestHandler, Response } from 'express';
-import { brokerRoutes } from '../../../shared/contract/broker.ts';
-import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/route.ts';
+import { brokerRoutes } from '../../../shared/contract/modules/broker.ts';
+import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/vocabulary/route.ts';
 import { makeBody, NOTHING } from '../../server/http/request/body.ts';
 import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
 import { operationOf } from '../../server/http/request/operation.ts';

@@ -1,4 +1,4 @@
-import { BROKER_LIMITS, type BrokerSession, type BrokerSessions } from '../../../shared/contract/broker.ts';
+import { BROKER_LIMITS, type BrokerSession, type BrokerSessions } from '../../../shared/contract/modules/broker.ts';
 import type { SessionStore } from './store.ts';
 
 /** A position in the order of a listing: by end of the session, then by id. */

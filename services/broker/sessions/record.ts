@@ -1,5 +1,5 @@
-import type { BrokerSession, Persist } from '../../../shared/contract/broker.ts';
-import type { Scope } from '../../../shared/contract/fields.ts';
+import type { BrokerSession, Persist } from '../../../shared/contract/modules/broker.ts';
+import type { Scope } from '../../../shared/contract/vocabulary/fields.ts';
 
 /** A live session as the store told it, and whose it is. Times are the store's, in Unix ms. */
 export interface SessionRecord {

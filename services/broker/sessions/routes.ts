@@ -1,5 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { VerifiedIdentity, VerifySession } from '../../../shared/contract/broker.ts';
+import type { VerifiedIdentity, VerifySession } from '../../../shared/contract/modules/broker.ts';
 import type { ServiceHandlers } from '../http/api.ts';
 import type { SessionList } from './list.ts';
 import type { SessionRecord } from './record.ts';

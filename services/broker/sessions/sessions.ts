@@ -5,7 +5,7 @@ import {
   type MintSession,
   type RevokeSession,
   type VerifySession,
-} from '../../../shared/contract/broker.ts';
+} from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Keyring } from '../keyring/keyring.ts';
 import {

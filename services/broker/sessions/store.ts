@@ -1,4 +1,4 @@
-import type { BrokerSession, MintSession } from '../../../shared/contract/broker.ts';
+import type { BrokerSession, MintSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import { storeFault } from '../../server/redis/faults.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
-import type { Problem } from '../../../shared/contract/problem.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Problem } from '../../../shared/contract/vocabulary/problem.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { MetricsOf } from '../telemetry/metrics.ts';
 import type { HTTP_METRICS } from './metrics.ts';
 import { contextOf, type RequestContext } from './request-context.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import type { RateGroup } from '../../../shared/contract/rates.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { randomId } from '../random-id.ts';
 import type { Middleware } from './middleware.ts';
 

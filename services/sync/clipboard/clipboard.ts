@@ -1,6 +1,6 @@
-import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
+import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { parseDeviceName } from '../../../shared/contract/fields.ts';
+import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';

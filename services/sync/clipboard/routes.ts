@@ -1,4 +1,4 @@
-import type { clipboardRoutes } from '../../../shared/contract/clipboard.ts';
+import type { clipboardRoutes } from '../../../shared/contract/modules/clipboard.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Clipboard } from './clipboard.ts';

@@ -1,4 +1,4 @@
-import type { ClipboardEntry } from '../../../shared/contract/clipboard.ts';
+import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Redis } from '../../server/redis/connections.ts';

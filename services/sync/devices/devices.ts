@@ -1,6 +1,6 @@
-import type { Device } from '../../../shared/contract/devices.ts';
+import type { Device } from '../../../shared/contract/modules/devices.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/fields.ts';
+import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type DeviceState, rowsOf, stateOf, stateReader } from '../presence/presence-view.ts';

@@ -1,4 +1,4 @@
-import type { deviceRoutes } from '../../../shared/contract/devices.ts';
+import type { deviceRoutes } from '../../../shared/contract/modules/devices.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Devices } from './devices.ts';
 

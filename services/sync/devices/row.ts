@@ -1,4 +1,4 @@
-import type { DeviceRef, DeviceType } from '../../../shared/contract/fields.ts';
+import type { DeviceRef, DeviceType } from '../../../shared/contract/vocabulary/fields.ts';
 
 /** A device row: a thin cache, not the authority over sessions. Scripts read and write the same five lines. */
 export interface DeviceRow {

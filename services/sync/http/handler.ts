@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../../shared/contract/route.ts';
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { ROUTES } from '../../../shared/contract/routes.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';

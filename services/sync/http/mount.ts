@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import type { Caller } from '../identity/caller.ts';
 import { guard } from '../identity/guard.ts';

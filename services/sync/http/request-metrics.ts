@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import type { Route } from '../../../shared/contract/route.ts';
-import { signinRoutes } from '../../../shared/contract/signin.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
+import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import { makeSampler } from '../../server/telemetry/sampler.ts';
 import { contextOf } from '../../server/http/request-context.ts';
 import { isOpenStream } from '../../server/http/request-log.ts';

@@ -1,4 +1,4 @@
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { refusesHead } from '../../server/http/request-context.ts';
 
 /** What stands under a path: what serves each method, and the methods in the order of their rows. */

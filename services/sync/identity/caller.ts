@@ -1,4 +1,4 @@
-import type { Scope } from '../../../shared/contract/fields.ts';
+import type { Scope } from '../../../shared/contract/vocabulary/fields.ts';
 
 /** Who is asking, whatever the identity mode. Made once per request by the identity in force, then read-only. */
 export interface Caller {

@@ -1,4 +1,4 @@
-import { DeviceId } from '../../../shared/contract/fields.ts';
+import { DeviceId } from '../../../shared/contract/vocabulary/fields.ts';
 
 const PATTERN = new RegExp((DeviceId as { pattern?: string }).pattern ?? '$^');
 

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { Caller } from './caller.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { Caller } from './caller.ts';
 
 /** Where callers come from: one of the modes of `APP_IDENTITY`. */

@@ -1,5 +1,5 @@
-import type { DeviceRef } from '../../../shared/contract/fields.ts';
-import type { identityRoutes, Me } from '../../../shared/contract/identity.ts';
+import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
+import type { identityRoutes, Me } from '../../../shared/contract/modules/identity.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from './caller.ts';

@@ -1,7 +1,7 @@
 import { timeOrderedId } from '../../server/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { MessageAccepted, SendMessage } from '../../../shared/contract/messages.ts';
+import type { MessageAccepted, SendMessage } from '../../../shared/contract/modules/messages.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Accepted, MessageStore } from './store.ts';

@@ -1,4 +1,4 @@
-import type { messageRoutes } from '../../../shared/contract/messages.ts';
+import type { messageRoutes } from '../../../shared/contract/modules/messages.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Messages } from './messages.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import { frame } from '../streams/stream/frames.ts';
 import type { AccountStreams, LocalStreams } from '../streams/local-streams.ts';
 import type { Stream } from '../streams/stream/stream.ts';

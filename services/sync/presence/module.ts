@@ -1,4 +1,4 @@
-import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { LeaseView } from '../replicas/liveness.ts';

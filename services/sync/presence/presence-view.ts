@@ -1,4 +1,4 @@
-import type { Presence, PresenceEntry } from '../../../shared/contract/presence.ts';
+import type { Presence, PresenceEntry } from '../../../shared/contract/modules/presence.ts';
 import { type DeviceRow, parseRow } from '../devices/row.ts';
 
 /** Rows and announced states of one moment, as scripts return them: flat lists of field, value. */

@@ -1,4 +1,4 @@
-import type { Presence, presenceRoutes } from '../../../shared/contract/presence.ts';
+import type { Presence, presenceRoutes } from '../../../shared/contract/modules/presence.ts';
 import type { HandlersOf } from '../http/handler.ts';
 
 export const makePresenceHandlers = (

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { RateGroup } from '../../../shared/contract/rates.ts';
-import { pushRoutes } from '../../../shared/contract/push.ts';
+import { pushRoutes } from '../../../shared/contract/modules/push.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';

@@ -1,5 +1,5 @@
 import { v4 as uuidv4 } from 'uuid';
-import type { NativePlatform, pushRoutes } from '../../../shared/contract/push.ts';
+import type { NativePlatform, pushRoutes } from '../../../shared/contract/modules/push.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Subscriptions } from './subscriptions.ts';

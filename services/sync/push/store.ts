@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/push.ts';
+import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/modules/push.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import { orFault } from '../../server/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';

@@ -7,7 +7,7 @@ import type {
   RegisterNativePush,
   Subscribed,
   SubscribePush,
-} from '../../../shared/contract/push.ts';
+} from '../../../shared/contract/modules/push.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
 import type { EndpointRules } from './guard/endpoint-rules.ts';

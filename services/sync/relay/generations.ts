@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import { isFinal } from '../../../shared/contract/transfers.ts';
+import { isFinal } from '../../../shared/contract/modules/transfers.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';

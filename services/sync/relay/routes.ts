@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/relay.ts';
+import { type relayRoutes, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../shared/contract/modules/relay.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import { type Caller, deviceCallerOf } from '../identity/caller.ts';
 import { attachment, readRange } from './requests/headers.ts';

@@ -1,6 +1,6 @@
-import type { EndedSession } from '../../../shared/contract/broker.ts';
+import type { EndedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
+import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { sessionRoutes } from '../../../shared/contract/sessions.ts';
+import type { sessionRoutes } from '../../../shared/contract/modules/sessions.ts';
 import type { Call, HandlersOf } from '../http/handler.ts';
 import { credentialOf, sessionCookieName, shownBy } from '../identity/credentials/credentials.ts';
 import { isDeviceId } from '../identity/device-id.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { IssuedSession } from '../../../shared/contract/broker.ts';
+import type { IssuedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { DeviceRef } from '../../../shared/contract/fields.ts';
-import type { SessionAnswer } from '../../../shared/contract/sessions.ts';
+import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
+import type { SessionAnswer } from '../../../shared/contract/modules/sessions.ts';
 
 /** What a cookie's name and value may hold (RFC 6265, section 4.1.1): nothing that ends a header or an attribute. */
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,64}$/;

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { BrokerSession, IssuedSession, MintSession, Persist } from '../../../shared/contract/broker.ts';
+import type { BrokerSession, IssuedSession, MintSession, Persist } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { type DeviceRef, type DeviceType, parseDeviceName, type Scope } from '../../../shared/contract/fields.ts';
+import {
+  type DeviceRef,
+  type DeviceType,
+  parseDeviceName,
+  type Scope,
+} from '../../../shared/contract/vocabulary/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { DeviceSession, RevokedReason, StartDeviceSession } from '../../../shared/contract/sessions.ts';
+import type { DeviceSession, RevokedReason, StartDeviceSession } from '../../../shared/contract/modules/sessions.ts';
 import type { DeviceRow } from '../devices/row.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { BrokerClient } from './auth-broker/broker-client.ts';

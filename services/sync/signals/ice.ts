@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { IceServer } from '../../../shared/contract/signal.ts';
+import type { IceServer } from '../../../shared/contract/modules/signal.ts';
 
 /** By far longer than the longest attempt to connect, and short enough that a stolen credential is soon worthless. */
 const TTL_SECONDS = 3_600;

@@ -1,4 +1,4 @@
-import type { signalRoutes } from '../../../shared/contract/signal.ts';
+import type { signalRoutes } from '../../../shared/contract/modules/signal.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import { deviceCallerOf } from '../identity/caller.ts';
 import type { makeIce } from './ice.ts';

@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { SendSignal } from '../../../shared/contract/signal.ts';
+import type { SendSignal } from '../../../shared/contract/modules/signal.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';

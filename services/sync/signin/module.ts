@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { DeviceRef } from '../../../shared/contract/fields.ts';
-import { signinRoutes } from '../../../shared/contract/signin.ts';
+import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
+import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BatonError, type ErrorCode } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { signinRoutes } from '../../../shared/contract/signin.ts';
+import type { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import { type SessionCookie, sessionAnswer } from '../sessions/session-answer.ts';
 import { askPage, outcomePage } from './approval/link-page.ts';

@@ -1,4 +1,4 @@
-import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PendingEvent } from './delivery/catch-up.ts';
 import type { Stream } from './stream/stream.ts';

@@ -1,4 +1,4 @@
-import type { RevokedReason } from '../../../shared/contract/sessions.ts';
+import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
 import { makePresenceBroadcast } from '../presence/broadcast.ts';
 import { makeReconciler, type Reconciler } from '../presence/reconciler.ts';
 import { countTransitions, type Reconcile } from '../presence/transitions.ts';

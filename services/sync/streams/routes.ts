@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { parseDeviceName } from '../../../shared/contract/fields.ts';
-import type { streamRoutes } from '../../../shared/contract/stream.ts';
+import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
+import type { streamRoutes } from '../../../shared/contract/modules/stream.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Hub } from './hub.ts';

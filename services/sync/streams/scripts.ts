@@ -16,7 +16,7 @@ import {
 } from '../../server/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import { liveness } from '../replicas/liveness.ts';
-import type { ResetReason } from '../../../shared/contract/stream.ts';
+import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
 
 /** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
 const PAGE_BYTES = 256 * 1024;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { ResetReason } from '../../../shared/contract/stream.ts';
+import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { Transitions } from '../presence/transitions.ts';
 import type { Keys } from '../redis/keys.ts';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { NewFile } from '../../../shared/contract/transfers.ts';
+import type { NewFile } from '../../../shared/contract/modules/transfers.ts';
 
 /** The files of a transfer as the store has them (`prelude/transfer.lua`). */
 export interface FileList {

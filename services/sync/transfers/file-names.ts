@@ -1,5 +1,5 @@
-import { fileNameFlaw, HOSTILE_CHARACTERS } from '../../../shared/contract/file-names.ts';
-import type { NewFile } from '../../../shared/contract/transfers.ts';
+import { fileNameFlaw, HOSTILE_CHARACTERS } from '../../../shared/contract/vocabulary/file-names.ts';
+import type { NewFile } from '../../../shared/contract/modules/transfers.ts';
 
 /** What is wrong with the files of a transfer, one entry a field; empty when nothing is. */
 export function findFileFlaws(files: readonly NewFile[]): { path: string; message: string }[] {

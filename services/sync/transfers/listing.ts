@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { TransferState } from '../../../shared/contract/transfers.ts';
+import type { TransferState } from '../../../shared/contract/modules/transfers.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import type { TransferStore } from './store.ts';
 import { viewFor } from './view.ts';

@@ -1,4 +1,4 @@
-import type { transferRoutes } from '../../../shared/contract/transfers.ts';
+import type { transferRoutes } from '../../../shared/contract/modules/transfers.ts';
 import type { Handler, HandlersOf } from '../http/handler.ts';
 import { deviceCallerOf } from '../identity/caller.ts';
 import type { TransferAction } from './store.ts';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import { isFinal, type Transfer } from '../../../shared/contract/transfers.ts';
+import { isFinal, type Transfer } from '../../../shared/contract/modules/transfers.ts';
 import type { StoredTransfer } from './store.ts';
 
 /** The transfer without its files, and without the parts that depend on which party asks. */

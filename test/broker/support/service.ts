@@ -7,7 +7,7 @@ import type {
   MintSession,
   RevokeSession,
   VerifiedIdentity,
-} from '../../../shared/contract/broker.ts';
+} from '../../../shared/contract/modules/broker.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 import { TOKEN } from './brokers.ts';
 

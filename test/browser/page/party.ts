@@ -1,5 +1,5 @@
 import { makeClient } from '../../../shared/client/client.ts';
-import type { Transfer, TransferState } from '../../../shared/contract/transfers.ts';
+import type { Transfer, TransferState } from '../../../shared/contract/modules/transfers.ts';
 import { type Recorder, recordStream } from '../../support/stream-recorder.ts';
 import { receiveBytes, type Sent, sendBytes } from './channel.ts';
 import { seededBytes, sha256Of } from './content.ts';

@@ -1,5 +1,5 @@
 import type { EventData } from '../../../shared/contract/events.ts';
-import type { IceServer, SendSignal } from '../../../shared/contract/signal.ts';
+import type { IceServer, SendSignal } from '../../../shared/contract/modules/signal.ts';
 
 /** Below the 30 s after which a client takes the relay. */
 const OPENS_WITHIN_MS = 25_000;

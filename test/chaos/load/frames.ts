@@ -1,4 +1,4 @@
-import type { Presence } from '../../../shared/contract/presence.ts';
+import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import type { StreamEvent } from '../../../shared/client/stream-event.ts';
 import type { Frame, Snapshot } from '../history.ts';
 import { markIn, operationInName } from './texts.ts';

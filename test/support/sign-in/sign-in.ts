@@ -1,5 +1,5 @@
 import { freePort } from '../../../deploy/local/redis.mjs';
-import type { SessionAnswer } from '../../../shared/contract/sessions.ts';
+import type { SessionAnswer } from '../../../shared/contract/modules/sessions.ts';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { randomUser } from '../device.ts';
 import { randomPrefix, sharedRedisUrl } from '../redis/redis.ts';

@@ -1,14 +1,14 @@
-import { brokerRoutes } from '../../../shared/contract/broker.ts';
+import { brokerRoutes } from '../../../shared/contract/modules/broker.ts';
 import { statusesOf, type ErrorCode, ERRORS } from '../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';
-import { DEVICE_TYPES } from '../../../shared/contract/fields.ts';
-import { NATIVE_PLATFORMS, PREVIEWS } from '../../../shared/contract/push.ts';
+import { DEVICE_TYPES } from '../../../shared/contract/vocabulary/fields.ts';
+import { NATIVE_PLATFORMS, PREVIEWS } from '../../../shared/contract/modules/push.ts';
 import { RATES } from '../../../shared/contract/rates.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
-import { REVOKED_REASONS } from '../../../shared/contract/sessions.ts';
-import { RECONNECT_REASONS, RESET_REASONS } from '../../../shared/contract/stream.ts';
-import { TRANSFER_STATES, TransferPhase } from '../../../shared/contract/transfers.ts';
+import { REVOKED_REASONS } from '../../../shared/contract/modules/sessions.ts';
+import { RECONNECT_REASONS, RESET_REASONS } from '../../../shared/contract/modules/stream.ts';
+import { TRANSFER_STATES, TransferPhase } from '../../../shared/contract/modules/transfers.ts';
 
 /*
  * The fields that clients read and write, as plain text, beside the names in wire-names.test.ts. A line is

@@ -6,7 +6,7 @@ import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { ALICE, PUBLIC_URL, publicApp } from './public-app.ts';
 

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import request from 'supertest';
 import { type RunningServer, startServer } from '../../../services/server/http/server.ts';
 import type { Call, Handlers } from '../../../services/sync/http/handler.ts';
-import type { Route } from '../../../shared/contract/route.ts';
-import { fillPath } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
+import { fillPath } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { ALICE, publicApp } from './public-app.ts';
 

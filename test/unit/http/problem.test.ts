@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
-import { Problem } from '../../../shared/contract/problem.ts';
+import { Problem } from '../../../shared/contract/vocabulary/problem.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ALICE, publicApp } from './public-app.ts';
 

@@ -12,7 +12,7 @@ import type { Middleware } from '../../../services/server/http/middleware.ts';
 import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 
 /** Of the build, beside whose sources the tests run. */

@@ -1,5 +1,5 @@
 import { RouteIndex } from '../../../services/sync/http/route-index.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 
 const rows = Object.entries<Route>(ROUTES);

@@ -3,7 +3,7 @@ import { makeReplicaLimits } from '../../../services/sync/http/limits/replica-li
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { ALICE, publicApp } from './public-app.ts';
 

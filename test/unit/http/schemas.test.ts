@@ -1,6 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { BrokerSessions, EndedSession, IssuedSession, VerifiedIdentity } from '../../../shared/contract/broker.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import {
+  BrokerSessions,
+  EndedSession,
+  IssuedSession,
+  VerifiedIdentity,
+} from '../../../shared/contract/modules/broker.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeValidator } from '../../../services/server/http/request/validation.ts';

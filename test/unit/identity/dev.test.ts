@@ -1,7 +1,7 @@
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { makeDevIdentity } from '../../../services/sync/identity/modes/dev.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import { asHeaderBytes, codeOf, requestWith } from './request.ts';
 

@@ -2,7 +2,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import { makeBrokerIdentity } from '../../../services/sync/identity/modes/broker.ts';
 import { makeStrangerLimit } from '../../../services/sync/identity/credentials/stranger-limit.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { identityRoutes } from '../../../shared/contract/identity.ts';
+import { identityRoutes } from '../../../shared/contract/modules/identity.ts';
 import { requestWith } from './request.ts';
 
 async function scene() {

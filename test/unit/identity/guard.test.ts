@@ -1,6 +1,6 @@
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { guard } from '../../../services/sync/identity/guard.ts';
-import { route } from '../../../shared/contract/route.ts';
+import { route } from '../../../shared/contract/vocabulary/route.ts';
 import { codeOf } from './request.ts';
 
 const OWN = 'own-device';

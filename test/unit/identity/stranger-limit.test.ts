@@ -1,8 +1,8 @@
 import { makeBrokerIdentity } from '../../../services/sync/identity/modes/broker.ts';
 import { makeStrangerLimit } from '../../../services/sync/identity/credentials/stranger-limit.ts';
-import type { VerifiedIdentity } from '../../../shared/contract/broker.ts';
+import type { VerifiedIdentity } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { identityRoutes } from '../../../shared/contract/identity.ts';
+import { identityRoutes } from '../../../shared/contract/modules/identity.ts';
 import { codeOf, requestWith } from './request.ts';
 
 const { jest } = import.meta;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EndedSession, IssuedSession, MintSession } from '../../../shared/contract/broker.ts';
+import type { EndedSession, IssuedSession, MintSession } from '../../../shared/contract/modules/broker.ts';
 import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sessions/auth-broker/broker-client.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { mintOf } from '../../broker/support/service.ts';

@@ -1,4 +1,4 @@
-import type { Route } from '../../../shared/contract/route.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
 import { type LoneApp, startLoneApp } from '../../support/lone-app.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { BROKER_LIMITS } from '../../../../shared/contract/broker.ts';
+import { BROKER_LIMITS } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Keyring, OwnKey } from '../../keyring/keyring.ts';
 import { ALGORITHM } from '../../keyring/signing-key.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { Route } from '../../../../shared/contract/route.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { readBytes } from './body-bytes.ts';
 import { parseJson } from './json.ts';
 

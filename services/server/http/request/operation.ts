@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
-import type { Route } from '../../../../shared/contract/route.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import type { Operation } from '../../operation.ts';
 import { randomId } from '../../random-id.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { Route } from '../../../../shared/contract/route.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 
 interface FieldError {
   path: string;

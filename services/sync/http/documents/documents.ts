@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { documentRoutes } from '../../../../shared/contract/documents.ts';
+import type { documentRoutes } from '../../../../shared/contract/modules/documents.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../handler.ts';
 import { type AppFiles, type Login, makeAppFiles } from './app-files.ts';

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../../../shared/contract/errors.ts';
-import type { Route } from '../../../../shared/contract/route.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { isEventStream } from '../../../server/http/request-context.ts';
 
 /** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { Scope } from '../../../../shared/contract/fields.ts';
+import type { Scope } from '../../../../shared/contract/vocabulary/fields.ts';
 import { accountOf, type Caller } from '../caller.ts';
 import { isDeviceId } from '../device-id.ts';
 

@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { BROKER_LIMITS } from '../../../../shared/contract/broker.ts';
+import { BROKER_LIMITS } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { type Asserted, callerOf } from './asserted.ts';
 import { IDENTITY_HEADERS } from './edge.ts';

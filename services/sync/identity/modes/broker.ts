@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { VerifiedIdentity } from '../../../../shared/contract/broker.ts';
+import type { VerifiedIdentity } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import { makeAnswers, type Vouched } from '../credentials/answers.ts';
 import { callerOf } from './asserted.ts';
 import { ALGORITHMS } from './assertion.ts';

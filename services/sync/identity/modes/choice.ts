@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { VerifiedIdentity } from '../../../../shared/contract/broker.ts';
+import type { VerifiedIdentity } from '../../../../shared/contract/modules/broker.ts';
 import type { Config } from '../../config/config.ts';
 import { makeAssertionIdentity } from './assertion.ts';
 import { type BrokerIdentity, makeBrokerIdentity } from './broker.ts';

@@ -1,9 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import { DEVICE_TYPES, type DeviceType, parseDeviceName, type Scope } from '../../../../shared/contract/fields.ts';
+import {
+  DEVICE_TYPES,
+  type DeviceType,
+  parseDeviceName,
+  type Scope,
+} from '../../../../shared/contract/vocabulary/fields.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
-import type { Route } from '../../../../shared/contract/route.ts';
-import { streamRoutes } from '../../../../shared/contract/stream.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { streamRoutes } from '../../../../shared/contract/modules/stream.ts';
 import { isStoreAway } from '../../../server/redis/faults.ts';
 import { accountOf, type Caller } from '../caller.ts';
 import { isDeviceId } from '../device-id.ts';

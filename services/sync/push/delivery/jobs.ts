@@ -1,4 +1,4 @@
-import type { PushKind, PushPlatform } from '../../../../shared/contract/push.ts';
+import type { PushKind, PushPlatform } from '../../../../shared/contract/modules/push.ts';
 
 /** A push to send: for all that is pending for a device, of one kind and from one peer. */
 export interface PushJob {

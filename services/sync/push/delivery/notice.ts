@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
-import type { PushKind } from '../../../../shared/contract/push.ts';
+import type { PushKind } from '../../../../shared/contract/modules/push.ts';
 import type { PushJob } from './jobs.ts';
 import type { PushNotice } from '../sender.ts';
 import type { Taken } from '../store.ts';

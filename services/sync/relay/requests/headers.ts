@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../../shared/contract/relay.ts';
+import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../../../../shared/contract/modules/relay.ts';
 
 function only(req: IncomingMessage, name: string): string | null {
   const values = req.headersDistinct[name];

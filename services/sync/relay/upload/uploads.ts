@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import { MISMATCHING_OFFSET } from '../../../../shared/contract/relay.ts';
+import { MISMATCHING_OFFSET } from '../../../../shared/contract/modules/relay.ts';
 import type { RelayedFile } from '../../transfers/transfers.ts';
 import { readAppendHeaders } from '../requests/headers.ts';
 import type { RelayParts } from '../relay-parts.ts';

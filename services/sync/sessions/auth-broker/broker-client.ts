@@ -7,7 +7,7 @@ import {
   type MintSession,
   type RevokeSession,
   VerifiedIdentity,
-} from '../../../../shared/contract/broker.ts';
+} from '../../../../shared/contract/modules/broker.ts';
 import { BatonError, type ErrorCode, isErrorCode } from '../../../../shared/contract/errors.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { makeBreaker } from './breaker.ts';

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import type { DeviceRow } from '../../devices/row.ts';
 import type { BrokerClient } from '../auth-broker/broker-client.ts';
 import type { Revocations } from './revocations.ts';

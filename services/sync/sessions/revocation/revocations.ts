@@ -1,4 +1,4 @@
-import { REVOKED_REASONS, type RevokedReason } from '../../../../shared/contract/sessions.ts';
+import { REVOKED_REASONS, type RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import { payloadOf } from '../../redis/bus/payloads.ts';
 import { TOMBSTONE_MS } from '../scripts.ts';
 import type { SessionStore, Tombstone } from '../store.ts';

@@ -1,6 +1,6 @@
-import type { BrokerSession } from '../../../../shared/contract/broker.ts';
+import type { BrokerSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType } from '../../../../shared/contract/fields.ts';
+import type { DeviceRef, DeviceType } from '../../../../shared/contract/vocabulary/fields.ts';
 import type { DeviceRow, NewDevice } from '../../devices/row.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { BrokerClient } from '../auth-broker/broker-client.ts';

@@ -1,4 +1,4 @@
-import type { IssuedSession, MintSession } from '../../../../shared/contract/broker.ts';
+import type { IssuedSession, MintSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Revocations } from '../revocation/revocations.ts';

@@ -1,7 +1,7 @@
-import type { BrokerSession, EndedSession } from '../../../../shared/contract/broker.ts';
+import type { BrokerSession, EndedSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType } from '../../../../shared/contract/fields.ts';
-import { parseDeviceName } from '../../../../shared/contract/fields.ts';
+import type { DeviceRef, DeviceType } from '../../../../shared/contract/vocabulary/fields.ts';
+import { parseDeviceName } from '../../../../shared/contract/vocabulary/fields.ts';
 import { type DeviceRow, formatRow, type NewDevice } from '../../devices/row.ts';
 import type { BrokerClient } from '../auth-broker/broker-client.ts';
 import type { RemoveDevice } from '../revocation/removal.ts';

@@ -1,4 +1,4 @@
-import type { BrokerSession, Persist } from '../../../../shared/contract/broker.ts';
+import type { BrokerSession, Persist } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { BrokerClient } from '../../sessions/auth-broker/broker-client.ts';
 import { isBrokerFault } from '../../sessions/rows/rows.ts';

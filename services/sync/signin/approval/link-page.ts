@@ -1,4 +1,4 @@
-import type { LoginRequestView } from '../../../../shared/contract/signin.ts';
+import type { LoginRequestView } from '../../../../shared/contract/modules/signin.ts';
 import { escapeHtml as text, page } from '../../../server/http/page.ts';
 
 const KINDS: Readonly<Record<string, string>> = {

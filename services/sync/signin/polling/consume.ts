@@ -1,6 +1,6 @@
-import type { MintSession, Persist } from '../../../../shared/contract/broker.ts';
+import type { MintSession, Persist } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType, Scope } from '../../../../shared/contract/fields.ts';
+import type { DeviceRef, DeviceType, Scope } from '../../../../shared/contract/vocabulary/fields.ts';
 import type { BrokerClient } from '../../sessions/auth-broker/broker-client.ts';
 import type { Issued } from '../../sessions/sessions.ts';
 import { type Grant, type Grants, secondsLeft } from '../approval/grants.ts';

@@ -1,5 +1,5 @@
 import type { EventName } from '../../../../shared/contract/events.ts';
-import type { ResetReason } from '../../../../shared/contract/stream.ts';
+import type { ResetReason } from '../../../../shared/contract/modules/stream.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { frame } from '../stream/frames.ts';
 import type { LocalStreams } from '../local-streams.ts';

@@ -1,5 +1,5 @@
 import type { EventName } from '../../../../shared/contract/events.ts';
-import type { RevokedReason } from '../../../../shared/contract/sessions.ts';
+import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import type { BusEvent } from '../../redis/bus/bus.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { CatchUp } from './catch-up.ts';

@@ -1,5 +1,5 @@
-import type { DeviceRef } from '../../../../shared/contract/fields.ts';
-import type { Ready, ResetReason } from '../../../../shared/contract/stream.ts';
+import type { DeviceRef } from '../../../../shared/contract/vocabulary/fields.ts';
+import type { Ready, ResetReason } from '../../../../shared/contract/modules/stream.ts';
 import { presenceView } from '../../presence/presence-view.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { frame } from '../stream/frames.ts';

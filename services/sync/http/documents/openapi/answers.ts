@@ -1,7 +1,7 @@
-import { ANSWER_HEADERS, type AnswerHeader } from '../../../../../shared/contract/answer-headers.ts';
+import { ANSWER_HEADERS, type AnswerHeader } from '../../../../../shared/contract/vocabulary/answer-headers.ts';
 import { ERRORS, type ErrorCode, statusesOf } from '../../../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../../../shared/contract/events.ts';
-import type { Route } from '../../../../../shared/contract/route.ts';
+import type { Route } from '../../../../../shared/contract/vocabulary/route.ts';
 import { isEventStream } from '../../../../server/http/request-context.ts';
 import { errorsOf } from '../route-errors.ts';
 import { type Json, referring } from './schemas.ts';

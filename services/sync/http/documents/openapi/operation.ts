@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import { RATES } from '../../../../../shared/contract/rates.ts';
-import type { HeaderField, Route } from '../../../../../shared/contract/route.ts';
+import type { HeaderField, Route } from '../../../../../shared/contract/vocabulary/route.ts';
 import { isEventStream } from '../../../../server/http/request-context.ts';
 import { responsesOf } from './answers.ts';
 import { type Json, referring } from './schemas.ts';

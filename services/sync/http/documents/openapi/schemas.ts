@@ -1,18 +1,18 @@
 import type { TSchema } from 'typebox';
-import { Persist } from '../../../../../shared/contract/broker.ts';
-import { ClipboardEntry, ClipboardType, SetClipboard } from '../../../../../shared/contract/clipboard.ts';
-import { Device } from '../../../../../shared/contract/devices.ts';
-import * as fields from '../../../../../shared/contract/fields.ts';
-import { Me } from '../../../../../shared/contract/identity.ts';
+import { Persist } from '../../../../../shared/contract/modules/broker.ts';
+import { ClipboardEntry, ClipboardType, SetClipboard } from '../../../../../shared/contract/modules/clipboard.ts';
+import { Device } from '../../../../../shared/contract/modules/devices.ts';
+import * as fields from '../../../../../shared/contract/vocabulary/fields.ts';
+import { Me } from '../../../../../shared/contract/modules/identity.ts';
 import { LIMITS } from '../../../../../shared/contract/limits.ts';
-import { Message, MessageAccepted, MessageText, SendMessage } from '../../../../../shared/contract/messages.ts';
-import { Presence, PresenceEntry } from '../../../../../shared/contract/presence.ts';
-import { Problem } from '../../../../../shared/contract/problem.ts';
-import { PushSubscription, RegisterNativePush, SubscribePush } from '../../../../../shared/contract/push.ts';
-import { DeviceSession, SessionAnswer, StartDeviceSession } from '../../../../../shared/contract/sessions.ts';
-import { IceServer, SendSignal } from '../../../../../shared/contract/signal.ts';
-import { ApproveLogin, LoginRequestView } from '../../../../../shared/contract/signin.ts';
-import { Ready } from '../../../../../shared/contract/stream.ts';
+import { Message, MessageAccepted, MessageText, SendMessage } from '../../../../../shared/contract/modules/messages.ts';
+import { Presence, PresenceEntry } from '../../../../../shared/contract/modules/presence.ts';
+import { Problem } from '../../../../../shared/contract/vocabulary/problem.ts';
+import { PushSubscription, RegisterNativePush, SubscribePush } from '../../../../../shared/contract/modules/push.ts';
+import { DeviceSession, SessionAnswer, StartDeviceSession } from '../../../../../shared/contract/modules/sessions.ts';
+import { IceServer, SendSignal } from '../../../../../shared/contract/modules/signal.ts';
+import { ApproveLogin, LoginRequestView } from '../../../../../shared/contract/modules/signin.ts';
+import { Ready } from '../../../../../shared/contract/modules/stream.ts';
 import {
   FileName,
   FileType,
@@ -21,7 +21,7 @@ import {
   Sealed,
   Transfer,
   TransferPhase,
-} from '../../../../../shared/contract/transfers.ts';
+} from '../../../../../shared/contract/modules/transfers.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { Route } from '../../../../../shared/contract/route.ts';
+import type { Route } from '../../../../../shared/contract/vocabulary/route.ts';
 import type { Json } from './schemas.ts';
 
 /** One scheme for each way to say who is asking. Which of them an installation takes, `APP_IDENTITY` says. */

@@ -1,8 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { Persist } from './broker.ts';
-import { event } from './event.ts';
-import { DeviceId, DeviceNameInput, DeviceRef, DeviceType, NO_DEVICE, orNull, Scope, UnixMs } from './fields.ts';
-import { route } from './route.ts';
+import { event } from '../vocabulary/event.ts';
+import {
+  DeviceId,
+  DeviceNameInput,
+  DeviceRef,
+  DeviceType,
+  NO_DEVICE,
+  orNull,
+  Scope,
+  UnixMs,
+} from '../vocabulary/fields.ts';
+import { route } from '../vocabulary/route.ts';
 
 export const SessionAnswer = Type.Object({
   access_token: Type.String(),

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Persist } from './broker.ts';
-import { DeviceNameInput, DeviceType, Scope, UnixMs } from './fields.ts';
-import { LIMITS } from './limits.ts';
-import { route } from './route.ts';
+import { DeviceNameInput, DeviceType, Scope, UnixMs } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
+import { route } from '../vocabulary/route.ts';
 import { SessionAnswer } from './sessions.ts';
 
 /** 128 random bits, base64url. */

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from './fields.ts';
-import { LIMITS } from './limits.ts';
-import { route } from './route.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** Names a target by exactly one of device name and device id. */
 export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };

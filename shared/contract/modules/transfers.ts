@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from './fields.ts';
-import { LIMITS } from './limits.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
 import { TARGET_RULE, targetFields } from './messages.ts';
-import { route } from './route.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** The last three are final. */
 export const TRANSFER_STATES = [

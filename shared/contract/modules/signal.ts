@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceId, orNull, Uuid } from './fields.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceId, orNull, Uuid } from '../vocabulary/fields.ts';
 import { TARGET_RULE, targetFields } from './messages.ts';
-import { route } from './route.ts';
+import { route } from '../vocabulary/route.ts';
 
 const SignalKind = Type.Enum(['offer', 'answer', 'candidate', 'bye']);
 

@@ -1,7 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceId, DeviceName, DeviceNameInput, DeviceRef, DeviceType, NO_DEVICE, orNull, UnixMs } from './fields.ts';
-import { route } from './route.ts';
+import { event } from '../vocabulary/event.ts';
+import {
+  DeviceId,
+  DeviceName,
+  DeviceNameInput,
+  DeviceRef,
+  DeviceType,
+  NO_DEVICE,
+  orNull,
+  UnixMs,
+} from '../vocabulary/fields.ts';
+import { route } from '../vocabulary/route.ts';
 
 export const Device = Type.Object({
   device_id: DeviceId,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ERRORS, type ErrorCode } from './errors.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
 
 /** RFC 9457 problem details with Baton's stable `code`. */
 export const Problem = Type.Object(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceId, DeviceName, DeviceType, orNull, UnixMs } from './fields.ts';
-import { route } from './route.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceId, DeviceName, DeviceType, orNull, UnixMs } from '../vocabulary/fields.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** A live-only entry (a stream without a device) has neither id nor type nor `last_seen_at`. */
 export const PresenceEntry = Type.Object({

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceId, DeviceNameInput, orNull, UnixMs } from './fields.ts';
-import { LIMITS } from './limits.ts';
-import { route } from './route.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceId, DeviceNameInput, orNull, UnixMs } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** Nothing set: `content` is `""` and the rest null. */
 export const ClipboardEntry = Type.Object({

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { route } from './route.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** Routes that describe the service itself. All public. */
 export const documentRoutes = {

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { event } from './event.ts';
-import { Uuid } from './fields.ts';
-import { LIMITS } from './limits.ts';
-import { route } from './route.ts';
+import { event } from '../vocabulary/event.ts';
+import { Uuid } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** The resumable-upload draft of the IETF httpbis group that uploads follow, by its interop version. */
 export const UPLOAD_DRAFT_INTEROP_VERSION = '8';

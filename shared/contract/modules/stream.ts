@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { event } from './event.ts';
-import { DeviceRef, orNull, UnixMs } from './fields.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceRef, orNull, UnixMs } from '../vocabulary/fields.ts';
 import { Presence } from './presence.ts';
-import { route } from './route.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** Why a stream starts at the present end instead of where the client was. */
 export const RESET_REASONS = ['new', 'expired', 'gap', 'store_lost'] as const;

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { DeviceId, orNull, UnixMs, Uuid } from './fields.ts';
-import { LIMITS } from './limits.ts';
-import { route } from './route.ts';
+import { DeviceId, orNull, UnixMs, Uuid } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
+import { route } from '../vocabulary/route.ts';
 
 /** The services that carry pushes to native applications. */
 export const NATIVE_PLATFORMS = ['fcm', 'apns'] as const;

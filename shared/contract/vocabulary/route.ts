@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AnswerHeader } from './answer-headers.ts';
-import type { ErrorCode } from './errors.ts';
-import { LIMITS } from './limits.ts';
-import type { RateGroup } from './rates.ts';
+import type { ErrorCode } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { RateGroup } from '../rates.ts';
 
 /** A header of a request: text, unless it has a schema. */
 export interface HeaderField {

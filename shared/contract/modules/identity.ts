@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { DeviceRef, orNull, Scope } from './fields.ts';
-import { route } from './route.ts';
+import { DeviceRef, orNull, Scope } from '../vocabulary/fields.ts';
+import { route } from '../vocabulary/route.ts';
 
 export const Me = Type.Object({
   user_id: Type.String(),

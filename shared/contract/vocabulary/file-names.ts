@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts';
+import { LIMITS } from '../limits.ts';
 
 /** C0, DEL and C1; and the characters that reorder text, so that `exe.txt` is not `txt.exe` (Unicode TR 36, bidi overrides). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused

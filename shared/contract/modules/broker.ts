@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { DeviceType, orNull, Scope, UnixMs } from './fields.ts';
-import { route } from './route.ts';
+import { DeviceType, orNull, Scope, UnixMs } from '../vocabulary/fields.ts';
+import { route } from '../vocabulary/route.ts';
 
 /*
  * What the service and its auth broker say to each other. 401 `unauthenticated` is about the service's own token;
