@@ -5,10 +5,10 @@ import { registerWorker } from './push/push.ts';
 import { type Entry, findEntry } from './session/entry.ts';
 import { language, texts } from './texts/texts.ts';
 import { AppContext } from './view/app-context.ts';
-import { NoticeList } from './view/notice-list.tsx';
-import { attempt } from './view/notices.ts';
+import { NoticeList } from './view/parts/notice-list.tsx';
+import { attempt } from './view/parts/notices.ts';
 import { Shell } from './view/shell.tsx';
-import { NameDevice, Unreachable, Welcome } from './view/welcome.tsx';
+import { NameDevice, Unreachable, Welcome } from './view/sign-in/welcome.tsx';
 
 /** Why the session before this page was over, from that page. */
 const ENDED = 'baton-ended';

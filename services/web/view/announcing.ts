@@ -4,7 +4,7 @@ import { changes } from '../engine/app.ts';
 import { texts } from '../texts/texts.ts';
 import { threads } from './app-context.ts';
 import { place } from './navigation.ts';
-import { announcement, notify } from './notices.ts';
+import { announcement, notify } from './parts/notices.ts';
 
 /** Both columns are shown. */
 const WIDE = matchMedia('(min-width: 48rem)');

@@ -6,10 +6,10 @@ import { shared } from '../engine/shared-state.ts';
 import { durationText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 import { useApp } from './app-context.ts';
-import { Icon } from './icon.tsx';
-import { attempt, codeOf, notify } from './notices.ts';
-import { Empty, Pane, Waiting } from './parts.tsx';
-import { RichText } from './rich-text.tsx';
+import { Icon } from './parts/icon.tsx';
+import { attempt, codeOf, notify } from './parts/notices.ts';
+import { Empty, Pane, Waiting } from './parts/parts.tsx';
+import { RichText } from './parts/rich-text.tsx';
 
 const CLIPBOARD_BYTES = 65_536;
 

@@ -1,13 +1,13 @@
 import { Check, CheckCheck, CircleAlert, Clock3, Copy } from 'lucide';
-import type { MessageItem } from '../history/database.ts';
-import { timeText } from '../texts/quantities.ts';
-import { errorText, texts } from '../texts/texts.ts';
-import { useApp } from './app-context.ts';
-import { Icon } from './icon.tsx';
-import { attempt, notify } from './notices.ts';
-import { IconButton } from './parts.tsx';
-import { RichText } from './rich-text.tsx';
-import { sendAgain } from './sending.ts';
+import type { MessageItem } from '../../history/database.ts';
+import { timeText } from '../../texts/quantities.ts';
+import { errorText, texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { Icon } from '../parts/icon.tsx';
+import { attempt, notify } from '../parts/notices.ts';
+import { IconButton } from '../parts/parts.tsx';
+import { RichText } from '../parts/rich-text.tsx';
+import { sendAgain } from '../send/sending.ts';
 
 const MARKS = { sending: Clock3, sent: Check, delivered: CheckCheck, failed: CircleAlert };
 

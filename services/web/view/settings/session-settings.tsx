@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { DeviceSession } from '../../../shared/client/index.ts';
-import { shared } from '../engine/shared-state.ts';
-import { agoText } from '../texts/quantities.ts';
-import { texts } from '../texts/texts.ts';
-import { useApp } from './app-context.ts';
-import { pictureOf } from './device-list.tsx';
-import { confirmed } from './dialog.tsx';
-import { Icon } from './icon.tsx';
-import { attempt, notify } from './notices.ts';
-import { Waiting } from './parts.tsx';
+import type { DeviceSession } from '../../../../shared/client/index.ts';
+import { shared } from '../../engine/shared-state.ts';
+import { agoText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { pictureOf } from '../devices/device-list.tsx';
+import { confirmed } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { attempt, notify } from '../parts/notices.ts';
+import { Waiting } from '../parts/parts.tsx';
 
 function aboutOf({ current, last_active_at, persist, scope }: DeviceSession): string {
   const { settings } = texts.value;

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
-import { BatonClientError } from '../../../shared/client/index.ts';
-import type { App } from '../engine/app.ts';
-import { type ChosenFile, MOST_FILES } from '../files/choosing.ts';
-import type { MessageItem } from '../history/database.ts';
-import { texts } from '../texts/texts.ts';
-import { codeOf, notify } from './notices.ts';
-import { newId } from '../new-id.ts';
+import { BatonClientError } from '../../../../shared/client/index.ts';
+import type { App } from '../../engine/app.ts';
+import { type ChosenFile, MOST_FILES } from '../../files/choosing.ts';
+import type { MessageItem } from '../../history/database.ts';
+import { texts } from '../../texts/texts.ts';
+import { codeOf, notify } from '../parts/notices.ts';
+import { newId } from '../../new-id.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
 export const pending = signal<{ files: ChosenFile[]; text: string } | null>(null);

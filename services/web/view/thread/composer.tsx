@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { FolderUp, Paperclip, SendHorizontal } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import { shared } from '../engine/shared-state.ts';
-import { chosenOf, nameOfPasted } from '../files/choosing.ts';
-import { texts } from '../texts/texts.ts';
-import { type Peer, useApp } from './app-context.ts';
-import { chooseFiles } from './file-input.ts';
-import { Icon } from './icon.tsx';
-import { attempt } from './notices.ts';
-import { IconButton } from './parts.tsx';
-import { bytesOf, sendFiles, sendMessage, textFile } from './sending.ts';
+import { shared } from '../../engine/shared-state.ts';
+import { chosenOf, nameOfPasted } from '../../files/choosing.ts';
+import { texts } from '../../texts/texts.ts';
+import { type Peer, useApp } from '../app-context.ts';
+import { chooseFiles } from '../send/file-input.ts';
+import { Icon } from '../parts/icon.tsx';
+import { attempt } from '../parts/notices.ts';
+import { IconButton } from '../parts/parts.tsx';
+import { bytesOf, sendFiles, sendMessage, textFile } from '../send/sending.ts';
 
 /** As the contract has it, until the service has said its own. */
 const MESSAGE_BYTES = 4_096;

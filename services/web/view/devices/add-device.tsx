@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { Camera } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import { readSignInLink } from '../../../shared/client/index.ts';
-import { scan } from '../scan/scanner.ts';
-import { texts } from '../texts/texts.ts';
-import { Icon } from './icon.tsx';
-import { go } from './navigation.ts';
-import { Pane } from './parts.tsx';
-import { QrCode } from './qr-code.tsx';
+import { readSignInLink } from '../../../../shared/client/index.ts';
+import { scan } from '../../scan/scanner.ts';
+import { texts } from '../../texts/texts.ts';
+import { Icon } from '../parts/icon.tsx';
+import { go } from '../navigation.ts';
+import { Pane } from '../parts/parts.tsx';
+import { QrCode } from '../parts/qr-code.tsx';
 
 /** The camera, until it has seen the code of a sign-in. */
 function Scanner({ onFound, onFailed }: { onFound: (link: string) => void; onFailed: () => void }) {

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { MonitorSmartphone, SendHorizontal } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { chosenOf } from '../files/choosing.ts';
-import { dropShare, findShare } from '../service-worker/shares.ts';
-import { bytesText } from '../texts/quantities.ts';
-import { texts } from '../texts/texts.ts';
-import { others, useApp } from './app-context.ts';
-import { presenceText } from './device-list.tsx';
-import { Icon } from './icon.tsx';
-import { go, goInstead } from './navigation.ts';
-import { attempt } from './notices.ts';
-import { Empty, Pane } from './parts.tsx';
+import { chosenOf } from '../../files/choosing.ts';
+import { dropShare, findShare } from '../../service-worker/shares.ts';
+import { bytesText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { others, useApp } from '../app-context.ts';
+import { presenceText } from '../devices/device-list.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { go, goInstead } from '../navigation.ts';
+import { attempt } from '../parts/notices.ts';
+import { Empty, Pane } from '../parts/parts.tsx';
 import { bytesOf, pending, sendFiles, sendMessage, textFile } from './sending.ts';
 
 const MESSAGE_BYTES = 4_096;

@@ -1,4 +1,4 @@
-import { type ChosenFile, chosenOf } from '../files/choosing.ts';
+import { type ChosenFile, chosenOf } from '../../files/choosing.ts';
 
 /** Opens the browser's picker; nothing when it is closed without a choice. */
 export function chooseFiles({ isFolder = false } = {}): Promise<ChosenFile[]> {

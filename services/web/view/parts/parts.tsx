@@ -2,7 +2,7 @@ import type { IconNode } from 'lucide';
 import { ArrowLeft } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { texts } from '../texts/texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { Icon } from './icon.tsx';
 
 interface IconButtonProps {

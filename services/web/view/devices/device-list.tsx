@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { Laptop, type IconNode, MonitorSmartphone, Plus, Smartphone, Globe, Terminal, Zap } from 'lucide';
-import { shared } from '../engine/shared-state.ts';
-import { transferredFiles } from '../files/choosing.ts';
-import { texts } from '../texts/texts.ts';
-import { agoText } from '../texts/quantities.ts';
-import { others, type Peer, threads, useApp } from './app-context.ts';
-import { Icon } from './icon.tsx';
-import { go, hrefOf, place } from './navigation.ts';
-import { attempt } from './notices.ts';
-import { Empty, Waiting } from './parts.tsx';
-import { sendFiles } from './sending.ts';
+import { shared } from '../../engine/shared-state.ts';
+import { transferredFiles } from '../../files/choosing.ts';
+import { texts } from '../../texts/texts.ts';
+import { agoText } from '../../texts/quantities.ts';
+import { others, type Peer, threads, useApp } from '../app-context.ts';
+import { Icon } from '../parts/icon.tsx';
+import { go, hrefOf, place } from '../navigation.ts';
+import { attempt } from '../parts/notices.ts';
+import { Empty, Waiting } from '../parts/parts.tsx';
+import { sendFiles } from '../send/sending.ts';
 
 const PICTURES: Readonly<Record<string, IconNode>> = {
   browser: Globe,

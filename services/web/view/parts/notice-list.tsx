@@ -1,5 +1,5 @@
 import { X } from 'lucide';
-import { texts } from '../texts/texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { Icon } from './icon.tsx';
 import { announcement, dismiss, notices } from './notices.ts';
 

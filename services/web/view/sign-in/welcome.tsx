@@ -2,12 +2,12 @@ import { useSignal } from '@preact/signals';
 import { LogIn, QrCode as QrIcon } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { proposeDeviceName } from '../../../shared/client/index.ts';
-import { proposedName } from '../session/device.ts';
-import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../session/entry.ts';
-import { texts } from '../texts/texts.ts';
-import { Icon } from './icon.tsx';
-import { attempt } from './notices.ts';
+import { proposeDeviceName } from '../../../../shared/client/index.ts';
+import { proposedName } from '../../session/device.ts';
+import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../../session/entry.ts';
+import { texts } from '../../texts/texts.ts';
+import { Icon } from '../parts/icon.tsx';
+import { attempt } from '../parts/notices.ts';
 import { SignInCode } from './sign-in-code.tsx';
 
 type Enter = (entry: Entry) => void;

@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { TriangleAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../shared/client/index.ts';
-import { errorText, texts } from '../texts/texts.ts';
-import { noteApproval } from './announcing.ts';
-import { useApp } from './app-context.ts';
-import { Icon } from './icon.tsx';
-import { goInstead } from './navigation.ts';
-import { attempt, codeOf, notify } from './notices.ts';
-import { Empty, Pane, Waiting } from './parts.tsx';
+import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
+import { errorText, texts } from '../../texts/texts.ts';
+import { noteApproval } from '../announcing.ts';
+import { useApp } from '../app-context.ts';
+import { Icon } from '../parts/icon.tsx';
+import { goInstead } from '../navigation.ts';
+import { attempt, codeOf, notify } from '../parts/notices.ts';
+import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 
 function Facts({ view }: { view: SignInRequestView }) {
   const { approve } = texts.value;

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { texts } from '../texts/texts.ts';
+import { texts } from '../../texts/texts.ts';
 
 interface Question {
   title: string;

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { errorText } from '../texts/texts.ts';
+import { errorText } from '../../texts/texts.ts';
 
 export interface Notice {
   id: number;

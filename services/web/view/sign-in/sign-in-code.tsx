@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { cookieSession, requestSignIn } from '../../../shared/client/index.ts';
-import { proposedName } from '../session/device.ts';
-import { type Entry, findEntry } from '../session/entry.ts';
-import { errorText, texts } from '../texts/texts.ts';
-import { codeOf, notify } from './notices.ts';
-import { Waiting } from './parts.tsx';
-import { QrCode } from './qr-code.tsx';
+import { cookieSession, requestSignIn } from '../../../../shared/client/index.ts';
+import { proposedName } from '../../session/device.ts';
+import { type Entry, findEntry } from '../../session/entry.ts';
+import { errorText, texts } from '../../texts/texts.ts';
+import { codeOf, notify } from '../parts/notices.ts';
+import { Waiting } from '../parts/parts.tsx';
+import { QrCode } from '../parts/qr-code.tsx';
 
 type State = { kind: 'asking' } | { kind: 'shown'; link: string; until: number } | { kind: 'over'; why: string };
 

@@ -1,23 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { MessagesSquare, Trash2 } from 'lucide';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { changes } from '../engine/app.ts';
-import { transferredFiles } from '../files/choosing.ts';
-import { isAlways, setAlways } from '../files/always.ts';
-import { removeKept } from '../files/kept-files.ts';
-import type { Item } from '../history/database.ts';
-import { PAGE_ITEMS } from '../history/history.ts';
-import { dayText } from '../texts/quantities.ts';
-import { texts } from '../texts/texts.ts';
-import { findPeer, type Peer, threads, useApp } from './app-context.ts';
+import { changes } from '../../engine/app.ts';
+import { transferredFiles } from '../../files/choosing.ts';
+import { isAlways, setAlways } from '../../files/always.ts';
+import { removeKept } from '../../files/kept-files.ts';
+import type { Item } from '../../history/database.ts';
+import { PAGE_ITEMS } from '../../history/history.ts';
+import { dayText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { findPeer, type Peer, threads, useApp } from '../app-context.ts';
 import { Composer } from './composer.tsx';
-import { presenceText } from './device-list.tsx';
-import { confirmed } from './dialog.tsx';
+import { presenceText } from '../devices/device-list.tsx';
+import { confirmed } from '../parts/dialog.tsx';
 import { FilesRow } from './files-row.tsx';
 import { MessageRow } from './message-row.tsx';
-import { attempt } from './notices.ts';
-import { Empty, IconButton, Pane, Waiting } from './parts.tsx';
-import { sendFiles } from './sending.ts';
+import { attempt } from '../parts/notices.ts';
+import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
+import { sendFiles } from '../send/sending.ts';
 
 const DAY_MS = 86_400_000;
 /** So near the end of what is shown, new items are followed. */

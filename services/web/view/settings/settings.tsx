@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { proposeDeviceName } from '../../../shared/client/index.ts';
-import { shared } from '../engine/shared-state.ts';
-import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../texts/texts.ts';
-import { peers, useApp } from './app-context.ts';
-import { confirmed } from './dialog.tsx';
-import { attempt, notify } from './notices.ts';
+import { proposeDeviceName } from '../../../../shared/client/index.ts';
+import { shared } from '../../engine/shared-state.ts';
+import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../../texts/texts.ts';
+import { peers, useApp } from '../app-context.ts';
+import { confirmed } from '../parts/dialog.tsx';
+import { attempt, notify } from '../parts/notices.ts';
 import { NotificationSettings } from './notification-settings.tsx';
-import { Pane } from './parts.tsx';
+import { Pane } from '../parts/parts.tsx';
 import { SessionSettings } from './session-settings.tsx';
 
 const LANGUAGES = Object.keys(LANGUAGE_NAMES) as Language[];

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { Search as SearchIcon } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Item } from '../history/database.ts';
-import { agoText } from '../texts/quantities.ts';
-import { texts } from '../texts/texts.ts';
-import { findPeer, threads, useApp } from './app-context.ts';
-import { hrefOf } from './navigation.ts';
-import { Empty, Pane } from './parts.tsx';
+import type { Item } from '../../history/database.ts';
+import { agoText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { findPeer, threads, useApp } from '../app-context.ts';
+import { hrefOf } from '../navigation.ts';
+import { Empty, Pane } from '../parts/parts.tsx';
 
 const TYPING_MS = 150;
 

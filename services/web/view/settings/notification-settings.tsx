@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { MessageSquareDot } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { shared } from '../engine/shared-state.ts';
-import { type PushState, pushState, turnPushOff, turnPushOn } from '../push/push.ts';
-import { texts } from '../texts/texts.ts';
-import { useApp } from './app-context.ts';
-import { Choice } from './approval.tsx';
-import { Icon } from './icon.tsx';
-import { attempt, notify } from './notices.ts';
+import { shared } from '../../engine/shared-state.ts';
+import { type PushState, pushState, turnPushOff, turnPushOn } from '../../push/push.ts';
+import { texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { Choice } from '../devices/approval.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { attempt, notify } from '../parts/notices.ts';
 
 type Preview = 'none' | 'sender' | 'full';
 
