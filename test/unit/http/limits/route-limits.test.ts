@@ -1,11 +1,11 @@
 import request from 'supertest';
-import { makeReplicaLimits } from '../../../services/sync/http/limits/replica-limit.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
-import { RATES, type RateGroup } from '../../../shared/contract/rates.ts';
-import type { Route } from '../../../shared/contract/vocabulary/route.ts';
-import { ROUTES } from '../../../shared/contract/routes.ts';
-import { ALICE, publicApp } from './public-app.ts';
+import { makeReplicaLimits } from '../../../../services/sync/http/limits/replica-limit.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import { RATES, type RateGroup } from '../../../../shared/contract/rates.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { ROUTES } from '../../../../shared/contract/routes.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 const rows = Object.entries<Route>(ROUTES);
 

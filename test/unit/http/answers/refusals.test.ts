@@ -1,7 +1,7 @@
 import request from 'supertest';
-import type { Identity } from '../../../services/sync/identity/identity.ts';
-import { BatonError, type ErrorCode } from '../../../shared/contract/errors.ts';
-import { ALICE, publicApp } from './public-app.ts';
+import type { Identity } from '../../../../services/sync/identity/identity.ts';
+import { BatonError, type ErrorCode } from '../../../../shared/contract/errors.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 const TRANSFER = '/api/transfer/01920000-0000-7000-8000-000000000001';
 const missing = () => {

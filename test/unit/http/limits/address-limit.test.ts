@@ -1,13 +1,13 @@
 import express from 'express';
 import type { Redis } from 'ioredis';
 import request from 'supertest';
-import { makeAddressLimits } from '../../../services/sync/http/limits/address-limit.ts';
-import { makeProblemHandler } from '../../../services/server/http/problem.ts';
-import { requestId } from '../../../services/server/http/request-context.ts';
-import { makeClientAddress } from '../../../services/sync/identity/client-address.ts';
-import { makeLogger } from '../../../services/server/telemetry/logger.ts';
-import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
-import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
+import { makeAddressLimits } from '../../../../services/sync/http/limits/address-limit.ts';
+import { makeProblemHandler } from '../../../../services/server/http/problem.ts';
+import { requestId } from '../../../../services/server/http/request-context.ts';
+import { makeClientAddress } from '../../../../services/sync/identity/client-address.ts';
+import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
+import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
+import { connectTo, randomPrefix, sharedRedisUrl } from '../../../support/redis/redis.ts';
 
 type Send = (...args: string[]) => Promise<string>;
 

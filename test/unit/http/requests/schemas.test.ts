@@ -4,11 +4,11 @@ import {
   EndedSession,
   IssuedSession,
   VerifiedIdentity,
-} from '../../../shared/contract/modules/broker.ts';
-import type { Route } from '../../../shared/contract/vocabulary/route.ts';
-import { ROUTES } from '../../../shared/contract/routes.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeValidator } from '../../../services/server/http/request/validation.ts';
+} from '../../../../shared/contract/modules/broker.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { ROUTES } from '../../../../shared/contract/routes.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import { makeValidator } from '../../../../services/server/http/request/validation.ts';
 
 /* A replica that starts neither compares its schemas with the schema of schemas nor compiles them. */
 

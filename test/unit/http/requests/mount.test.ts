@@ -1,14 +1,14 @@
 import request from 'supertest';
-import type { Call, Handlers } from '../../../services/sync/http/handler.ts';
-import { makeRouter } from '../../../services/sync/http/mount.ts';
-import type { Caller } from '../../../services/sync/identity/caller.ts';
-import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
-import { makeLogger } from '../../../services/server/telemetry/logger.ts';
-import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Route } from '../../../shared/contract/vocabulary/route.ts';
-import { ROUTES } from '../../../shared/contract/routes.ts';
-import { ALICE, PUBLIC_URL, publicApp } from './public-app.ts';
+import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
+import { makeRouter } from '../../../../services/sync/http/mount.ts';
+import type { Caller } from '../../../../services/sync/identity/caller.ts';
+import { sendAway } from '../../../../services/sync/streams/opening/send-away.ts';
+import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
+import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { ROUTES } from '../../../../shared/contract/routes.ts';
+import { ALICE, PUBLIC_URL, publicApp } from '../public-app.ts';
 
 const ENTRY = {
   content: '',

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { type RunningServer, startServer } from '../../../services/server/http/server.ts';
-import type { Call, Handlers } from '../../../services/sync/http/handler.ts';
-import type { Route } from '../../../shared/contract/vocabulary/route.ts';
-import { fillPath } from '../../../shared/contract/vocabulary/route.ts';
-import { ROUTES } from '../../../shared/contract/routes.ts';
-import { ALICE, publicApp } from './public-app.ts';
+import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { fillPath } from '../../../../shared/contract/vocabulary/route.ts';
+import { ROUTES } from '../../../../shared/contract/routes.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 /* What a program sends that means no good: never a 500, and always the problem document. */
 

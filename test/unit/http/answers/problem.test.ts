@@ -1,8 +1,8 @@
 import request from 'supertest';
-import { BatonError, ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
-import { Problem } from '../../../shared/contract/vocabulary/problem.ts';
+import { BatonError, ERRORS, type ErrorCode } from '../../../../shared/contract/errors.ts';
+import { Problem } from '../../../../shared/contract/vocabulary/problem.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ALICE, publicApp } from './public-app.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 const failing = (error: unknown) =>
   publicApp({

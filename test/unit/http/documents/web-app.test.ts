@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { publicApp } from './public-app.ts';
+import { publicApp } from '../public-app.ts';
 
 /* The web app as a replica serves it. What it does stands in test/browser. */
 

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { ALICE, publicApp } from './public-app.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 const paths = ['/api/me', '/api/nothing', '/', '/healthz', '/api/docs'];
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { makeAddressQueue } from '../../../services/sync/http/limits/address-queue.ts';
+import { makeAddressQueue } from '../../../../services/sync/http/limits/address-queue.ts';
 
 interface Asked {
   address: string;

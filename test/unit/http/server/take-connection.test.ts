@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { takeConnection } from '../../../services/server/http/take-connection.ts';
-import { StreamSocket } from '../../../services/sync/streams/stream/stream-socket.ts';
+import { takeConnection } from '../../../../services/server/http/take-connection.ts';
+import { StreamSocket } from '../../../../services/sync/streams/stream/stream-socket.ts';
 
 const REQUEST = 'GET /stream HTTP/1.1\r\nHost: x\r\n\r\n';
 

@@ -1,8 +1,8 @@
 import request from 'supertest';
-import type { Call } from '../../../services/sync/http/handler.ts';
-import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { ROUTES } from '../../../shared/contract/routes.ts';
-import { ALICE, publicApp } from './public-app.ts';
+import type { Call } from '../../../../services/sync/http/handler.ts';
+import { LIMITS } from '../../../../shared/contract/limits.ts';
+import type { ROUTES } from '../../../../shared/contract/routes.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 const post = (body: string, type = 'application/json', headers: Record<string, string> = {}) =>
   request(publicApp().app).post('/api/message').set(ALICE).set('Content-Type', type).set(headers).send(body);

@@ -1,13 +1,13 @@
 import request from 'supertest';
-import { openApiDocument } from '../../../services/sync/http/documents/openapi/document.ts';
-import { findFileFlaws } from '../../../services/sync/transfers/file-names.ts';
-import { ERRORS } from '../../../shared/contract/errors.ts';
-import { EVENTS } from '../../../shared/contract/events.ts';
-import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
-import type { Route } from '../../../shared/contract/vocabulary/route.ts';
-import { ROUTES } from '../../../shared/contract/routes.ts';
-import { page } from '../../../services/server/http/page.ts';
-import { publicApp } from './public-app.ts';
+import { openApiDocument } from '../../../../services/sync/http/documents/openapi/document.ts';
+import { findFileFlaws } from '../../../../services/sync/transfers/file-names.ts';
+import { ERRORS } from '../../../../shared/contract/errors.ts';
+import { EVENTS } from '../../../../shared/contract/events.ts';
+import { parseDeviceName } from '../../../../shared/contract/vocabulary/fields.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { ROUTES } from '../../../../shared/contract/routes.ts';
+import { page } from '../../../../services/server/http/page.ts';
+import { publicApp } from '../public-app.ts';
 
 interface Operation {
   operationId: string;

@@ -1,6 +1,6 @@
-import { RouteIndex } from '../../../services/sync/http/route-index.ts';
-import type { Route } from '../../../shared/contract/vocabulary/route.ts';
-import { ROUTES } from '../../../shared/contract/routes.ts';
+import { RouteIndex } from '../../../../services/sync/http/route-index.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { ROUTES } from '../../../../shared/contract/routes.ts';
 
 const rows = Object.entries<Route>(ROUTES);
 const index = new RouteIndex<string>();

@@ -3,10 +3,10 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import { makeConnectionsFull } from '../../../services/sync/http/limits/connections-full.ts';
-import { makeConnectionCap } from '../../../services/sync/http/limits/connection-cap.ts';
-import { type RunningServer, startServer } from '../../../services/server/http/server.ts';
-import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+import { makeConnectionsFull } from '../../../../services/sync/http/limits/connections-full.ts';
+import { makeConnectionCap } from '../../../../services/sync/http/limits/connection-cap.ts';
+import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 
 const HOST = '127.0.0.1';
 const running: RunningServer[] = [];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import request from 'supertest';
-import { makeAccountQueue, type Slot } from '../../../services/sync/http/limits/account-queue.ts';
-import { ALICE, publicApp } from './public-app.ts';
+import { makeAccountQueue, type Slot } from '../../../../services/sync/http/limits/account-queue.ts';
+import { ALICE, publicApp } from '../public-app.ts';
 
 const BOB = { 'X-Dev-User': 'bob', 'X-Dev-Device': 'phone-001' };
 

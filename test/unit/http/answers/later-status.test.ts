@@ -1,5 +1,5 @@
-import { openApiDocument } from '../../../services/sync/http/documents/openapi/document.ts';
-import { BatonError } from '../../../shared/contract/errors.ts';
+import { openApiDocument } from '../../../../services/sync/http/documents/openapi/document.ts';
+import { BatonError } from '../../../../shared/contract/errors.ts';
 
 test('bytes that can be had later are a 503, and those outside the file a 416', () => {
   expect(new BatonError('range_not_available').status).toBe(416);

@@ -1,7 +1,7 @@
 import request from 'supertest';
-import { makeAdminApp } from '../../../services/sync/http/admin.ts';
-import { makeLogger } from '../../../services/server/telemetry/logger.ts';
-import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
+import { makeAdminApp } from '../../../../services/sync/http/admin.ts';
+import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
+import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 
 const logger = makeLogger({ level: 'silent', server: 'test' });
 
