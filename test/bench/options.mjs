@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { LAYOUT_NAMES } from './pinning.mjs';
+import { LAYOUT_NAMES } from './machine/pinning.mjs';
 
 export const PARTS = ['messages', 'commands', 'fan-out', 'storm', 'idle'];
 

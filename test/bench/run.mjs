@@ -6,10 +6,10 @@ import { startRedis } from '../../deploy/local/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
 import { growthTable } from './growth/table.mjs';
 import { readOptions } from './options.mjs';
-import { makePinning } from './pinning.mjs';
-import { killAll, makeServers } from './processes.mjs';
-import { publishGrowth, publishTable } from './publish.mjs';
-import { tableOf } from './report.mjs';
+import { makePinning } from './machine/pinning.mjs';
+import { killAll, makeServers } from './machine/processes.mjs';
+import { publishGrowth, publishTable } from './report/publish.mjs';
+import { tableOf } from './report/report.mjs';
 
 /*
  * `npm run bench`: what messages, commands, streams and storms cost two replicas, beside a floor and a hand-written

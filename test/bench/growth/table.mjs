@@ -1,4 +1,4 @@
-import { aligned } from '../report.mjs';
+import { aligned } from '../report/report.mjs';
 
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
 

@@ -1,4 +1,4 @@
-import { accountOf, identityLines, PATHS, requestText } from '../wire.mjs';
+import { accountOf, identityLines, PATHS, requestText } from './wire.mjs';
 import { Listener } from './listener.mjs';
 import { pause } from './overlapped.mjs';
 

@@ -1,4 +1,4 @@
-import { accountOf } from '../wire.mjs';
+import { accountOf } from './wire.mjs';
 import { Listener } from './listener.mjs';
 import { overlapped, pause } from './overlapped.mjs';
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { identityLines, PATHS, requestText } from '../wire.mjs';
+import { identityLines, PATHS, requestText } from './wire.mjs';
 
 const ID = /^id: ?(\S+)$/m;
 

@@ -1,5 +1,5 @@
-import { inRounds, withSides } from '../rounds.mjs';
-import { leastDisturbed } from '../side.mjs';
+import { inRounds, withSides } from '../rounds/rounds.mjs';
+import { leastDisturbed } from '../rounds/side.mjs';
 import { makeCircles } from './messages.mjs';
 
 /** In this order: what is acknowledged was sent before. */

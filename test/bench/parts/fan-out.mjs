@@ -1,5 +1,5 @@
-import { inRounds, KINDS, withSides } from '../rounds.mjs';
-import { leastDisturbed } from '../side.mjs';
+import { inRounds, KINDS, withSides } from '../rounds/rounds.mjs';
+import { leastDisturbed } from '../rounds/side.mjs';
 import { makeCircles, runMessages } from './messages.mjs';
 
 /** Streams that all accounts of a size have together; few accounts still let several messages go at once. */

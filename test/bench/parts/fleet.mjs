@@ -1,7 +1,7 @@
-import { median } from '../figures.mjs';
-import { KINDS, orderOf, summaryOf } from '../rounds.mjs';
-import { makeSide } from '../side.mjs';
-import { writeRows } from '../wire.mjs';
+import { median } from '../rounds/figures.mjs';
+import { KINDS, orderOf, summaryOf } from '../rounds/rounds.mjs';
+import { makeSide } from '../rounds/side.mjs';
+import { writeRows } from '../load/wire.mjs';
 
 /** Devices of one account: with a single one each, a stream would also carry an account of its own. */
 const PER_ACCOUNT = 2;

@@ -1,8 +1,8 @@
-import { makePinning } from '../pinning.mjs';
-import { makeServers, startLoad } from '../processes.mjs';
-import { writeRows } from '../wire.mjs';
+import { makePinning } from '../machine/pinning.mjs';
+import { makeServers, startLoad } from '../machine/processes.mjs';
+import { writeRows } from '../load/wire.mjs';
 import { makeFleet } from './fleet.mjs';
-import { spread } from '../figures.mjs';
+import { spread } from '../rounds/figures.mjs';
 
 /** Streams that one process can hold here: the limit of open files is 20,000, and half of another's come to it. */
 const MOST_PER_REPLICA = 10_000;

@@ -1,7 +1,7 @@
-import { spread } from '../figures.mjs';
-import { inRounds, withSides } from '../rounds.mjs';
-import { leastDisturbed, makeSide } from '../side.mjs';
-import { writeRows } from '../wire.mjs';
+import { spread } from '../rounds/figures.mjs';
+import { inRounds, withSides } from '../rounds/rounds.mjs';
+import { leastDisturbed, makeSide } from '../rounds/side.mjs';
+import { writeRows } from '../load/wire.mjs';
 
 /** A side with accounts of one sender and so many listeners each. */
 export async function makeCircles({ kind, group, listeners, senderListens, accounts, bytes, ...parts }) {

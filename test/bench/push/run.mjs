@@ -10,8 +10,8 @@ import { buildOrExit } from '../../../deploy/local/build.mjs';
 import { makeCertificate } from '../../../deploy/local/certificate.mjs';
 import { freePort, startRedis } from '../../../deploy/local/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup.mjs';
-import { spread } from '../figures.mjs';
-import { makeDevice, openPair } from '../client-pairs.mjs';
+import { spread } from '../rounds/figures.mjs';
+import { makeDevice, openPair } from '../load/client-pairs.mjs';
 
 /*
  * `npm run bench:push`: two replicas, one Redis, and a push service that answers after 50 ms. How soon a push is there,

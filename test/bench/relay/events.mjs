@@ -1,6 +1,6 @@
-import { median, spread } from '../figures.mjs';
-import { makePinning } from '../pinning.mjs';
-import { startLoad } from '../processes.mjs';
+import { median, spread } from '../rounds/figures.mjs';
+import { makePinning } from '../machine/pinning.mjs';
+import { startLoad } from '../machine/processes.mjs';
 
 /** Messages a second, for so long, each from one replica to the other. */
 const PACE = { perSecond: 100, seconds: 10 };
@@ -10,7 +10,7 @@ const PACE = { perSecond: 100, seconds: 10 };
  * that never stop, in turns. `relay` runs a batch of relays to its end.
  */
 export async function measureEvents({ ports: [one, two], relay, rounds }) {
-  const load = await startLoad({ pinning: makePinning('none'), script: './relay/pairs-load.mjs' });
+  const load = await startLoad({ pinning: makePinning('none'), script: '../relay/pairs-load.mjs' });
   const urlOf = (port) => `http://127.0.0.1:${port}`;
   const measure = async () => {
     await load.ask('open', { count: 20, sendOn: urlOf(one), listenOn: urlOf(two), bytes: 100, ackEvery: 50 });

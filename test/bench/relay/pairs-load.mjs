@@ -1,4 +1,4 @@
-import { openPair } from '../client-pairs.mjs';
+import { openPair } from '../load/client-pairs.mjs';
 
 /*
  * The process that holds the pairs of `npm run bench:relay -- --events`, with the client that people use. Sender and

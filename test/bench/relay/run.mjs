@@ -8,8 +8,8 @@ import { buildOrExit } from '../../../deploy/local/build.mjs';
 import { freePort, startRedis } from '../../../deploy/local/redis.mjs';
 import { REPLICA_MEMORY } from '../../../deploy/local/service.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup.mjs';
-import { median } from '../figures.mjs';
-import { makePinning } from '../pinning.mjs';
+import { median } from '../rounds/figures.mjs';
+import { makePinning } from '../machine/pinning.mjs';
 import { measureEvents } from './events.mjs';
 
 /*

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../deploy/local/redis.mjs';
-import { EDGE_SECRET } from './wire.mjs';
+import { freePort } from '../../../deploy/local/redis.mjs';
+import { EDGE_SECRET } from '../load/wire.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const REPLICA = at('../../dist/services/sync/main.js');
+const REPLICA = at('../../../dist/services/sync/main.js');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 15_000;
 /** Limits are counted as ever, and so high that no run meets one: a few accounts send what thousands would. */
@@ -104,14 +104,14 @@ function replicaEnv({ redisUrl, keyPrefix, port, adminPort }) {
 
 /** `{ floor, express, baton }`, each of which starts one server of its kind. */
 export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags }) {
-  const flags = ['--expose-gc', '--import', at('./probe.mjs')];
+  const flags = ['--expose-gc', '--import', at('../servers/probe.mjs')];
   const byHand = (script) => async () => {
     const child = start(pinning.command('servers', [...flags, at(script), redisUrl, keyPrefix]), {});
     return asServer(child, `http://127.0.0.1:${await answer(child, 'port')}`);
   };
   return {
-    floor: byHand('./floor-server.mjs'),
-    express: byHand('./express-server.mjs'),
+    floor: byHand('../servers/floor-server.mjs'),
+    express: byHand('../servers/express-server.mjs'),
     async baton() {
       const [port, adminPort] = [await freePort(), await freePort()];
       const env = replicaEnv({ redisUrl, keyPrefix, port, adminPort });
@@ -123,7 +123,7 @@ export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags }) {
 }
 
 /** A process that holds clients. `ask` gives it one task at a time and resolves to the result. */
-export async function startLoad({ pinning, script = './load.mjs' }) {
+export async function startLoad({ pinning, script = '../load/load.mjs' }) {
   const child = start(pinning.command('load', [at(script)]), {});
   await answer(child, 'started');
   return {

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { arithmeticTable } from './growth/arithmetic.mjs';
-import { pictureOf } from './growth/picture.mjs';
-import { growthMarkdown } from './growth/table.mjs';
+import { arithmeticTable } from '../growth/arithmetic.mjs';
+import { pictureOf } from '../growth/picture.mjs';
+import { growthMarkdown } from '../growth/table.mjs';
 
-const README = new URL('README.md', import.meta.url);
-const DEPLOY = new URL('../../deploy/', import.meta.url);
+const README = new URL('../README.md', import.meta.url);
+const DEPLOY = new URL('../../../deploy/', import.meta.url);
 const PAGE = new URL('capacity.md', DEPLOY);
 const FIGURES = new URL('capacity/growth.json', DEPLOY);
 const PICTURE = new URL('capacity/growth.svg', DEPLOY);

@@ -1,5 +1,5 @@
-import { CIRCLE_TASKS } from './load/circles.mjs';
-import { FLEET_TASKS } from './load/fleet.mjs';
+import { CIRCLE_TASKS } from './circles.mjs';
+import { FLEET_TASKS } from './fleet.mjs';
 
 /*
  * A process that holds clients. Does the tasks of its parent, one at a time.

@@ -1,5 +1,5 @@
-import { watchOthers } from './machine.mjs';
-import { startLoad } from './processes.mjs';
+import { watchOthers } from '../machine/machine.mjs';
+import { startLoad } from '../machine/processes.mjs';
 
 /** Share of the machine that other processes may take during a run. */
 const UNDISTURBED = 0.05;
