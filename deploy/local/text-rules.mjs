@@ -134,9 +134,6 @@ function namesOf(path) {
   return [...path.split('/'), ...new Set(code.match(/[A-Za-z_$][\w$]*/g))];
 }
 
-/** Counters that dashboards of others read by these names. */
-const KEPT_NAME = /^(baton_)?accounts_(un)?rung_total$/;
-
 const PROSE = ['services', 'shared', 'deploy', 'helm'];
 
 /** Retired words in comments, texts and documents; the glossary itself names them. */
@@ -154,9 +151,7 @@ export function findRetiredWords() {
   return SOURCES.flatMap(filesUnder)
     .concat(filesUnder('helm'))
     .flatMap((path) => {
-      const named = namesOf(path)
-        .filter((name) => !KEPT_NAME.test(name))
-        .flatMap((name) => wordsOf(name).filter((word) => retired.has(word)));
+      const named = namesOf(path).flatMap((name) => wordsOf(name).filter((word) => retired.has(word)));
       const said = PROSE.includes(path.split('/')[0]) ? retiredInText(path, inProse) : [];
       return [...new Set([...named, ...said])].map(
         (word) => `${path}: "${word}" is a retired word (${GLOSSARY}, "Words")`,

@@ -155,8 +155,8 @@ export const DASHBOARDS = {
         title: 'Accounts notified to compare, or left to the sweep',
         unit: 'cps',
         queries: {
-          'notified: {{cause}}': 'sum by (cause) (rate(baton_accounts_rung_total[$rate]))',
-          'left: {{cause}}': 'sum by (cause) (rate(baton_accounts_unrung_total[$rate]))',
+          'notified: {{cause}}': 'sum by (cause) (rate(baton_accounts_notified_total[$rate]))',
+          'left: {{cause}}': 'sum by (cause) (rate(baton_accounts_unnotified_total[$rate]))',
         },
       },
       { title: 'Replicas alive, as each believes', unit: 'short', queries: each('baton_nodes_live') },

@@ -1,6 +1,6 @@
 /** What tells, by cause, how much replicas had to put right; whichever of them there are. */
 const FAMILIES = [
-  ...['repairs', 'gap_repairs', 'attach_rounds', 'bus_rebuilds', 'accounts_rung', 'accounts_unrung'],
+  ...['repairs', 'gap_repairs', 'attach_rounds', 'bus_rebuilds', 'accounts_notified', 'accounts_unnotified'],
   ...['announcements_repeated', 'resets', 'nodes_reaped', 'redis_reconnects', 'background_failures'],
 ];
 

@@ -107,7 +107,7 @@ describe('on a cluster, as the Redis user that is shipped', () => {
 
     expect(second.message_id).toBe(first.message_id);
     expect(onPhone.events.filter(({ name }) => name === 'message')).toHaveLength(2);
-    expect(await metricsOf(one)).toMatch(/^baton_accounts_rung_total\{cause="repeated"\} 1$/m);
+    expect(await metricsOf(one)).toMatch(/^baton_accounts_notified_total\{cause="repeated"\} 1$/m);
     await onPhone.stop();
   });
 

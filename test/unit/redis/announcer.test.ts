@@ -21,7 +21,7 @@ function setUp({
   const metrics = {
     events_published_total: counter('published'),
     announcements_repeated_total: counter('repeated'),
-    accounts_rung_total: counter('notified'),
+    accounts_notified_total: counter('notified'),
   } as unknown as Metrics;
   const publish = jest.fn<Promise<number>, [channel: string, payload: string]>(() => {
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) as Answer;

@@ -98,8 +98,8 @@ export class Announcer {
       underWay.again = true;
       return;
     }
-    if (this.#notifying.size >= MAX_WAITING) return metrics.accounts_unrung_total.inc({ cause: 'too_many' });
-    metrics.accounts_rung_total.inc({ cause });
+    if (this.#notifying.size >= MAX_WAITING) return metrics.accounts_unnotified_total.inc({ cause: 'too_many' });
+    metrics.accounts_notified_total.inc({ cause });
     const isLate = cause === 'unknown';
     this.#notifying.set(account, { again: isLate });
     if (isLate) this.#later(LATE_MS, async () => this.#notify(account, 0));
@@ -125,7 +125,7 @@ export class Announcer {
         const delayMs = NOTIFY_AGAIN_AFTER_MS[attempt];
         if (delayMs !== undefined) return this.#later(delayMs, async () => this.#notify(account, attempt + 1));
         this.#notifying.delete(account);
-        this.#parts.metrics.accounts_unrung_total.inc({ cause: 'failed' });
+        this.#parts.metrics.accounts_unnotified_total.inc({ cause: 'failed' });
       },
     );
   }
