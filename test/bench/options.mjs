@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { LAYOUT_NAMES } from './machine/pinning.mjs';
 
-export const PARTS = ['messages', 'commands', 'fan-out', 'storm', 'idle'];
+const PARTS = ['messages', 'commands', 'fan-out', 'storm', 'idle'];
 
 const FULL = {
   rounds: 5,

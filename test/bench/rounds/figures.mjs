@@ -1,5 +1,5 @@
 /** Percentile by nearest rank. */
-export function percentile(sorted, share) {
+function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))];
 }
 

@@ -2,7 +2,7 @@ import { median, medianOfEach } from './figures.mjs';
 
 export const KINDS = ['floor', 'express', 'baton'];
 /** What Baton is held against. */
-export const OTHERS = ['floor', 'express'];
+const OTHERS = ['floor', 'express'];
 
 /** Kinds in the order of a round: each is first as often as the others. */
 export const orderOf = (round) => KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]);
