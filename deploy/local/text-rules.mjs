@@ -56,10 +56,13 @@ const LENT = new Set([
 ]);
 
 /**
- * What takes more than eight keys, and why: a refused command leaves nothing behind, and a stream that opens reads what is
- * pending in the step that writes its route.
+ * What takes more than eight keys, because a refused command leaves nothing behind; and what those beyond eight are for.
+ * - `message-accept` (11): `push` and `due` enqueue a push in the step that stores the message, so that no crash comes
+ *   between the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
+ * - `transfer-init` (12): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds what all
+ *   devices offer together; `files` keeps a long list apart, so that one file of it is read without the others.
  */
-const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-attach.lua']);
+const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua']);
 const MOST_KEYS = 8;
 
 /** A script takes chunks that are for all, those of its own module, and those that another one lends. */

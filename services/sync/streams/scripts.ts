@@ -1,7 +1,6 @@
 import { defineScript } from '../redis/script.ts';
 import {
   type Answer,
-  absentOr,
   flag,
   maybeNumber,
   nothing,
@@ -27,55 +26,75 @@ const lostReason: Answer<ResetReason | null> = { read: (raw) => (raw || null) as
 /** Of the log: `name` is '' for an entry that is not for this stream; `ended`: its end was reached. */
 const page = { entries: rows({ id: text, name: text, data: text }), ended: flag };
 
-export const streamAttach = defineScript({
-  file: new URL('./lua/stream-attach.lua', import.meta.url),
-  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'due'],
+/** What an attach says of its stream. */
+const own = {
+  stream: text,
+  /** Channel of the replica. */
+  channel: text,
+  /** Device id or ~name. */
+  device: text,
+  /** Generation of this attach; an older one than written is ignored. */
+  generation: number,
+  /** 32 random bits for a marker. */
+  random: randomBits,
+  liveness,
+};
+
+const late = {
+  /** It was closed. */
+  gone: {},
+  /** A later attach came first. */
+  old: {},
+};
+
+const attached = {
+  top: text,
+  presenceVersion: number,
+  devices: textList,
+  states: textList,
+  transitions,
+  /** Ms until a route of the replica's that it does not hold can be told from that of a new stream; 0: there is none. */
+  orphanInMs: number,
+  /** Routes that led to no stream, and are gone. */
+  dropped: number,
+};
+
+/** The attach of a stream that opens: limits are checked, the connect is announced, the first page is read. */
+export const streamOpen = defineScript({
+  file: new URL('./lua/stream-open.lua', import.meta.url),
+  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard'],
   args: {
-    stream: text,
-    /** Channel of the replica. */
-    channel: text,
-    /** Device id or ~name. */
-    device: text,
-    /** Generation of this attach; an older one than written is ignored. */
-    generation: number,
-    /** 32 random bits for a marker. */
-    random: randomBits,
+    ...own,
     /** Position, or ''. */
     position: text,
-    /** The stream opens: limits are checked, the connect is announced, the first page is read. */
-    opening: flag,
-    /** Presence version that the stream has; a newer one is returned. */
-    knownVersion: number,
-    liveness,
   },
   constants: { PAGE_BYTES },
   settings: ['GRACE_MS'],
   reply: variants('outcome', {
-    /** It was closed. */
-    gone: {},
-    /** A later attach came first. */
-    old: {},
+    ...late,
     /** The account has as many streams as it may. */
     busy: {},
     /** The same, as far as is known: these channels of its other streams may be silent. */
     full: { channels: textList },
     attached: {
-      top: text,
-      presenceVersion: number,
-      devices: textList,
-      states: textList,
-      nextDueInMs: maybeNumber,
-      transitions,
-      /** Ms until a route of the replica's that it does not hold can be told from that of a new stream; 0: there is none. */
-      orphanInMs: number,
-      /** Routes that led to no stream, and are gone. */
-      dropped: number,
-      /** Only of a stream that opens. */
-      opened: absentOr(
-        table({ lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page }),
-      ),
+      ...attached,
+      opened: table({ lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page }),
     },
   }),
+  announces: true,
+});
+
+/** Every later attach of it. */
+export const streamAttach = defineScript({
+  file: new URL('./lua/stream-attach.lua', import.meta.url),
+  keys: ['routes', 'presence', 'devices', 'log', 'due'],
+  args: {
+    ...own,
+    /** Presence version that the stream has; a newer one is returned. */
+    knownVersion: number,
+  },
+  settings: ['GRACE_MS'],
+  reply: variants('outcome', { ...late, attached: { ...attached, nextDueInMs: maybeNumber } }),
   announces: true,
 });
 

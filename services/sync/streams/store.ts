@@ -8,7 +8,7 @@ import { BUS } from '../redis/bus/payloads.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { type LeaseView, livenessOf } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { logPage, streamAttach, streamDetach } from './scripts.ts';
+import { logPage, streamAttach, streamDetach, streamOpen } from './scripts.ts';
 import type { Stream } from './stream/stream.ts';
 
 /** An event as a page returns it; `name` is '' for one that is not for this stream. */
@@ -24,7 +24,8 @@ export interface Page {
   ended: boolean;
 }
 
-type Reply = Extract<ReturnType<typeof streamAttach.read>, { outcome: 'attached' }>;
+type OpenReply = Extract<ReturnType<typeof streamOpen.read>, { outcome: 'attached' }>;
+type AttachReply = Extract<ReturnType<typeof streamAttach.read>, { outcome: 'attached' }>;
 
 export interface Attached {
   outcome: 'attached' | 'gone' | 'old' | 'busy';
@@ -33,7 +34,7 @@ export interface Attached {
   presenceVersion: number;
   /** Null when the stream already has this version. */
   presence: PresenceFields | null;
-  /** Ms until the next thing of the account is due, null when nothing is. */
+  /** Ms until the next thing of the account is due; null when nothing is, and of a stream that opens. */
   nextDueInMs: number | null;
   transitions: Transitions;
   /** Ms until a route of this replica's that it does not hold can be told from that of a new stream; 0: there is none. */
@@ -62,7 +63,7 @@ const NOT_ATTACHED = {
   opened: null,
 };
 
-function openedOf(opened: NonNullable<Reply['opened']>): Opened {
+function openedOf(opened: OpenReply['opened']): Opened {
   // Two lines with the times, before the text.
   const [updated, expires] = opened.clipboard.split('\n');
   return {
@@ -74,15 +75,15 @@ function openedOf(opened: NonNullable<Reply['opened']>): Opened {
   };
 }
 
-const attachedOf = (reply: Reply, knownVersion: number): Attached => ({
+const attachedOf = (reply: OpenReply | AttachReply, knownVersion: number): Attached => ({
   outcome: reply.outcome,
   top: reply.top,
   presenceVersion: reply.presenceVersion,
   presence: reply.presenceVersion > knownVersion ? { devices: reply.devices, states: reply.states } : null,
-  nextDueInMs: reply.nextDueInMs,
+  nextDueInMs: 'nextDueInMs' in reply ? reply.nextDueInMs : null,
   transitions: reply.transitions,
   orphanInMs: reply.orphanInMs,
-  opened: reply.opened && openedOf(reply.opened),
+  opened: 'opened' in reply ? openedOf(reply.opened) : null,
 });
 
 /**
@@ -123,6 +124,7 @@ interface StreamStoreParts {
 /** The scripts of streams on the account's slot. */
 export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metrics }: StreamStoreParts) {
   const repaired = (cause: string) => metrics.repairs_total.inc({ cause });
+  const openScript = scripts.define(streamOpen, { GRACE_MS: graceMs });
   const attachScript = scripts.define(streamAttach, { GRACE_MS: graceMs });
   const detachScript = scripts.define(streamDetach);
   const pageScript = scripts.define(logPage);
@@ -140,13 +142,14 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metr
         channel: replica.channel,
         device: stream.device,
         generation: stream.attaches.sent(),
-        position: stream.position.id,
-        opening,
-        knownVersion,
         liveness: livenessOf(replica, held),
       };
       const accountKeys = keys.inAccount(stream.account);
-      let reply = await attachScript(accountKeys, args).catch((error: unknown) => {
+      const position = stream.position.id;
+      const asked = opening
+        ? openScript(accountKeys, { ...args, position })
+        : attachScript(accountKeys, { ...args, knownVersion });
+      let reply = await asked.catch((error: unknown) => {
         // Attached again or detached, by whether it is open.
         if (mayHaveWritten(error)) repaired('unknown attach');
         else stream.attaches.refused();
@@ -155,7 +158,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metr
       if (reply.outcome === 'full') {
         // Streams of a replica that has just died must not push out those that are there.
         const silent = await silentAmong(reply.channels, publish);
-        reply = await attachScript(accountKeys, { ...args, liveness: { ...args.liveness, silent } });
+        reply = await openScript(accountKeys, { ...args, position, liveness: { ...args.liveness, silent } });
         if (silent.length > 0) repaired('ghost stream');
       }
       if (reply.outcome === 'full') throw new Error('the account is full after it was asked who is there');

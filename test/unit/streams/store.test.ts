@@ -10,8 +10,9 @@ import { newStream } from './new-stream.ts';
 type Attach = (keys: unknown, args: { liveness: Liveness; generation: number }) => Promise<unknown>;
 
 const ATTACHED = {
-  ...{ outcome: 'attached', top: '1-1', presenceVersion: 0, devices: [], states: [], nextDueInMs: null, opened: null },
+  ...{ outcome: 'attached', top: '1-1', presenceVersion: 0, devices: [], states: [] },
   ...{ transitions: { online: 0, offline: 0 }, orphanInMs: 0, dropped: 0 },
+  opened: { lostReason: null, clipboard: '', pendingMessages: 0, pendingTransfers: 0, entries: [], ended: true },
 };
 
 /** A store whose scripts all are `attach`. */
@@ -125,7 +126,7 @@ describe('what an attach puts right is counted', () => {
       () => Promise.resolve(0),
       (cause) => counted.push(cause),
     );
-    await store.attach(newStream(), false, []).catch(() => undefined);
+    await store.attach(newStream(), true, []).catch(() => undefined);
     expect(counted).toEqual(causes);
   });
 });

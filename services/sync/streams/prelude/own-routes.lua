@@ -37,7 +37,23 @@ local function is_name_of(devices, name)
   return false
 end
 
-local function write_own(key, row, channel, device, generation, now)
-  row.channel, row.device, row.generation, row.seen, row.closed, row.open = channel, device, generation, now, 0, true
+-- Why an attach of this generation comes too late, nil when it does not: `gone`, its stream was closed; `old`, a later attach
+-- came first. `row`: the route of the stream, nil when it has none.
+local function too_late(row, generation)
+  if not row then return nil end
+  return row.closed > 0 and 'gone' or row.generation > generation and 'old' or nil
+end
+
+-- Writes the route of a stream in place of `row`; one that had none is added to the rows.
+-- `own`: id, channel, device, generation. RETURNS the row.
+local function write_own(key, rows, row, own, now)
+  if not row then
+    row = { opened = now }
+    rows[#rows + 1] = row
+  end
+  for name, value in pairs(own) do row[name] = value end
+  row.seen, row.closed, row.open = now, 0, true
   write_route(key, row)
+  redis.call('EXPIRE', key, ROUTES_SECONDS)
+  return row
 end
