@@ -13,6 +13,7 @@ const SOURCE = join(ROOT, 'services/web');
 const OUT = join(ROOT, 'dist/web');
 const PICTURES = join(SOURCE, 'pictures');
 export const WEB_FILES = 'web/files.json';
+const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
 
 /** What a change of the app is seen by. */
 export const webSources = () =>
@@ -74,6 +75,8 @@ function writeManifest() {
   );
   const address = writeAsset('app.webmanifest', Buffer.from(manifest));
   const links = [
+    // Before everything that it watches.
+    '<script src="/assets/boot.js"></script>',
     `<link rel="manifest" href="${address}" />`,
     `<link rel="icon" href="${pictures['icon.svg']}" type="image/svg+xml" />`,
     `<link rel="apple-touch-icon" href="${pictures['icon-192.png']}" />`,
@@ -126,37 +129,36 @@ async function bundleAll() {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(join(OUT, 'assets'), { recursive: true });
   const shared = await settings();
-  const target = ['chrome123', 'firefox121', 'safari17.5'];
   const output = { hashCharacters: 'base36' };
+  /** One file, under a name of its own. */
+  const buildScript = (source, entryFileNames, define = {}) =>
+    build({
+      ...{ ...shared, define },
+      build: {
+        ...{ outDir: OUT, emptyOutDir: false, target: TARGET, modulePreload: false },
+        rolldownOptions: { input: join(SOURCE, source), output: { entryFileNames, format: 'iife' } },
+      },
+    });
   const made = await build({
     ...shared,
     build: {
       outDir: OUT,
-      target,
+      target: TARGET,
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       rolldownOptions: { output },
     },
   });
+  const boot = await buildScript('boot.ts', 'assets/boot.js');
   writeManifest();
   const shell = filesOf(OUT).filter(isShell);
   const version = createHash('sha256');
   for (const name of shell) version.update(readFileSync(join(OUT, name)));
-  const worker = await build({
-    ...shared,
-    define: {
-      BATON_SHELL: JSON.stringify(shell.map((name) => (name === 'index.html' ? '/' : `/${name}`))),
-      BATON_SHELL_VERSION: JSON.stringify(version.digest('hex').slice(0, 16)),
-    },
-    build: {
-      ...{ outDir: OUT, emptyOutDir: false, target, modulePreload: false },
-      rolldownOptions: {
-        input: join(SOURCE, 'service-worker/service-worker.ts'),
-        output: { entryFileNames: 'sw.js', format: 'iife' },
-      },
-    },
+  const worker = await buildScript('service-worker/service-worker.ts', 'sw.js', {
+    BATON_SHELL: JSON.stringify(shell.map((name) => (name === 'index.html' ? '/' : `/${name}`))),
+    BATON_SHELL_VERSION: JSON.stringify(version.digest('hex').slice(0, 16)),
   });
   writeFileSync(join(ROOT, 'dist', WEB_FILES), JSON.stringify(compress(filesOf(OUT))));
-  const outputs = [made, worker].flat().flatMap((one) => one.output);
+  const outputs = [made, boot, worker].flat().flatMap((one) => one.output);
   return outputs.flatMap(({ moduleIds }) => moduleIds ?? []);
 }

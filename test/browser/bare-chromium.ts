@@ -5,55 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts';
+import { type Commands, makeCommands } from './commands.ts';
 
-type Params = Record<string, unknown>;
-type Listener = (params: Params) => void;
-interface Message {
-  id?: number;
-  method?: string;
-  params?: Params;
-  result?: Params;
-  error?: { message: string };
-}
-
-/** Commands of the DevTools protocol, over the pipe of a browser: JSON, with a NUL behind each message. */
-export interface Commands {
-  send(method: string, params?: Params, sessionId?: string): Promise<Params>;
-  on(method: string, listener: Listener): void;
-}
-
+/** Over the pipe of a browser: a NUL is behind each message. */
 function speak(to: Writable, from: Readable): Commands {
-  const waiting = new Map<number, { resolve: (result: Params) => void; reject: (error: Error) => void }>();
-  const listeners = new Map<string, Listener[]>();
-  let last = 0;
+  const { send, on, take, lose } = makeCommands((text) => void to.write(`${text}\0`));
   let rest = '';
-
-  function take({ id, method = '', params = {}, result = {}, error }: Message): void {
-    for (const listener of listeners.get(method) ?? []) listener(params);
-    const asker = id === undefined ? undefined : waiting.get(id);
-    if (id !== undefined) waiting.delete(id);
-    if (error === undefined) asker?.resolve(result);
-    else asker?.reject(new Error(error.message));
-  }
-
   from.setEncoding('utf8');
   from.on('data', (text: string) => {
     const parts = (rest + text).split('\0');
     rest = parts.pop() ?? '';
-    for (const part of parts) take(JSON.parse(part) as Message);
+    for (const part of parts) take(part);
   });
-  from.once('close', () => {
-    for (const { reject } of waiting.values()) reject(new Error('The browser is gone'));
-  });
-  return {
-    send(method, params = {}, sessionId) {
-      last += 1;
-      const id = last;
-      to.write(`${JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`);
-      return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
-    },
-    on: (method, listener) => void listeners.set(method, [...(listeners.get(method) ?? []), listener]),
-  };
+  from.once('close', lose);
+  return { send, on };
 }
 
 /** A browser of its own, with its profile on the disk. */

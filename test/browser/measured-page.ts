@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BareChromium, launchBareChromium } from './bare-chromium.ts';
+import { found } from './found.ts';
 
 interface Opening {
   url: string;
@@ -96,23 +97,6 @@ const START_BEATING = `
     window.longestMs = Math.max(window.longestMs, now - last);
     last = now;
   }, ${BEAT_MS})`;
-
-/** Resolves to the element when there is one; looks again at each change of the page. */
-const found = (selector: string, text: string, withinMs: number): string => `new Promise((resolve, reject) => {
-  const isIt = (one) => [one.textContent?.trim(), one.getAttribute('aria-label')].some((said) => said === ${JSON.stringify(text)});
-  const find = () => [...document.querySelectorAll(${JSON.stringify(selector)})].find(isIt);
-  const late = setTimeout(() => reject(new Error(document.body.innerText)), ${withinMs});
-  const look = () => {
-    const one = find();
-    if (one === undefined) return;
-    clearTimeout(late);
-    changes.disconnect();
-    resolve(one);
-  };
-  const changes = new MutationObserver(look);
-  changes.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-  look();
-})`;
 
 export async function openMeasuredPage(opening: Opening): Promise<MeasuredPage> {
   const browser = launchBareChromium();

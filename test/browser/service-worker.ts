@@ -4,6 +4,18 @@ import type { AppPage } from './app-page.ts';
 export const untilWorker = (page: Page): Promise<void> =>
   page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
 
+/** Resolves when the page's service worker could not be installed, whose installation is still under way now. */
+export async function untilWorkerIsRefused({ context, page }: AppPage): Promise<void> {
+  const session = await context.newCDPSession(page);
+  const refused = new Promise<void>((resolve) => {
+    session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      if (versions.some(({ status }) => status === 'redundant')) resolve();
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  await refused;
+}
+
 /** The registration of the page's service worker, as the browser's own tools see it. */
 async function registrationOf(session: CDPSession): Promise<string> {
   const found = new Promise<string>((resolve) => {

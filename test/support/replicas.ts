@@ -28,6 +28,8 @@ interface ReplicaOptions {
   keyPrefix: string;
   env?: Record<string, string>;
   nodeFlags?: string[];
+  /** What is started, where it is not the build itself. */
+  main?: string;
 }
 
 const started = new Set<ReplicaProcess>();
@@ -52,9 +54,10 @@ export async function startReplica({
   keyPrefix,
   env,
   nodeFlags = [],
+  main = MAIN,
 }: ReplicaOptions): Promise<ReplicaProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [...nodeFlags, '--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, [...nodeFlags, '--enable-source-maps', main], {
     env: {
       PATH: process.env.PATH,
       APP_IDENTITY: 'dev',

@@ -49,21 +49,46 @@ const CACHE = `baton-${BATON_SHELL_VERSION}`;
 const PAGE_WITHIN_MS = 3_000;
 /** While replicas of two versions serve together, the next one asked may have the file. */
 const ASSET_TRIES = 3;
+/** Nobody waits for the shell. */
+const SHELL_TRIES = 8;
+const SHELL_PAUSE_MS = 250;
 
-scope.addEventListener('install', (event) => {
-  event.waitUntil(
-    caches
-      .open(CACHE)
-      .then((cache) => cache.addAll(BATON_SHELL))
-      .then(() => scope.skipWaiting()),
-  );
-});
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 
+/** The page of this version names files of this version alone; that of another is not the shell's. */
+async function isOfShell(path: string, answer: Response): Promise<boolean> {
+  if (!answer.ok || path !== '/') return answer.ok;
+  const named = (await answer.clone().text()).match(/\/assets\/[\w.-]+/g) ?? [];
+  return named.every((file) => BATON_SHELL.includes(file));
+}
+
+/** @throws when no replica that is asked is of this version */
+async function fetchOfShell(path: string): Promise<Response> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await fetch(path);
+    if (await isOfShell(path, answer)) return answer;
+    if (tries === SHELL_TRIES) throw new Error(`${path} is not of this version`);
+    await pause(tries * SHELL_PAUSE_MS);
+  }
+}
+
+/** All of the shell or nothing: what fails is installed by a later visit. */
+async function install(): Promise<void> {
+  const answers = await Promise.all(BATON_SHELL.map(async (path) => [path, await fetchOfShell(path)] as const));
+  const cache = await caches.open(CACHE);
+  await Promise.all(answers.map(([path, answer]) => cache.put(path, answer)));
+  await scope.skipWaiting();
+}
+
+scope.addEventListener('install', (event) => event.waitUntil(install()));
+
+/** Pages that are open are of the version before, and may still ask for files of it: the newest other one stays. */
 async function dropOld(): Promise<void> {
-  const names = await caches.keys();
-  await Promise.all(
-    names.filter((name) => name.startsWith('baton-') && name !== CACHE).map((name) => caches.delete(name)),
-  );
+  const others = (await caches.keys()).filter((name) => name.startsWith('baton-') && name !== CACHE);
+  await Promise.all(others.slice(0, -1).map((name) => caches.delete(name)));
   await scope.clients.claim();
 }
 
@@ -77,7 +102,7 @@ async function page(request: Request): Promise<Response> {
   } catch {
     // The one that is kept.
   }
-  return (await caches.match('/')) ?? Response.error();
+  return (await caches.match('/', { cacheName: CACHE })) ?? Response.error();
 }
 
 async function asset(request: Request): Promise<Response> {

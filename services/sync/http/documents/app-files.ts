@@ -8,9 +8,11 @@ import { acceptedEncoding } from '../../../server/http/accepts.ts';
 /** Where the build puts the web app, from the place of this module in dist/. */
 const FOLDER = new URL('../../../../web/', import.meta.url);
 
-/** The name of an asset has the hash of its content, so that it may be kept for ever; page and worker, a few KB, come anew. */
+/** The name of an asset has the hash of its content, so that it may be kept for ever; what has one name, a few KB, comes anew. */
 const KEPT = 'public, max-age=31536000, immutable';
 const ASKED_ANEW = 'no-cache';
+/** The one asset that has the same name in every version: it mends a page of which another version lacks the rest. */
+const BOOT = 'boot.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -146,8 +148,11 @@ export function makeAppFiles(where: Where = {}) {
       res.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'");
       return send('sw.js', ASKED_ANEW, req, res);
     },
-    asset: (file: string, req: IncomingMessage, res: ServerResponse): Promise<null> =>
-      send(`assets/${file}`, KEPT, req, res),
+    asset(file: string, req: IncomingMessage, res: ServerResponse): Promise<null> {
+      // While two versions are served, a cache between must not remember that one of them lacks it.
+      res.setHeader('Cache-Control', 'no-store');
+      return send(`assets/${file}`, file === BOOT ? ASKED_ANEW : KEPT, req, res);
+    },
   };
 }
 

@@ -30,7 +30,7 @@ test('the page says how one signs in here', async () => {
 
 test('each file comes as what it is, is kept for ever, and is smaller for whoever takes that', async () => {
   const [script, style, manifest] = ['.js', '.css', '.webmanifest'].map(async (ending) =>
-    String((await assets()).find((path) => path.endsWith(ending))),
+    String((await assets()).find((path) => path.endsWith(ending) && path !== '/assets/boot.js')),
   );
   await request(app)
     .get(String(await style))
@@ -54,7 +54,12 @@ test('each file comes as what it is, is kept for ever, and is smaller for whoeve
   expect(sizes.gzip).toBeLessThan(Number(sizes.identity) / 2);
 });
 
-test.each(['/', '/sw.js'])('%s is asked for anew each time', async (path) => {
+test('before all else comes the script that every version has under the same name', async () => {
+  const { text } = await request(app).get('/').expect(200);
+  expect(/<(script|link)[^>]*>/.exec(text)?.[0]).toBe('<script src="/assets/boot.js">');
+});
+
+test.each(['/', '/sw.js', '/assets/boot.js'])('%s is asked for anew each time', async (path) => {
   await request(app).get(path).expect(200).expect('Cache-Control', 'no-cache');
 });
 
@@ -69,4 +74,8 @@ test.each([
   const { status, headers } = await request(app).get(path);
   expect([400, 404]).toContain(status);
   expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+});
+
+test('no cache remembers that a version lacks a file', async () => {
+  await request(app).get('/assets/index-00000000.js').expect(404).expect('Cache-Control', 'no-store');
 });

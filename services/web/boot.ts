@@ -1,0 +1,59 @@
+/*
+ * Runs before everything else of the page, under a name that no version changes. While replicas of two versions serve together,
+ * the page may come from one and be refused its script or style by the other, which has never heard of them: then the page is
+ * asked for again, a few times, until all of it comes from one version. Each version answers with this script of its own, so
+ * that it must do for the page of another: it knows nothing of the app.
+ */
+const TRIES = 'baton-tries';
+/** Before each further try. Within a quarter of a minute a balancer that spreads requests has met one version for all. */
+const PAUSES_MS = [250, 500, 1_000, 2_000, 2_000, 2_000, 2_000, 2_000];
+/** The texts of the app are in a file that may be what is missing. */
+const ADVICE =
+  'Baton is being updated. Reload this page in a minute. / Baton wird gerade aktualisiert. Laden Sie diese Seite in einer Minute neu.';
+
+let isMissing = false;
+
+function giveUp(): void {
+  document.querySelector('.boot')?.remove();
+  const advice = document.createElement('p');
+  advice.setAttribute('role', 'alert');
+  advice.textContent = ADVICE;
+  document.body.prepend(advice);
+}
+
+function tryAgain(): void {
+  const tries = Number(sessionStorage.getItem(TRIES));
+  const pauseMs = PAUSES_MS[tries];
+  if (pauseMs === undefined) {
+    // Whoever follows the advice has all tries again.
+    sessionStorage.removeItem(TRIES);
+    return giveUp();
+  }
+  sessionStorage.setItem(TRIES, String(tries + 1));
+  setTimeout(() => location.reload(), pauseMs);
+}
+
+const isNeeded = (target: EventTarget | null): boolean =>
+  target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === 'stylesheet');
+
+// Such an error does not bubble: it is seen on its way down alone.
+document.addEventListener(
+  'error',
+  ({ target }) => {
+    if (isNeeded(target)) isMissing = true;
+  },
+  true,
+);
+
+// All that the page names has come by now, or has not.
+window.addEventListener('load', () => {
+  try {
+    if (isMissing) tryAgain();
+    else sessionStorage.removeItem(TRIES);
+  } catch {
+    // A browser that lets nothing be kept: tries that cannot be counted would have no end.
+    giveUp();
+  }
+});
+
+export {};

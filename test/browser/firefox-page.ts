@@ -1,0 +1,110 @@
+import { type BareFirefox, launchBareFirefox } from './bare-firefox.ts';
+import { found } from './found.ts';
+
+/** The app in a Firefox of its own. */
+export interface FirefoxPage {
+  /** Uncaught errors, and what the content policy or Trusted Types refused. */
+  readonly reports: readonly string[];
+  /** Waits for an element of this selector with this text, or whose label it is. */
+  shows(selector: string, text: string, withinMs?: number): Promise<void>;
+  /** Clicks it, once it is there. */
+  click(selector: string, text: string): Promise<void>;
+  /** Types into the one field of this selector, instead of what is there. */
+  type(selector: string, text: string): Promise<void>;
+  press(key: 'Enter'): Promise<void>;
+  /** Clicks a button that opens the browser's picker, and chooses a file there. */
+  choose(selector: string, text: string, path: string): Promise<void>;
+  /** Clicks a button that hands a file to the downloads; where it is then. */
+  save(selector: string, text: string): Promise<string>;
+  /** What an expression is in the page, when it has resolved. */
+  run(expression: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const SHOWN_WITHIN_MS = 30_000;
+/** As WebDriver numbers keys that are no letters. */
+const KEYS = { Enter: '\uE007' };
+
+type Entry = { level?: string; type?: string; text?: string };
+
+function listenForReports(browser: BareFirefox): readonly string[] {
+  const reports: string[] = [];
+  browser.on('log.entryAdded', ({ level, type, text = '' }: Entry) => {
+    const isRefused = /Content-Security-Policy|Trusted/.test(text);
+    if ((level === 'error' && type === 'javascript') || isRefused) reports.push(text);
+  });
+  return reports;
+}
+
+export async function openFirefoxPage(url: string): Promise<FirefoxPage> {
+  const browser = await launchBareFirefox();
+  try {
+    return await openIn(browser, url);
+  } catch (error) {
+    await browser.stop();
+    throw error;
+  }
+}
+
+interface Evaluated {
+  type?: string;
+  result?: { value?: unknown };
+  exceptionDetails?: { text: string };
+}
+
+async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
+  // Left alone, a picker waits for the test.
+  await browser.send('session.new', {
+    capabilities: { alwaysMatch: { unhandledPromptBehavior: { default: 'ignore' } } },
+  });
+  const events = ['log.entryAdded', 'input.fileDialogOpened', 'browsingContext.downloadEnd'];
+  await browser.send('session.subscribe', { events });
+  const downloadBehavior = { type: 'allowed', destinationFolder: browser.folder };
+  await browser.send('browser.setDownloadBehavior', { downloadBehavior });
+  const reports = listenForReports(browser);
+  const { context } = await browser.send('browsingContext.create', { type: 'window' });
+
+  async function run(expression: string): Promise<unknown> {
+    const asked = { expression, target: { context }, awaitPromise: true, userActivation: true };
+    const { exceptionDetails, result }: Evaluated = await browser.send('script.evaluate', asked);
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
+    return result?.value;
+  }
+  async function keys(values: readonly string[]): Promise<void> {
+    const actions = values.flatMap((value) => [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ]);
+    await browser.send('input.performActions', { context, actions: [{ type: 'key', id: 'keyboard', actions }] });
+  }
+  const next = (event: string) =>
+    new Promise<Record<string, unknown>>((resolve) => browser.on(event, (params) => resolve(params)));
+  const click = async (selector: string, text: string): Promise<void> =>
+    void (await run(`${found(selector, text, SHOWN_WITHIN_MS)}.then((one) => one.click())`));
+
+  await browser.send('browsingContext.navigate', { context, url, wait: 'complete' });
+  return {
+    reports,
+    run,
+    click,
+    shows: async (selector, text, withinMs = SHOWN_WITHIN_MS) =>
+      void (await run(`${found(selector, text, withinMs)}.then(() => null)`)),
+    async type(selector, text) {
+      await run(`((one) => { one.focus(); one.select(); })(document.querySelector(${JSON.stringify(selector)}))`);
+      await keys(text.split(''));
+    },
+    press: (key) => keys([KEYS[key]]),
+    async choose(selector, text, path) {
+      const opened = next('input.fileDialogOpened');
+      await click(selector, text);
+      const { element } = await opened;
+      await browser.send('input.setFiles', { context, element, files: [path] });
+    },
+    async save(selector, text) {
+      const saved = next('browsingContext.downloadEnd');
+      await click(selector, text);
+      return String((await saved).filepath);
+    },
+    stop: () => browser.stop(),
+  };
+}
