@@ -12,6 +12,8 @@ import { untilWorker, untilWorkerIsRefused } from './service-worker.ts';
 const SCRIPT = /^\/assets\/index-.+\.js$/;
 const STYLE = /^\/assets\/index-.+\.css$/;
 const MISSES = 3;
+/** The service worker fetches all of the app, of two versions. */
+const WORKER_TEST_MS = 240_000;
 
 withChromium.describe('the app while two versions are served', () => {
   let other: OtherBuild;
@@ -99,44 +101,52 @@ withChromium.describe('the app while two versions are served', () => {
     expect({ visits: visits(), reports }).toEqual({ visits: 10, reports: [] });
   });
 
-  test('the shell is kept of one version or not at all, and by a later visit', async () => {
-    balancer.spread(({ path, isOfWorker }) => (isOfWorker && path === '/' ? replicas.before : replicas.after));
-    const one = await open();
-    const { page, context, reports } = one;
-    await untilWorkerIsRefused(one);
-    expect(await page.evaluate(() => caches.keys())).toEqual([]);
+  test(
+    'the shell is kept of one version or not at all, and by a later visit',
+    async () => {
+      balancer.spread(({ path, isOfWorker }) => (isOfWorker && path === '/' ? replicas.before : replicas.after));
+      const one = await open();
+      const { page, context, reports } = one;
+      await untilWorkerIsRefused(one);
+      expect(await page.evaluate(() => caches.keys())).toEqual([]);
 
-    allFrom(replicas.after);
-    await page.reload();
-    await untilWorker(page);
-    await context.setOffline(true);
-    await page.reload();
-    await untilWhole(page);
-    expect(reports).toEqual([]);
-  });
+      allFrom(replicas.after);
+      await page.reload();
+      await untilWorker(page);
+      await context.setOffline(true);
+      await page.reload();
+      await untilWhole(page);
+      expect(reports).toEqual([]);
+    },
+    WORKER_TEST_MS,
+  );
 
-  test('a page that is open keeps its files when the next version has taken over', async () => {
-    const { page, reports } = await open();
-    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-    const [lazy] = await page.evaluate(async () => {
-      const [name] = await caches.keys();
-      const kept = await (await caches.open(String(name))).keys();
-      return kept.map(({ url }) => url).filter((url) => url.includes('/file-worker-'));
-    });
-    allFrom(replicas.after);
-    await page.evaluate(async () => {
-      const changed = new Promise((resolve) => {
-        navigator.serviceWorker.addEventListener('controllerchange', resolve);
+  test(
+    'a page that is open keeps its files when the next version has taken over',
+    async () => {
+      const { page, reports } = await open();
+      await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+      const [lazy] = await page.evaluate(async () => {
+        const [name] = await caches.keys();
+        const kept = await (await caches.open(String(name))).keys();
+        return kept.map(({ url }) => url).filter((url) => url.includes('/file-worker-'));
       });
-      await (await navigator.serviceWorker.ready).update();
-      await changed;
-    });
-    const status = await page.evaluate(async (url) => (await fetch(String(url), { cache: 'no-store' })).status, lazy);
-    expect({ status, reports }).toEqual({ status: 200, reports: [] });
-    await page.reload();
-    await untilWhole(page);
-    expect(await page.evaluate(() => document.querySelector('script[type=module]')?.getAttribute('src'))).toContain(
-      '00000000',
-    );
-  });
+      allFrom(replicas.after);
+      await page.evaluate(async () => {
+        const changed = new Promise((resolve) => {
+          navigator.serviceWorker.addEventListener('controllerchange', resolve);
+        });
+        await (await navigator.serviceWorker.ready).update();
+        await changed;
+      });
+      const status = await page.evaluate(async (url) => (await fetch(String(url), { cache: 'no-store' })).status, lazy);
+      expect({ status, reports }).toEqual({ status: 200, reports: [] });
+      await page.reload();
+      await untilWhole(page);
+      expect(await page.evaluate(() => document.querySelector('script[type=module]')?.getAttribute('src'))).toContain(
+        '00000000',
+      );
+    },
+    WORKER_TEST_MS,
+  );
 });
