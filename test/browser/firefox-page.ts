@@ -53,11 +53,8 @@ interface Evaluated {
 }
 
 async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
-  // Left alone, a picker waits for the test.
-  await browser.send('session.new', {
-    capabilities: { alwaysMatch: { unhandledPromptBehavior: { default: 'ignore' } } },
-  });
-  const events = ['log.entryAdded', 'input.fileDialogOpened', 'browsingContext.downloadEnd'];
+  await browser.send('session.new', { capabilities: {} });
+  const events = ['log.entryAdded', 'browsingContext.downloadEnd'];
   await browser.send('session.subscribe', { events });
   const downloadBehavior = { type: 'allowed', destinationFolder: browser.folder };
   await browser.send('browser.setDownloadBehavior', { downloadBehavior });
@@ -95,10 +92,18 @@ async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
     },
     press: (key) => keys([KEYS[key]]),
     async choose(selector, text, path) {
-      const opened = next('input.fileDialogOpened');
+      // Without a screen the picker closes at once, and the app hears that nothing was chosen.
+      await run(`void (globalThis.asked = new Promise((resolve) => {
+        HTMLInputElement.prototype.click = function () { this.hidden = true; document.body.append(this); resolve(); };
+      }))`);
       await click(selector, text);
-      const { element } = await opened;
-      await browser.send('input.setFiles', { context, element, files: [path] });
+      await run('asked');
+      const locator = { type: 'css', value: 'body > input[type=file]' };
+      const { nodes } = (await browser.send('browsingContext.locateNodes', { context, locator })) as {
+        nodes: unknown[];
+      };
+      await browser.send('input.setFiles', { context, element: nodes[0], files: [path] });
+      await run(`document.querySelector('${locator.value}').remove()`);
     },
     async save(selector, text) {
       const saved = next('browsingContext.downloadEnd');
