@@ -1,5 +1,4 @@
 import { Agent, request as httpsRequest } from 'node:https';
-import { createInterface } from 'node:readline';
 
 /*
  * The API of Kubernetes for one caller. `call` gives `{status, body, warnings}` whatever the status; `get`, `create` and the
@@ -62,18 +61,18 @@ export function makeApi({ port, ca, token }) {
       if (look([...seen.values()])) return;
       const from = `${path}${join}watch=1&resourceVersion=${list.metadata.resourceVersion}`;
       const answer = await open('GET', from, { signal });
-      answer.on('error', () => undefined);
-      try {
-        for await (const line of createInterface({ input: answer })) {
-          const { type, object } = JSON.parse(line);
-          // The history that it starts from is gone: once more from the list.
-          if (type === 'ERROR') break;
+      let rest = '';
+      for await (const chunk of answer.setEncoding('utf8')) {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop();
+        const events = lines.map((line) => JSON.parse(line));
+        // The history that it starts from is gone: once more from the list.
+        if (events.some(({ type }) => type === 'ERROR')) break;
+        for (const { type, object } of events) {
           if (type === 'DELETED') seen.delete(keyOf(object));
           else seen.set(keyOf(object), object);
           if (look([...seen.values()])) return;
         }
-      } finally {
-        answer.destroy();
       }
     }
   }

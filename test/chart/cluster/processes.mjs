@@ -27,11 +27,15 @@ export function startProgram({ name, path, args, folder }) {
     over = true;
     log.end();
   });
+  // However we die, short of being killed.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const stop = async () => {
     if (!over) child.kill('SIGTERM');
-    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    const impatience = setTimeout(kill, STOP_WITHIN_MS);
     await ended;
     clearTimeout(impatience);
+    process.removeListener('exit', kill);
   };
   const lastWords = async () => (await readFile(file, 'utf8')).split('\n').slice(-15).join('\n');
   return { name, ended, stop, lastWords };

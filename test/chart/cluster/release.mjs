@@ -65,6 +65,8 @@ export async function prepareRelease({ cluster: { api, callers, folder }, helm: 
     await api.create(`${core}/secrets`, { metadata: { name }, stringData });
   }
   await api.create(`${core}/configmaps`, { metadata: { name: 'company-ca' }, data: { 'ca.crt': 'none' } });
+  // That of the scenario `openshift`, which makes none.
+  await api.create(`${core}/serviceaccounts`, { metadata: { name: 'existing' } });
   const env = Object.fromEntries(
     ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(folder, `helm-${namespace}`, kind)]),
   );
@@ -75,14 +77,16 @@ export async function prepareRelease({ cluster: { api, callers, folder }, helm: 
   return { api, namespace, core, apps: `/apis/apps/v1/namespaces/${namespace}`, helm, apply };
 }
 
-/** Waits until a Deployment has replaced all its pods and all take traffic; gives it. */
-export const rolledOut = ({ api, apps }, name) =>
+/** Waits until a Deployment has replaced all its pods and all take traffic, `replicas` of them if that is said; gives it. */
+export const rolledOut = ({ api, apps }, name, replicas) =>
   api.until(
     `${apps}/deployments?fieldSelector=metadata.name=${name}`,
     ([found]) => {
       const { metadata, spec, status } = found ?? {};
       const counts = ['replicas', 'updatedReplicas', 'availableReplicas'].map((count) => status?.[count] ?? 0);
-      return found && status.observedGeneration === metadata.generation && counts.every((is) => is === spec.replicas)
+      return found &&
+        status.observedGeneration === metadata.generation &&
+        counts.every((is) => is === (replicas ?? spec.replicas))
         ? found
         : null;
     },

@@ -117,6 +117,8 @@ function startControllers({ start, callers, certificate, keyFile }) {
       'use-service-account-credentials': true,
       'leader-elect': false,
       'secure-port': 0,
+      // A busy machine lets kwok wait; its nodes are not lost for that.
+      'node-monitor-grace-period': '1h',
       // Autoscalers look at metrics often, and at those of pods that have just started.
       'horizontal-pod-autoscaler-sync-period': '1s',
       'horizontal-pod-autoscaler-cpu-initialization-period': '0s',
