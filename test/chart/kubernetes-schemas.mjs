@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { cached, go } from './tools.mjs';
+import { cached, moduleFolder } from './tools.mjs';
 
 /*
  * Strict JSON schemas of everything that the chart renders, made from what Kubernetes, Gateway API and the Prometheus
@@ -24,7 +24,8 @@ const GROUPS = {
   policy: ['v1', 'PodDisruptionBudget'],
 };
 
-const CUSTOM = [
+/** Where the kinds that are no part of Kubernetes are defined. */
+export const CUSTOM = [
   { module: 'sigs.k8s.io/gateway-api@v1.6.3', file: 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml' },
   ...['servicemonitors', 'prometheusrules'].map((name) => ({
     module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
@@ -102,11 +103,6 @@ function* custom(text) {
       };
     }
   }
-}
-
-/** Downloads a module and gives its folder. */
-function moduleFolder(name, cwd) {
-  return JSON.parse(go(['mod', 'download', '-json', name], cwd)).Dir;
 }
 
 /** The folder of each Kubernetes version's schemas, `kind_version.json`. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { ROOT } from '../../deploy/local/tree.mjs';
@@ -11,10 +12,10 @@ export const SCENARIOS = Object.fromEntries(
   readdirSync(join(CHART, 'ci')).map((name) => [name.replace(/-values\.yaml$/, ''), join(CHART, 'ci', name)]),
 );
 
-/** Runs a program to its end. */
-export function run(command, args, input = '') {
+/** Runs a program to its end; `env` is added to our own. */
+export function run(command, args, { input = '', env = {} } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     let [out, err] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
     child.stderr.setEncoding('utf8').on('data', (text) => (err += text));
@@ -24,6 +25,23 @@ export function run(command, args, input = '') {
   });
 }
 
+/** Runs `body` with a copy of the chart that it may change. */
+export async function withCopy(body) {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-chart-'));
+  try {
+    cpSync(CHART, join(folder, 'baton'), { recursive: true });
+    return await body(join(folder, 'baton'), folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The flags of Helm that set values: files, and single ones by their path. */
+export const valueFlags = ({ values = [], set = {} }) => [
+  ...values.map((file) => `--values=${file}`),
+  ...Object.entries(set).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`),
+];
+
 /** `helm template`, of this chart unless another is named. */
 export function template(helm, { values = [], set = {}, kubernetes = '1.37.2', chart = CHART } = {}) {
   return run(helm, [
@@ -32,8 +50,7 @@ export function template(helm, { values = [], set = {}, kubernetes = '1.37.2', c
     chart,
     '--namespace=links',
     `--kube-version=${kubernetes}`,
-    ...values.map((file) => `--values=${file}`),
-    ...Object.entries(set).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`),
+    ...valueFlags({ values, set }),
   ]);
 }
 

@@ -3,15 +3,19 @@ import { installPackages, requireNode } from '../../deploy/local/setup.mjs';
 
 /*
  * `npm run test:chart`: the chart as an SRE and an API server would see it, without a cluster. README.md says what is
- * asserted. `--install` builds Helm and the others, which takes some minutes the first time; further words choose tests by
- * a part of their title.
+ * asserted. `--cluster` installs it on a Kubernetes that is started for it instead. `--install` builds Helm and the others,
+ * which takes some minutes the first time; further words choose tests by a part of their title.
  */
 
 requireNode();
 installPackages();
 await buildOrExit();
 const { findTools, Unfetched } = await import('./tools.mjs');
-const { makeTests } = await import('./tests.mjs');
+
+const options = process.argv.slice(2);
+const install = options.includes('--install');
+const words = options.filter((word) => !word.startsWith('--'));
+const isChosen = ({ title }) => words.every((word) => title.includes(word));
 
 function skip(reason) {
   console.log(`skipped: ${reason}`);
@@ -19,37 +23,73 @@ function skip(reason) {
   process.exit(0);
 }
 
-/** Every test; ends the process where this machine has not what they need. */
-async function findTests() {
+/** Sequences of one test each. */
+async function withoutCluster(tools) {
+  const { makeTests } = await import('./tests.mjs');
+  return (await makeTests(tools)).filter(isChosen).map((test) => ({ title: '', steps: () => [test] }));
+}
+
+let stop = async () => undefined;
+
+async function onCluster(tools) {
+  const { findCluster } = await import('./cluster/programs.mjs');
+  const { paths, missing } = findCluster({ install });
+  if (missing) return skip(missing);
+  const { makeCluster } = await import('./cluster/start.mjs');
+  const { makeSequences } = await import('./cluster/tests.mjs');
+  const startedAt = Date.now();
+  const made = makeCluster({ paths });
+  stop = made.stop;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => void stop().then(() => process.exit(1)));
+  const cluster = await made.start();
+  console.log(`Kubernetes ${cluster.version} started in ${Date.now() - startedAt} ms`);
+  return (await makeSequences({ cluster, tools })).filter(isChosen);
+}
+
+/** Every sequence of tests; ends the process where this machine has not what they need. */
+async function findSequences() {
   try {
-    const { paths, missing } = findTools({ install: process.argv.includes('--install') });
-    return missing ? skip(missing) : await makeTests(paths);
+    const { paths, missing } = findTools({ install });
+    if (missing) return skip(missing);
+    return await (options.includes('--cluster') ? onCluster(paths) : withoutCluster(paths));
   } catch (error) {
     if (error instanceof Unfetched) return skip(`needs modules that cannot be fetched now: ${error.message}`);
     throw error;
   }
 }
 
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const tests = (await findTests()).filter(({ title }) => words.every((word) => title.includes(word)));
 let passed = 0;
-const failed = [];
+let failed = 0;
 
-async function work() {
-  for (let test = tests.shift(); test; test = tests.shift()) {
+/** Runs the tests of a sequence; the first that fails ends it, since those after it build on what it was to leave. */
+async function follow({ title: sequence, steps }) {
+  const left = await steps();
+  for (let test = left.shift(); test; test = left.shift()) {
+    const title = sequence ? `${sequence}: ${test.title}` : test.title;
     const startedAt = Date.now();
     try {
       await test.body();
       passed += 1;
-      console.log(`ok    ${test.title} (${Date.now() - startedAt} ms)`);
+      console.log(`ok    ${title} (${Date.now() - startedAt} ms)`);
     } catch (error) {
-      failed.push(test.title);
-      console.log(`FAIL  ${test.title}\n${error.stack ?? error}`);
+      failed += 1 + left.length;
+      console.log(`FAIL  ${title}\n${error.stack ?? error}`);
+      return left.forEach((unrun) => console.log(`FAIL  ${unrun.title} (not reached)`));
     }
   }
 }
 
-// Each waits for a child most of the time.
-await Promise.all([work(), work(), work()]);
-console.log(`${passed} passed, ${failed.length} failed`);
-process.exitCode = failed.length === 0 && passed > 0 ? 0 : 1;
+async function work(sequences) {
+  for (let sequence = sequences.shift(); sequence; sequence = sequences.shift()) await follow(sequence);
+}
+
+try {
+  const sequences = await findSequences();
+  // Each waits for a child most of the time.
+  await Promise.all([work(sequences), work(sequences), work(sequences)]);
+} finally {
+  await stop();
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

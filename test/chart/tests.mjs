@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../../deploy/local/tree.mjs';
 import { KUBERNETES, makeSchemas, UNCHECKED } from './kubernetes-schemas.mjs';
 import { configurationsOf } from './programs.mjs';
 import { ACCEPTED, REFUSALS } from './refusals.mjs';
-import { CHART, containerOf, manifestsOf, run, SCENARIOS, template } from './rendering.mjs';
+import { CHART, containerOf, manifestsOf, run, SCENARIOS, template, withCopy } from './rendering.mjs';
 
 const built = (path) => import(`${ROOT}dist/${path}`);
 const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
-
-/** Runs `body` with a copy of the chart that it may change. */
-async function withCopy(body) {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-chart-'));
-  try {
-    cpSync(CHART, join(folder, 'baton'), { recursive: true });
-    return await body(join(folder, 'baton'), folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 const both = ({ helm3, helm4 }) => Object.entries({ 'Helm 4': helm4, 'Helm 3': helm3 });
 
@@ -43,10 +31,10 @@ function* lintTests(tools) {
 async function validate({ kubeconform, podsecurity }, { folder, out }) {
   const schema = `${folder}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json`;
   const args = ['-strict', '-summary', `-skip=${UNCHECKED}`, `-schema-location=${schema}`, '-'];
-  const checked = await run(kubeconform, args, out);
+  const checked = await run(kubeconform, args, { input: out });
   assert.equal(checked.code, 0, `${checked.out}${checked.err}`);
   assert.match(checked.out, /Invalid: 0, Errors: 0/);
-  const secure = await run(podsecurity, [], out);
+  const secure = await run(podsecurity, [], { input: out });
   assert.equal(secure.code, 0, `${secure.out}${secure.err}`);
 }
 

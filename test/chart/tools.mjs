@@ -37,7 +37,7 @@ export class Unfetched extends Error {}
 const UNFETCHED = /reading https?:|dial tcp|i\/o timeout|no such host|TLS handshake|connection (?:refused|reset)/;
 
 /** Runs `go` and gives what it printed; throws with what it complained about. */
-export function go(args, cwd = SOURCES) {
+function go(args, cwd = SOURCES) {
   const { status, stdout, stderr, error } = spawnSync('go', args, {
     cwd,
     encoding: 'utf8',
@@ -49,6 +49,11 @@ export function go(args, cwd = SOURCES) {
     throw UNFETCHED.test(what) ? new Unfetched(what) : new Error(what);
   }
   return stdout;
+}
+
+/** Downloads a module, `path@version`, and gives its folder. */
+export function moduleFolder(name, cwd) {
+  return JSON.parse(go(['mod', 'download', '-json', name], cwd)).Dir;
 }
 
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'baton-chart');
@@ -64,23 +69,33 @@ export function cached(kind, ...content) {
 }
 
 /**
- * The paths of the tools, by name; or `{missing}`, a sentence that says why there are none.
- * `install`: builds what is not there, which takes some minutes the first time.
+ * The paths of `programs`, which are Go packages by the names that they get, built in the module of the folder `sources`; or
+ * `{missing}`, a sentence that says why there are none. `content`: files of that folder that decide what is built.
+ * `install`: builds what is not there; `how` says so to people.
  */
-export function findTools({ install }) {
+export function findPrograms({ sources, kind, content, programs, linkFlags = '-s -w', install, how }) {
   const version = goVersion();
-  if (version === null || !isNewEnough(version)) return { missing: `needs Go ${GO.join('.')} to build Helm` };
-  const content = ['go.mod', 'go.sum', 'podsecurity/main.go'].map((name) => readFileSync(join(SOURCES, name), 'utf8'));
-  const folder = cached('tools', version, ...content);
-  const paths = Object.fromEntries(Object.keys(TOOLS).map((name) => [name, join(folder, name)]));
-  const absent = Object.keys(TOOLS).filter((name) => !existsSync(paths[name]));
-  if (absent.length > 0 && !install) {
-    return { missing: `needs ${absent.join(', ')}: npm run test:chart -- --install builds them in some minutes` };
-  }
+  if (version === null || !isNewEnough(version)) return { missing: `needs Go ${GO.join('.')} to build ${kind}` };
+  const texts = content.map((name) => readFileSync(join(sources, name), 'utf8'));
+  const folder = cached(kind, version, ...texts);
+  const paths = Object.fromEntries(Object.keys(programs).map((name) => [name, join(folder, name)]));
+  const absent = Object.keys(programs).filter((name) => !existsSync(paths[name]));
+  if (absent.length > 0 && !install) return { missing: `needs ${absent.join(', ')}: ${how}` };
   for (const name of absent) {
     const startedAt = Date.now();
-    go(['build', '-trimpath', '-ldflags=-s -w', '-o', paths[name], TOOLS[name]]);
+    go(['build', '-trimpath', `-ldflags=${linkFlags}`, '-o', paths[name], programs[name]], sources);
     console.log(`built ${name} in ${Math.round((Date.now() - startedAt) / 1000)} s`);
   }
   return { paths };
 }
+
+/** Helm and the validators. */
+export const findTools = ({ install }) =>
+  findPrograms({
+    sources: SOURCES,
+    kind: 'tools',
+    content: ['go.mod', 'go.sum', 'podsecurity/main.go'],
+    programs: TOOLS,
+    install,
+    how: 'npm run test:chart -- --install builds them in some minutes',
+  });

@@ -50,13 +50,17 @@ topologySpreadConstraints:
 {{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
 {{- end }}
 
-{{/* The number to write: none where something else decides. */}}
+{{/* The number to write: none where an autoscaler decides, since a rollback would bring back that of its time, or be refused as a conflict with the autoscaler. A number that was written once is written on: without it there would be 1. */}}
 {{- define "baton.replicas" -}}
 {{- if not .Values.autoscaling.enabled -}}
 {{ int .Values.replicaCount }}
 {{- else if .Values.autoscaling.writeReplicas -}}
-{{- $present := lookup "apps/v1" "Deployment" .Release.Namespace (include "baton.fullname" .) -}}
-{{ dig "spec" "replicas" (int .Values.autoscaling.minReplicas) $present | int }}
+{{- $name := include "baton.fullname" . -}}
+{{- $present := lookup "apps/v1" "Deployment" .Release.Namespace $name -}}
+{{- $scaler := lookup "autoscaling/v2" "HorizontalPodAutoscaler" .Release.Namespace $name -}}
+{{- if and $present (or (not $scaler) (dig "metadata" "annotations" "baton/replicas" "" $present)) -}}
+{{ int $present.spec.replicas }}
+{{- end -}}
 {{- end -}}
 {{- end }}
 

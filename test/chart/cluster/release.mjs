@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { CHART, run, SCENARIOS, valueFlags } from '../rendering.mjs';
+
+/*
+ * A namespace that admits restricted pods alone, with what a release refers to, and Helm in it with no more rights than the
+ * administrator of a namespace has.
+ */
+
+/** What the scenario `production` refers to. */
+const SECRETS = {
+  baton: ['broker-token'],
+  'baton-broker': ['broker-tokens', 'broker-secret', 'oidc-client-secret'],
+  'baton-redis': ['redis-password', 'broker-redis-password', 'sentinel-password', 'relay-redis-url'],
+  'baton-push': ['vapid-private-key', 'fcm-service-account', 'apns-key'],
+  'baton-turn': ['turn-secret'],
+};
+
+/** Kinds of other controllers: who may write objects of them says a cluster's administrator. */
+const OTHERS = [
+  'gateway.networking.k8s.io',
+  'monitoring.coreos.com',
+  'gateway.envoyproxy.io',
+  'networking.gke.io',
+  'traefik.io',
+];
+
+const PRIORITY = '/apis/scheduling.k8s.io/v1/priorityclasses';
+
+const roleBinding = (name, kind) => ({
+  metadata: { name },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'deployer' }],
+});
+
+async function makeNamespace(api, name) {
+  const labels = Object.fromEntries(
+    ['enforce', 'warn'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+  );
+  await api.create('/api/v1/namespaces', { metadata: { name, labels } });
+  const rights = `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}`;
+  await api.create(`${rights}/roles`, {
+    metadata: { name: 'others' },
+    rules: [{ apiGroups: OTHERS, resources: ['*'], verbs: ['*'] }],
+  });
+  await api.create(`${rights}/rolebindings`, roleBinding('others', 'Role'));
+  await api.create(`${rights}/rolebindings`, roleBinding('admin', 'ClusterRole'));
+  // What a new namespace gets by itself.
+  for (const kind of ['serviceaccounts', 'configmaps']) {
+    await api.until(`/api/v1/namespaces/${name}/${kind}`, (all) => all.length === 1);
+  }
+}
+
+/** What belongs to no namespace, once for all releases. */
+export const prepareCluster = (api) => api.create(PRIORITY, { metadata: { name: 'user-facing' }, value: 1_000 });
+
+/**
+ * A release `baton` that is not installed yet, in a new namespace. `helm` runs a command of Helm, `apply` one that takes chart
+ * and values (`install`, `upgrade`); both give `{code, out, err}`.
+ */
+export async function prepareRelease({ cluster: { api, callers, folder }, helm: path, namespace, scenario, set }) {
+  await makeNamespace(api, namespace);
+  const core = `/api/v1/namespaces/${namespace}`;
+  for (const [name, keys] of Object.entries(SECRETS)) {
+    const stringData = Object.fromEntries(keys.map((key) => [key, 'not-a-secret']));
+    await api.create(`${core}/secrets`, { metadata: { name }, stringData });
+  }
+  await api.create(`${core}/configmaps`, { metadata: { name: 'company-ca' }, data: { 'ca.crt': 'none' } });
+  // That of the scenario `openshift`, which makes none.
+  await api.create(`${core}/serviceaccounts`, { metadata: { name: 'existing' } });
+  const env = Object.fromEntries(
+    ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(folder, `helm-${namespace}`, kind)]),
+  );
+  const where = [`--kubeconfig=${callers.deployer.kubeconfig}`, `--namespace=${namespace}`];
+  const helm = (...args) => run(path, [...args, ...where], { env });
+  const apply = (command, { chart = CHART, set: more = {}, flags = [] } = {}) =>
+    helm(command, 'baton', chart, ...valueFlags({ values: [SCENARIOS[scenario]], set: { ...set, ...more } }), ...flags);
+  return { api, namespace, core, apps: `/apis/apps/v1/namespaces/${namespace}`, helm, apply };
+}
+
+/** Waits until a Deployment has replaced all its pods and all take traffic, `replicas` of them if that is said; gives it. */
+export const rolledOut = ({ api, apps }, name, replicas) =>
+  api.until(
+    `${apps}/deployments?fieldSelector=metadata.name=${name}`,
+    ([found]) => {
+      const { metadata, spec, status } = found ?? {};
+      const counts = ['replicas', 'updatedReplicas', 'availableReplicas'].map((count) => status?.[count] ?? 0);
+      return found &&
+        status.observedGeneration === metadata.generation &&
+        counts.every((is) => is === (replicas ?? spec.replicas))
+        ? found
+        : null;
+    },
+    `${name} is rolled out`,
+  );
