@@ -57,6 +57,7 @@ async function writeTypes() {
       }
       const to = relative(made, path);
       if (to.startsWith('..')) throw new Error(`${to} is no part of the package, and its types name it`);
+      mkdirSync(dirname(join(OUT, to)), { recursive: true });
       writeFileSync(join(OUT, to), text);
     }
   } finally {

@@ -4,8 +4,10 @@ import { ROOT } from './tree.mjs';
 
 /** What the client's own code says of one of the contract's tables. */
 function namesIn(pattern) {
-  const modules = readdirSync(join(ROOT, 'dist/shared/client')).filter((name) => name.endsWith('.js'));
-  const texts = modules.map((name) => readFileSync(join(ROOT, 'dist/shared/client', name), 'utf8'));
+  const modules = readdirSync(join(ROOT, 'dist/shared/client'), { recursive: true });
+  const texts = modules
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(join(ROOT, 'dist/shared/client', name), 'utf8'));
   return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name)));
 }
 

@@ -1,6 +1,6 @@
-import type { BatonClientError } from './baton-client-error.ts';
-import type { FileSource, OpenSink } from './files.ts';
-import type { Session, SessionStore } from './session.ts';
+import type { BatonClientError } from './errors/baton-client-error.ts';
+import type { FileSource, OpenSink } from './files/files.ts';
+import type { Session, SessionStore } from './session/session.ts';
 import type {
   ClipboardEntry,
   Device,

@@ -1,19 +1,19 @@
 import { BatonError } from '../contract/errors.ts';
-import { makeAccountCalls, makeDevices } from './account.ts';
+import { makeAccountCalls, makeDevices } from './account/account.ts';
 import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
-import { BatonClientError } from './baton-client-error.ts';
-import { type Caller, makeCaller } from './caller.ts';
-import { makeClipboardNews } from './clipboard-news.ts';
-import { systemClock, untilAborted } from './clock.ts';
+import { BatonClientError } from './errors/baton-client-error.ts';
+import { type Caller, makeCaller } from './http/caller.ts';
+import { makeClipboardNews } from './account/clipboard-news.ts';
+import { systemClock, untilAborted } from './time/clock.ts';
 import { makeEmitter } from './emitter.ts';
-import { abortedBy, failureOf, signedOut } from './failure.ts';
-import { makeMessages } from './messages.ts';
-import { platformFetch } from './request.ts';
-import { makeSessionKeeper, type SessionKeeper } from './session-keeper.ts';
-import { makeStream } from './stream.ts';
-import type { StreamEvent } from './stream-event.ts';
-import type { StreamState } from './stream-state.ts';
-import { makeTransfers } from './transfers.ts';
+import { abortedBy, failureOf, signedOut } from './errors/failure.ts';
+import { makeMessages } from './account/messages.ts';
+import { platformFetch } from './http/request.ts';
+import { makeSessionKeeper, type SessionKeeper } from './session/session-keeper.ts';
+import { makeStream } from './stream/stream.ts';
+import type { StreamEvent } from './stream/stream-event.ts';
+import type { StreamState } from './stream/stream-state.ts';
+import { makeTransfers } from './transfers/transfers.ts';
 
 const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
   stopped: 'stopped',

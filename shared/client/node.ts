@@ -1,7 +1,7 @@
 /* What `@baton/client/node` has beside `@baton/client`. */
-export { leanFetch } from './node-fetch.ts';
-export { fileSession } from './node-session.ts';
-export { fileSink, folderSink, writableSink } from './node-sinks.ts';
-export { fileSource, folderSources, readableSource, sha256 } from './node-sources.ts';
-export type { FoundFile, PackSource } from './node-packs.ts';
-export { filesIn } from './pack.ts';
+export { leanFetch } from './node/fetch.ts';
+export { fileSession } from './node/session.ts';
+export { fileSink, folderSink, writableSink } from './node/sinks.ts';
+export { fileSource, folderSources, readableSource, sha256 } from './node/sources.ts';
+export type { FoundFile, PackSource } from './node/packs.ts';
+export { filesIn } from './files/pack.ts';

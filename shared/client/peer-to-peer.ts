@@ -1,8 +1,8 @@
 /* What `@baton/client/peer-to-peer` has: bytes from device to device, for pages that import it. */
 import type { PeerToPeer } from './api.ts';
-import type { PeerModule } from './peer-module.ts';
-import { makePeerReceiving } from './peer-receiving.ts';
-import { makePeerSending } from './peer-sending.ts';
+import type { PeerModule } from './transfers/peer-module.ts';
+import { makePeerReceiving } from './peer-to-peer/receiving.ts';
+import { makePeerSending } from './peer-to-peer/sending.ts';
 
 /** What the application decides of paths between devices. */
 export interface PeerToPeerOptions {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/redis.mjs';
-import { startDeviceSession } from '../../shared/client/sign-in.ts';
-import { fileSession } from '../../shared/client/node-session.ts';
+import { startDeviceSession } from '../../shared/client/session/sign-in.ts';
+import { fileSession } from '../../shared/client/node/session.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../services/cli/dist/baton.js', import.meta.url));

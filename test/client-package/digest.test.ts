@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { scriptSha256 } from '../../shared/client/sha256.ts';
+import { scriptSha256 } from '../../shared/client/files/sha256.ts';
 
 const platform = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { startDeviceSession } from '../../shared/client/sign-in.ts';
-import { fileSession } from '../../shared/client/node-session.ts';
+import { startDeviceSession } from '../../shared/client/session/sign-in.ts';
+import { fileSession } from '../../shared/client/node/session.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { MIB, writeFile } from '../relay/support/relayed.ts';
 import { type Installed, installClient } from './installed.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../shared/client/api.ts';
 import { makeBatonClient } from '../../shared/client/baton-client.ts';
 import { fileSource, folderSink, folderSources, sha256 } from '../../shared/client/node.ts';
-import { blobSource, streamSource } from '../../shared/client/sources.ts';
+import { blobSource, streamSource } from '../../shared/client/files/sources.ts';
 import { makeFolder, MIB, writeFile } from '../relay/support/relayed.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';

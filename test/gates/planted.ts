@@ -157,9 +157,15 @@ export const LINT: (Planted & { rule: string })[] = [
     text: "import type { Put } from '../../services/sync/planted-too/store.ts';\nexport const r: Put = 1;\n",
   },
   {
+    what: 'a part of the client that knows the service',
+    rule: 'eslint(no-restricted-imports)',
+    file: 'shared/client/http/planted.ts',
+    text: "import type { Put } from '../../../services/sync/planted-too/store.ts';\nexport const r: Put = 1;\n",
+  },
+  {
     what: 'a client that runs only in Node',
     rule: 'eslint(no-restricted-globals)',
-    file: 'shared/client/planted-node.ts',
+    file: 'shared/client/files/planted.ts',
     text: "export const bytes = Buffer.from('');\n",
   },
   {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DeviceType } from '../../shared/contract/vocabulary/fields.ts';
-import { type Client, makeClient } from '../../shared/client/client.ts';
+import { type Client, makeClient } from '../../shared/client/http/client.ts';
 import { type Recorder, recordStream } from './stream-recorder.ts';
 
 interface DeviceOptions {

@@ -1,7 +1,7 @@
 import type { EventName } from '../../shared/contract/events.ts';
-import { makeStream, type Stream, type StreamOptions } from '../../shared/client/stream.ts';
-import type { StreamEvent, StreamEventOf } from '../../shared/client/stream-event.ts';
-import type { StreamState } from '../../shared/client/stream-state.ts';
+import { makeStream, type Stream, type StreamOptions } from '../../shared/client/stream/stream.ts';
+import type { StreamEvent, StreamEventOf } from '../../shared/client/stream/stream-event.ts';
+import type { StreamState } from '../../shared/client/stream/stream-state.ts';
 
 /** How long a test waits for anything. Generous: only a failing test ever waits so long. */
 const PATIENCE_MS = 40_000;

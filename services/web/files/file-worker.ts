@@ -3,7 +3,7 @@
  * system is the one store that every browser has, takes what is larger than memory, and has after a reload what was written
  * before it; handles for it exist in workers alone. A digest in JavaScript keeps the page from answering for as long as it takes.
  */
-import { scriptSha256 } from '../../../shared/client/sha256.ts';
+import { scriptSha256 } from '../../../shared/client/files/sha256.ts';
 import { readBlob } from './blob-reading.ts';
 
 interface SyncHandle {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { makeClient } from '../../../dist/shared/client/client.js';
-import { makeStream } from '../../../dist/shared/client/stream.js';
+import { makeClient } from '../../../dist/shared/client/http/client.js';
+import { makeStream } from '../../../dist/shared/client/stream/stream.js';
 import { leanFetch } from './client-transport.mjs';
 
 /** A message that takes longer than this is lost, and the run with it. */

@@ -1,4 +1,4 @@
-import { makeClient } from '../../../shared/client/client.ts';
+import { makeClient } from '../../../shared/client/http/client.ts';
 import type { Transfer, TransferState } from '../../../shared/contract/modules/transfers.ts';
 import { type Recorder, recordStream } from '../../support/stream-recorder.ts';
 import { receiveBytes, type Sent, sendBytes } from './channel.ts';

@@ -1,6 +1,6 @@
-import { type Client, makeClient } from '../../../shared/client/client.ts';
-import { makeStream, type Stream } from '../../../shared/client/stream.ts';
-import type { StreamState } from '../../../shared/client/stream-state.ts';
+import { type Client, makeClient } from '../../../shared/client/http/client.ts';
+import { makeStream, type Stream } from '../../../shared/client/stream/stream.ts';
+import type { StreamState } from '../../../shared/client/stream/stream-state.ts';
 import type { Connection, DeviceHistory, Frame } from '../history.ts';
 import type { Random } from '../random.ts';
 import { frameOf } from './frames.ts';

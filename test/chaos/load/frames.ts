@@ -1,5 +1,5 @@
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
-import type { StreamEvent } from '../../../shared/client/stream-event.ts';
+import type { StreamEvent } from '../../../shared/client/stream/stream-event.ts';
 import type { Frame, Snapshot } from '../history.ts';
 import { markIn, operationInName } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { NoAnswerError } from '../../../shared/client/no-answer.ts';
+import { NoAnswerError } from '../../../shared/client/errors/no-answer.ts';
 import type { History, MessageSent, Outcome } from '../history.ts';
 import type { Random } from '../random.ts';
 import type { ChaosDevice } from './chaos-device.ts';

@@ -1,5 +1,5 @@
-import { type ClientOptions, makeClient } from '../../../shared/client/client.ts';
-import { NoAnswerError } from '../../../shared/client/no-answer.ts';
+import { type ClientOptions, makeClient } from '../../../shared/client/http/client.ts';
+import { NoAnswerError } from '../../../shared/client/errors/no-answer.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeInbox } from '../../support/stream-recorder.ts';
 import { makeManualClock } from './manual-clock.ts';

@@ -1,7 +1,7 @@
-import { BatonClientError } from '../../../shared/client/baton-client-error.ts';
-import type { BytesRequest, Caller } from '../../../shared/client/caller.ts';
-import { makeRelaySender } from '../../../shared/client/sending.ts';
-import { makeRun } from '../../../shared/client/transfer-run.ts';
+import { BatonClientError } from '../../../shared/client/errors/baton-client-error.ts';
+import type { BytesRequest, Caller } from '../../../shared/client/http/caller.ts';
+import { makeRelaySender } from '../../../shared/client/transfers/sending.ts';
+import { makeRun } from '../../../shared/client/transfers/transfer-run.ts';
 import type { Transfer } from '../../../shared/client/wire.ts';
 
 const { jest } = import.meta;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/client/clock.ts';
+import type { Clock } from '../../../shared/client/time/clock.ts';
 
 interface Timer {
   readonly at: number;

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FileSink, FileSource } from '../../../shared/client/files.ts';
-import { folderSink } from '../../../shared/client/node-sinks.ts';
-import { folderSources } from '../../../shared/client/node-sources.ts';
-import { filesIn, packType } from '../../../shared/client/pack.ts';
-import { readTar, TAR_END_BYTES, tarBytesOf, tarHeaderOf } from '../../../shared/client/node-tar.ts';
+import type { FileSink, FileSource } from '../../../shared/client/files/files.ts';
+import { folderSink } from '../../../shared/client/node/sinks.ts';
+import { folderSources } from '../../../shared/client/node/sources.ts';
+import { filesIn, packType } from '../../../shared/client/files/pack.ts';
+import { readTar, TAR_END_BYTES, tarBytesOf, tarHeaderOf } from '../../../shared/client/node/tar.ts';
 import { makeFolder } from '../../relay/support/relayed.ts';
 
 const folder = makeFolder();

@@ -1,6 +1,6 @@
 import type { BatonClientOptions } from '../../../shared/client/api.ts';
 import { makeBatonClient } from '../../../shared/client/baton-client.ts';
-import { memorySession, type Session } from '../../../shared/client/session.ts';
+import { memorySession, type Session } from '../../../shared/client/session/session.ts';
 import { type Asked, fakeService } from './fake-service.ts';
 
 const OLD = 'v1.session.old';

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { makeStream } from '../../../shared/client/stream.ts';
+import { makeStream } from '../../../shared/client/stream/stream.ts';
 import { recordStream, type Recorder } from '../../support/stream-recorder.ts';
 import { id, message, ready } from './event-data.ts';
 import { makeManualClock } from './manual-clock.ts';

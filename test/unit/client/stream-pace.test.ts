@@ -1,6 +1,6 @@
-import { makePace } from '../../../shared/client/pace.ts';
-import { makeRecent } from '../../../shared/client/recent.ts';
-import type { Drop } from '../../../shared/client/connection.ts';
+import { makePace } from '../../../shared/client/stream/pace.ts';
+import { makeRecent } from '../../../shared/client/stream/recent.ts';
+import type { Drop } from '../../../shared/client/stream/connection.ts';
 
 const ended: Drop = { cause: 'ended', hintMs: null, error: null };
 const delays = (random: () => number, count: number) => {

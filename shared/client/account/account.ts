@@ -1,0 +1,158 @@
+import type { BatonClient, ClientEvents, Devices, Push, Sessions, SignInLink, SignIns } from '../api.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Emitter } from '../emitter.ts';
+import { readSignInLink } from '../session/sign-in-link.ts';
+import type { Device, PresenceEntry } from '../wire.ts';
+
+export interface DeviceModule {
+  readonly api: Devices;
+  onPresence(entries: readonly PresenceEntry[]): void;
+  /** Reads the list anew; once for changes that come together. */
+  refetch(): void;
+}
+
+/** The devices of the account, as last heard. */
+export function makeDevices(
+  caller: Caller,
+  emitter: Emitter<ClientEvents>,
+  onProblem: (error: unknown) => void,
+): DeviceModule {
+  let known: readonly Device[] = [];
+  let presence: readonly PresenceEntry[] = [];
+  let isFetching = false;
+  let isStale = false;
+
+  function overlay(devices: readonly Device[]): readonly Device[] {
+    const byId = new Map(presence.map((entry) => [entry.device_id, entry]));
+    return devices.map((device) => {
+      const entry = byId.get(device.device_id);
+      if (entry === undefined) return device;
+      return { ...device, name: entry.name, online: entry.online, last_seen_at: entry.last_seen_at };
+    });
+  }
+
+  async function fetchAll(): Promise<void> {
+    do {
+      isStale = false;
+      known = overlay((await caller.call('listDevices')).body.devices);
+    } while (isStale);
+    emitter.emit('devices', known);
+  }
+
+  return {
+    api: {
+      get known() {
+        return known;
+      },
+      get presence() {
+        return presence;
+      },
+      async list(settings = {}) {
+        return (await caller.call('listDevices', settings)).body.devices;
+      },
+      async listPresence(settings = {}) {
+        return (await caller.call('getPresence', settings)).body.devices;
+      },
+      async rename(deviceId, name, settings = {}) {
+        const params = { device_id: deviceId };
+        return (await caller.call('renameDevice', { params, body: { name }, ...settings })).body.device;
+      },
+      async remove(deviceId, settings = {}) {
+        return (await caller.call('removeDevice', { params: { device_id: deviceId }, ...settings })).status === 204;
+      },
+    },
+    onPresence(entries) {
+      presence = entries;
+      emitter.emit('presence', entries);
+      if (known.length === 0) return;
+      known = overlay(known);
+      emitter.emit('devices', known);
+    },
+    refetch() {
+      isStale = true;
+      if (isFetching) return;
+      isFetching = true;
+      fetchAll()
+        .catch(onProblem)
+        .finally(() => {
+          isFetching = false;
+        });
+    },
+  };
+}
+
+function partsOf(link: SignInLink): { request_id: string; approval_code: string } {
+  const parts = typeof link === 'string' ? readSignInLink(link) : link;
+  if (parts !== null) return { request_id: parts.request_id, approval_code: parts.approval_code };
+  throw new BatonClientError('invalid_request', 'This is no link of a sign-in', { action: 'tell-user' });
+}
+
+/** What is asked and told without any state here. */
+export function makeAccountCalls(
+  caller: Caller,
+): Pick<BatonClient, 'me' | 'eraseAccountData' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
+  const signIns: SignIns = {
+    async look(link, settings = {}) {
+      return (await caller.call('readLogin', { query: partsOf(link), ...settings })).body;
+    },
+    async approve(link, grant, settings = {}) {
+      await caller.call('approveLogin', { body: { ...partsOf(link), ...grant }, ...settings });
+    },
+    async deny(link, settings = {}) {
+      await caller.call('denyLogin', { body: partsOf(link), ...settings });
+    },
+  };
+  const sessions: Sessions = {
+    async list(settings = {}) {
+      return (await caller.call('listSessions', settings)).body;
+    },
+    async removeOthers(settings = {}) {
+      return (await caller.call('removeOtherSessions', settings)).body.revoked;
+    },
+  };
+  const push: Push = {
+    async config(settings = {}) {
+      return (await caller.call('getPushConfig', settings)).body;
+    },
+    async subscribe(body, settings = {}) {
+      return (await caller.call('subscribePush', { body, ...settings })).body;
+    },
+    async registerNative(body, settings = {}) {
+      return (await caller.call('registerNativePush', { body, ...settings })).body;
+    },
+    async list(settings = {}) {
+      return (await caller.call('listPushSubscriptions', settings)).body.subscriptions;
+    },
+    async remove(subscriptionId, settings = {}) {
+      await caller.call('removePushSubscription', { params: { subscription_id: subscriptionId }, ...settings });
+    },
+    async test(settings = {}) {
+      await caller.call('testPush', settings);
+    },
+  };
+  return {
+    signIns,
+    sessions,
+    push,
+    clipboard: {
+      async get(settings = {}) {
+        return (await caller.call('getClipboard', settings)).body;
+      },
+      async set(content, { deviceName, ...settings } = {}) {
+        const headers: Record<string, string> = deviceName === undefined ? {} : { 'X-Device-Name': deviceName };
+        const body = { content, content_type: 'text/plain' };
+        return (await caller.call('setClipboard', { body, headers, ...settings })).body;
+      },
+      async clear(settings = {}) {
+        await caller.call('clearClipboard', settings);
+      },
+    },
+    async me(settings = {}) {
+      return (await caller.call('getMe', settings)).body;
+    },
+    async eraseAccountData(settings = {}) {
+      await caller.call('eraseAccount', settings);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { ClientEvents, ClipboardChange } from '../api.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Emitter } from '../emitter.ts';
+
+/** Tells each change of the clipboard once, also what was missed while there was no stream. */
+export interface ClipboardNews {
+  /** As an event said it; null: cleared. */
+  onChange(change: ClipboardChange | null): void;
+  /** As a stream found it that does not bring what was missed. */
+  onReady(found: { updated_at: number } | null): void;
+}
+
+export function makeClipboardNews(
+  caller: Caller,
+  emitter: Emitter<ClientEvents>,
+  onProblem: (error: unknown) => void,
+): ClipboardNews {
+  let toldAt: number | null = null;
+
+  function onChange(change: ClipboardChange | null): void {
+    toldAt = change?.updated_at ?? null;
+    emitter.emit('clipboard', change);
+  }
+
+  async function refetch(): Promise<void> {
+    const { content, updated_at, expires_at, ...source } = (await caller.call('getClipboard')).body;
+    if (updated_at === null || expires_at === null || updated_at === toldAt) return;
+    const { source_device_id, source_device_name } = source;
+    const bytes = new TextEncoder().encode(content).length;
+    onChange({ source_device_id, source_device_name: source_device_name ?? '', updated_at, expires_at, bytes });
+  }
+
+  return {
+    onChange,
+    onReady(found) {
+      if (found !== null && found.updated_at !== toldAt) refetch().catch(onProblem);
+      else if (found === null && toldAt !== null) onChange(null);
+    },
+  };
+}

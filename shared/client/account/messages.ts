@@ -1,0 +1,121 @@
+import { LIMITS } from '../../contract/limits.ts';
+import type { Messages } from '../api.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Clock } from '../time/clock.ts';
+import { failureOf } from '../errors/failure.ts';
+import { makeRecent } from '../stream/recent.ts';
+import { targetOf } from './target.ts';
+import type { Message } from '../wire.ts';
+
+/** Of messages that the application has taken: a mailbox holds half as many. */
+const TAKEN = 1_024;
+
+/** After what was tried in vain: until then its sender sees the message as not delivered. */
+const ACKNOWLEDGE_AGAIN_MS = 2_000;
+
+interface Parts {
+  caller: Caller;
+  clock: Clock;
+  /** Aborted when the client is closed. */
+  life: () => AbortSignal;
+  isOnline: () => boolean;
+  onProblem: (error: unknown) => void;
+}
+
+export interface MessageModule {
+  readonly api: Messages;
+  /** A message of the stream, whether it came before or not. */
+  onMessage(message: Message): void;
+}
+
+export function makeMessages({ caller, clock, life, isOnline, onProblem }: Parts): MessageModule {
+  const taken = makeRecent(TAKEN);
+  const taking = new Set<string>();
+  const toAcknowledge = new Set<string>();
+  let isAcknowledging = false;
+  let forgetAgain = (): void => {};
+  let receiver: ((message: Message) => void | Promise<void>) | null = null;
+
+  /** One request at a time, with everything that was taken meanwhile. */
+  async function acknowledge(): Promise<void> {
+    if (isAcknowledging) return;
+    isAcknowledging = true;
+    forgetAgain();
+    try {
+      // What is taken in this moment goes with it.
+      await Promise.resolve();
+      while (toAcknowledge.size > 0) {
+        const ids = [...toAcknowledge].slice(0, LIMITS.ackIds);
+        await caller.call('ackMessages', { body: { message_ids: ids } });
+        for (const id of ids) toAcknowledge.delete(id);
+      }
+    } finally {
+      isAcknowledging = false;
+    }
+  }
+
+  function acknowledgeSoon(): void {
+    acknowledge().catch((error: unknown) => {
+      onProblem(error);
+      const { action, retryAfterMs } = failureOf(error);
+      // What is not acknowledged comes again with the next stream.
+      if (action !== 'retry' || life().aborted) return toAcknowledge.clear();
+      const cancel = clock.after(Math.max(ACKNOWLEDGE_AGAIN_MS, retryAfterMs ?? 0), acknowledgeSoon);
+      const signal = life();
+      forgetAgain();
+      forgetAgain = () => {
+        cancel();
+        signal.removeEventListener('abort', forgetAgain);
+      };
+      signal.addEventListener('abort', forgetAgain);
+    });
+  }
+
+  async function hand(message: Message): Promise<void> {
+    const id = message.message_id;
+    if (receiver === null || taking.has(id)) return;
+    taking.add(id);
+    try {
+      // Taken before, its acknowledgement was lost.
+      if (!taken.has(id)) await receiver(message);
+      taken.add(id);
+    } finally {
+      taking.delete(id);
+    }
+    toAcknowledge.add(id);
+    acknowledgeSoon();
+  }
+
+  const api: Messages = {
+    async send(to, content, settings = {}) {
+      return (await caller.call('sendMessage', { body: { ...targetOf(to), content }, ...settings })).body;
+    },
+    receive(take) {
+      receiver = take;
+      // Those that came while nobody took them.
+      if (isOnline()) {
+        api.list().then((messages) => messages.forEach(onMessage), onProblem);
+      }
+      return () => {
+        if (receiver === take) receiver = null;
+      };
+    },
+    async list(settings = {}) {
+      return (await caller.call('listMessages', settings)).body.messages;
+    },
+    async acknowledge(messageIds, settings = {}) {
+      let acked = 0;
+      for (let i = 0; i < messageIds.length; i += LIMITS.ackIds) {
+        const message_ids = messageIds.slice(i, i + LIMITS.ackIds);
+        acked += (await caller.call('ackMessages', { body: { message_ids }, ...settings })).body.acked;
+      }
+      return acked;
+    },
+  };
+
+  function onMessage(message: Message): void {
+    hand(message).catch(onProblem);
+  }
+
+  return { api, onMessage };
+}

@@ -1,0 +1,69 @@
+import type { ServiceErrorCode } from '../wire.ts';
+
+/**
+ * What a program does about an error.
+ * - `retry`: the same call may succeed later, after `retryAfterMs`
+ * - `sign-in`: there is no session any more
+ * - `tell-user`: the same call fails again; `message` says why
+ */
+export type ErrorAction = 'retry' | 'sign-in' | 'tell-user';
+
+/** Codes that are this library's own, beside those of the contract. */
+export type LocalErrorCode =
+  /** Nobody answered; whether the request had an effect is unknown. */
+  | 'network'
+  | 'timeout'
+  /** The answer is not what the contract says. */
+  | 'unexpected_answer'
+  /** The signal that the call was given was aborted, or the client was closed. */
+  | 'aborted'
+  /** There is no session in the store. */
+  | 'signed_out'
+  /** The bytes that came are not those that were announced. */
+  | 'digest_mismatch'
+  /** A source ended before its size, or went on behind it, or could not be opened where it was needed. */
+  | 'source_failed'
+  /** A sink could not be opened or written. */
+  | 'sink_failed'
+  /** How a transfer ended that was not completed. */
+  | 'rejected'
+  | 'cancelled'
+  | 'failed'
+  | 'peer_offline'
+  | 'transfer_gone';
+
+/** What an error says beside its code and message. */
+export interface ErrorDetails {
+  readonly action: ErrorAction;
+  readonly requestId?: string | null;
+  readonly status?: number | null;
+  readonly retryAfterMs?: number | null;
+  readonly fields?: readonly { path: string; message: string }[];
+  readonly cause?: unknown;
+}
+
+/** The one error that the library throws. */
+export class BatonClientError extends Error {
+  /** Of the contract, or this library's own. A newer service may say others. */
+  readonly code: ServiceErrorCode | LocalErrorCode | (string & {});
+  readonly action: ErrorAction;
+  /** Of the service's log; null where nobody answered. */
+  readonly requestId: string | null;
+  /** The HTTP status; null where there was no answer. */
+  readonly status: number | null;
+  /** What the service asked to wait; null when it said nothing. */
+  readonly retryAfterMs: number | null;
+  /** Of `invalid_request`: what is wrong with each field. */
+  readonly fields: readonly { path: string; message: string }[];
+
+  constructor(code: BatonClientError['code'], message: string, details: ErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'BatonClientError';
+    this.code = code;
+    this.action = details.action;
+    this.requestId = details.requestId ?? null;
+    this.status = details.status ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+    this.fields = details.fields ?? [];
+  }
+}

@@ -1,0 +1,54 @@
+import { BatonError, ERRORS, isErrorCode } from '../../contract/errors.ts';
+import { BatonClientError, type ErrorAction } from './baton-client-error.ts';
+import { NoAnswerError } from './no-answer.ts';
+
+/** The codes after which there is no session any more, whatever is asked. */
+export const SESSION_OVER = {
+  session_revoked: 'revoked',
+  reuse_detected: 'revoked',
+  session_expired: 'expired',
+} as const;
+
+const actionOf = (code: string, status: number): ErrorAction => {
+  if (code === 'unauthenticated' || Object.hasOwn(SESSION_OVER, code)) return 'sign-in';
+  if (isErrorCode(code)) return ERRORS[code].retry === 'later' || status === 503 ? 'retry' : 'tell-user';
+  return status === 429 || status >= 500 ? 'retry' : 'tell-user';
+};
+
+function ofService(error: BatonError): BatonClientError {
+  const { members = {}, errors, retryAfterSeconds } = error.extras;
+  const status = typeof members['status'] === 'number' ? members['status'] : error.status;
+  const said = members['code'];
+  // What has no code of its own was answered by something in front of the service, or is no answer of this contract.
+  const isForeign = typeof said !== 'string' && error.code === 'internal';
+  const code = isForeign ? 'unexpected_answer' : typeof said === 'string' ? said : error.code;
+  return new BatonClientError(code, error.message || code.replaceAll('_', ' '), {
+    action: actionOf(code, status),
+    status,
+    requestId: typeof members['request_id'] === 'string' ? members['request_id'] : null,
+    retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
+    ...(errors !== undefined && { fields: errors }),
+    cause: error,
+  });
+}
+
+/** Whatever was thrown, as the one error of the library. */
+export function failureOf(error: unknown): BatonClientError {
+  if (error instanceof BatonClientError) return error;
+  if (error instanceof BatonError) return ofService(error);
+  if (error instanceof NoAnswerError) {
+    return new BatonClientError(error.reason, error.message, { action: 'retry', cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new BatonClientError('failed', message, { action: 'tell-user', cause: error });
+}
+
+/** Nobody waits for it any more. What the signal was aborted with, when that says more. */
+export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
+  const reason: unknown = signal?.reason;
+  if (reason instanceof BatonClientError) return reason;
+  return new BatonClientError('aborted', 'This was not wanted any more', { action: 'tell-user', cause: reason });
+}
+
+export const signedOut = (): BatonClientError =>
+  new BatonClientError('signed_out', 'There is no session: sign in first', { action: 'sign-in' });

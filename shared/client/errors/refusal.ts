@@ -1,0 +1,74 @@
+import { BatonError, type ErrorCode, type ErrorExtras, isErrorCode } from '../../contract/errors.ts';
+
+/** A problem document is far below this; a page of a proxy is cut. */
+const MAX_CHARS = 65_536;
+
+/** Codes for the answers that proxies in front of the service give by themselves, without a problem document. */
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthenticated',
+  413: 'body_too_large',
+  429: 'rate_limited',
+};
+
+export interface Refusal {
+  readonly error: BatonError;
+  /** The HTTP status as it came; that of the error belongs to its code. */
+  readonly status: number;
+  /** False when something in front of the service answered in its place. */
+  readonly byService: boolean;
+}
+
+/**
+ * What an unsuccessful answer says, as the error that the service threw. A code that this client does not know (a
+ * newer server's) and an answer that is no problem document become `internal`; `extras.members` keeps what came.
+ * Rejects only when the body breaks off.
+ */
+export async function readRefusal(response: Response): Promise<Refusal> {
+  const { status } = response;
+  const problem = parseObject(await readText(response));
+  const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
+  if (problem === null || typeof problem['code'] !== 'string') {
+    const code = CODE_OF_STATUS[status] ?? 'internal';
+    const extras = { members: { status }, ...(retryAfterSeconds !== null && { retryAfterSeconds }) };
+    return { error: new BatonError(code, `Unexpected answer (HTTP ${status})`, extras), status, byService: false };
+  }
+  const { detail = problem['title'], errors, ...members } = problem;
+  const extras: ErrorExtras = {
+    members,
+    ...(Array.isArray(errors) && { errors: errors as NonNullable<ErrorExtras['errors']> }),
+    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+  };
+  const code = isErrorCode(problem['code']) ? problem['code'] : 'internal';
+  const error = new BatonError(code, typeof detail === 'string' ? detail : undefined, extras);
+  return { error, status, byService: true };
+}
+
+/** `Retry-After` in seconds; its form as a date is not used by the service. */
+function secondsOf(header: string | null): number | null {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null;
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null; // a proxy's page, or nothing at all
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  if (response.body === null) return '';
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += decoder.decode(value, { stream: true });
+    if (text.length > MAX_CHARS) {
+      await reader.cancel();
+      return text;
+    }
+  }
+}

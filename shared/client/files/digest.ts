@@ -1,0 +1,59 @@
+import type { Hash } from '../api.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { abortedBy } from '../errors/failure.ts';
+import type { FileSource } from './files.ts';
+
+/** Feeds a stream to a hash; the number of its bytes. */
+export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<number> {
+  const reader = stream.getReader();
+  let bytes = 0;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      if (done) return bytes;
+      hash.update(value);
+      bytes += value.length;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** The digest of a source: what it says, or read; null where it can be read only once. */
+async function digestOf(source: FileSource, make: () => Hash, signal: AbortSignal): Promise<string | null> {
+  if (source.sha256 !== undefined) return source.sha256;
+  if (!source.replayable) return null;
+  if (source.digest !== undefined) return source.digest(signal);
+  const hash = make();
+  await feed(hash, await source.open(0, signal), signal);
+  return hash.hex();
+}
+
+/** Opening a small file takes longer than reading it. */
+const AT_A_TIME = 4;
+
+/** Of all files of an offer. Throws `source_failed`. */
+export async function digestsOf(
+  files: readonly FileSource[],
+  make: () => Hash,
+  signal: AbortSignal,
+): Promise<(string | null)[]> {
+  const found: (string | null)[] = [];
+  const rest = files.entries();
+  async function digestRest(): Promise<void> {
+    // Each takes the next one from the same line.
+    for (const [index, file] of rest) {
+      try {
+        found[index] = await digestOf(file, make, signal);
+      } catch (error) {
+        if (signal.aborted) throw abortedBy(signal);
+        const said = error instanceof Error ? error.message : String(error);
+        const message = `${file.name} cannot be read: ${said}`;
+        throw new BatonClientError('source_failed', message, { action: 'tell-user', cause: error });
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, digestRest));
+  return found;
+}

@@ -1,0 +1,105 @@
+import { BatonError } from '../../contract/errors.ts';
+import type { CallSettings } from '../api.ts';
+import type { CallAnswer, CallArguments, CallName } from './call.ts';
+import { makeClient } from './client.ts';
+import { type Clock, untilAborted } from '../time/clock.ts';
+import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
+import { NoAnswerError } from '../errors/no-answer.ts';
+import { readRefusal } from '../errors/refusal.ts';
+import { type BaseUrl, type Fetch, headersOf, type HeaderSource, urlOf } from './request.ts';
+import type { SessionKeeper } from '../session/session-keeper.ts';
+
+/** A request whose bytes are no JSON. */
+export interface BytesRequest extends CallSettings {
+  method: 'HEAD' | 'GET' | 'PATCH';
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: Uint8Array<ArrayBuffer> | Blob;
+}
+
+/** Makes calls as the device that is signed in. Everything that it throws is a `BatonClientError`. */
+export interface Caller {
+  call<N extends CallName>(name: N, ...options: CallArguments<N>): Promise<CallAnswer<N>>;
+  /** Gives the answer when its headers are there; throws what is not a success. */
+  bytes(request: BytesRequest): Promise<Response>;
+  /** The headers of a request, for the stream. */
+  headers(): Promise<Record<string, string>>;
+  /** Looks at why the service refused somebody; true: it is worth asking again at once. */
+  mend(error: unknown, token: string | null): Promise<boolean>;
+}
+
+interface Parts {
+  baseUrl: BaseUrl;
+  headers: HeaderSource | undefined;
+  fetch: Fetch;
+  clock: Clock;
+  /** Null: requests carry the headers alone. */
+  keeper: SessionKeeper | null;
+  /** Aborted when the session is over. */
+  signal: () => AbortSignal;
+}
+
+export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): Caller {
+  const headers = async () => ({
+    ...Object.fromEntries(await headersOf(parts.headers)),
+    ...(await keeper?.authorization()),
+  });
+  const client = makeClient({ baseUrl, headers, fetch, clock });
+
+  async function mend(error: unknown, token: string | null): Promise<boolean> {
+    if (!(error instanceof BatonError) || keeper === null) return false;
+    if (Object.hasOwn(SESSION_OVER, error.code)) {
+      await keeper.end(SESSION_OVER[error.code as keyof typeof SESSION_OVER]);
+      return false;
+    }
+    if (error.code !== 'unauthenticated') return false;
+    await keeper.renew(token);
+    return true;
+  }
+
+  /** Once more with a new token where the service did not take the one that was sent. */
+  async function run<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const life = parts.signal();
+    // One of its own for each call: Node warns of many listeners on one.
+    const signal = AbortSignal.any(given === undefined ? [life] : [life, given]);
+    try {
+      signal.throwIfAborted();
+      const token = (await keeper?.current())?.access_token ?? null;
+      try {
+        return await work(signal);
+      } catch (error) {
+        if (!(await mend(error, token))) throw error;
+        return await work(signal);
+      }
+    } catch (error) {
+      throw signal.aborted ? abortedBy(signal) : failureOf(error);
+    }
+  }
+
+  async function send(request: BytesRequest, signal: AbortSignal): Promise<Response> {
+    const sent = { ...(await untilAborted(headers(), signal)), ...request.headers };
+    const init: RequestInit = { method: request.method, headers: sent, signal, cache: 'no-store', redirect: 'manual' };
+    let response: Response;
+    try {
+      const answer = fetch(urlOf(baseUrl, request.path), request.body ? { ...init, body: request.body } : init);
+      response = await untilAborted(answer, signal);
+    } catch (error) {
+      throw new NoAnswerError('network', error);
+    }
+    if (response.ok) return response;
+    const offset = response.headers.get('upload-offset');
+    const { error } = await readRefusal(response);
+    if (offset !== null) Object.assign((error.extras.members ??= {}), { 'upload-offset': Number(offset) });
+    throw error;
+  }
+
+  return {
+    call: ((name: CallName, options: CallSettings = {}) =>
+      run(options.signal, (signal) =>
+        (client.call as (name: CallName, options: object) => Promise<unknown>)(name, { ...options, signal }),
+      )) as unknown as Caller['call'],
+    bytes: (request) => run(request.signal, (signal) => send(request, signal)),
+    headers,
+    mend,
+  };
+}

@@ -1,0 +1,160 @@
+import { BatonError } from '../../contract/errors.ts';
+import { fillPath, type Route } from '../../contract/vocabulary/route.ts';
+import { ROUTES } from '../../contract/routes.ts';
+import { backoffMs } from '../time/backoff.ts';
+import type { AnyCall, CallAnswer, CallArguments, CallName } from './call.ts';
+import { type Clock, systemClock, untilAborted } from '../time/clock.ts';
+import { NoAnswerError } from '../errors/no-answer.ts';
+import { readRefusal } from '../errors/refusal.ts';
+import { type BaseUrl, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from './request.ts';
+
+const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 };
+/** A server that asks for a longer pause than this is not waited for inside a call: the caller is told. */
+const LONGEST_PAUSE_MS = 5_000;
+
+export interface Client {
+  /**
+   * Makes one request of the route table and gives `{ status, body }`.
+   *
+   * Throws `BatonError` for what the service refuses (`extras` keeps the rest of the problem document; a code that
+   * this client does not know is `internal`, the original in `extras.members`) and `NoAnswerError` when nobody
+   * answered. Repeats by itself, with jittered back-off, what cannot take effect twice: GETs, and routes that honour
+   * `Idempotency-Key`, which it chooses when the caller did not. Repeated are a missing answer, a proxy's own 502 and
+   * 504, and 429 and 503 unless their `Retry-After` exceeds 5 s.
+   */
+  call<N extends CallName>(name: N, ...options: CallArguments<N>): Promise<CallAnswer<N>>;
+}
+
+export interface ClientOptions {
+  baseUrl: BaseUrl;
+  headers?: HeaderSource;
+  fetch?: Fetch;
+  /** For one attempt; default 10 s. A long poll needs more: give it with the call. */
+  timeoutMs?: number;
+  /** Further attempts after the first; default 2, 0 switches repeating off. */
+  retries?: number;
+  random?: () => number;
+  clock?: Clock;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** An attempt that a further one may mend. `pauseMs`: what the server asked for, 0 when nothing. */
+interface Failure {
+  readonly error: Error;
+  readonly pauseMs: number;
+}
+
+export function makeClient(options: ClientOptions): Client {
+  const { baseUrl, headers, timeoutMs = 10_000, retries = 2, random = Math.random, clock = systemClock } = options;
+  const fetch = options.fetch ?? platformFetch;
+
+  async function attempt(route: Route, call: AnyCall): Promise<Answer | Failure> {
+    const limit = startLimit(clock, call.timeoutMs ?? timeoutMs, call.signal);
+    let sent = false;
+    try {
+      const init = initOf(route, call, await untilAborted(headersOf(headers), limit.signal));
+      const url = urlOf(baseUrl, fillPath(route.path, call.params ?? {}), call.query);
+      sent = true;
+      return await read(route, await fetch(url, { ...init, signal: limit.signal }));
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      if (limit.isOver()) return { error: new NoAnswerError('timeout', error), pauseMs: 0 };
+      // What the caller's own functions throw is not the network's fault.
+      if (!sent || error instanceof BatonError) throw error;
+      return { error: new NoAnswerError('network', error), pauseMs: 0 };
+    } finally {
+      limit.end();
+    }
+  }
+
+  async function repeat(route: Route, call: AnyCall): Promise<Answer> {
+    const allowed = route.method === 'GET' || call.idempotencyKey !== undefined ? (call.retries ?? retries) : 0;
+    for (let failures = 0; ; failures += 1) {
+      call.signal?.throwIfAborted();
+      const outcome = await attempt(route, call);
+      if (!('error' in outcome)) return outcome;
+      if (failures >= allowed || outcome.pauseMs > LONGEST_PAUSE_MS) throw outcome.error;
+      await pause(outcome.pauseMs + backoffMs(RETRY_BACKOFF, failures, random), clock, call.signal);
+    }
+  }
+
+  async function start(name: CallName, given: AnyCall = {}): Promise<Answer> {
+    const route: Route = ROUTES[name];
+    // One key for all attempts: the service answers a repetition with the first result.
+    return repeat(route, route.idempotent ? { idempotencyKey: randomKey(), ...given } : given);
+  }
+  return { call: start as unknown as Client['call'] };
+}
+
+/** One signal for "too late" and "the caller does not want it any more". `end` frees whatever is still open. */
+function startLimit(clock: Clock, ms: number, signal: AbortSignal | undefined) {
+  const controller = new AbortController();
+  let over = false;
+  const cancel = clock.after(ms, () => {
+    over = true;
+    controller.abort();
+  });
+  const give = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', give, { once: true });
+  return {
+    signal: controller.signal,
+    isOver: () => over,
+    end() {
+      cancel();
+      signal?.removeEventListener('abort', give);
+      controller.abort();
+    },
+  };
+}
+
+function initOf(route: Route, call: AnyCall, headers: Headers): RequestInit {
+  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
+  if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', call.idempotencyKey);
+  // A redirect is a refusal: following it would turn a POST into a GET, or tell another host who is asking.
+  const init: RequestInit = { method: route.method, headers, cache: 'no-store', redirect: 'manual' };
+  if (call.body === undefined) return init;
+  headers.set('Content-Type', 'application/json');
+  return { ...init, body: JSON.stringify(call.body) };
+}
+
+/** Throws a refusal that a repetition would meet again. */
+async function read(route: Route, response: Response): Promise<Answer | Failure> {
+  if (response.ok) return { status: response.status, body: await readBody(route, response) };
+  const { error, status, byService } = await readRefusal(response);
+  const passing = status === 429 || status === 503 || (!byService && (status === 502 || status === 504));
+  if (!passing) throw error;
+  return { error, pauseMs: (error.extras.retryAfterSeconds ?? 0) * 1_000 };
+}
+
+/** The body under a status that the table does not name (a newer server's) is read as what it says it is. */
+async function readBody(route: Route, response: Response): Promise<unknown> {
+  const text = await response.text();
+  const expected = route.answers[response.status];
+  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  if (expected === null) return null;
+  if (typeof expected === 'string' || (expected === undefined && !isJson)) return text;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const members = { status: response.status };
+    throw new BatonError('internal', 'The answer is not what the contract says', { cause, members });
+  }
+}
+
+function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  let cancel = () => {};
+  const over = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve);
+  });
+  return signal === undefined ? over : untilAborted(over, signal).finally(cancel);
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing on pages served over plain http from another machine. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import type { FileSource, Pieces } from '../files/files.ts';
+import { TAR_END_BYTES, type TarFile, tarBytesOf, tarHeaderOf } from './tar.ts';
+import { isPackable, packType } from '../files/pack.ts';
+
+/** Fewer are there in half a second as they are. */
+const LEAST_FILES = 64;
+/** Below what is moved alone, so that some come while others are unpacked; and small enough to be in memory whole. */
+const MOST_BYTES = 1024 * 1024 - 512;
+
+/** A file of a folder. */
+export interface FoundFile extends TarFile {
+  readonly path: string;
+}
+
+/** A source that is an archive of small files, made while it is read. */
+export interface PackSource extends FileSource {
+  readonly packed: readonly FoundFile[];
+}
+
+const unreadable = (message: string, cause?: unknown): BatonClientError =>
+  new BatonClientError('source_failed', message, { action: 'tell-user', cause });
+
+/** The archive as it is sent. Other work has its turn before it is made, and not in the middle: that takes some 10 ms. */
+async function build(
+  files: readonly FoundFile[],
+  size: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  await nextTurn();
+  signal?.throwIfAborted();
+  const archive = new Uint8Array(size);
+  let at = 0;
+  for (const file of files) {
+    const header = tarHeaderOf(file);
+    archive.set(header, at);
+    readInto(archive, at + header.length, file);
+    at += tarBytesOf(file);
+  }
+  return archive;
+}
+
+/** At once, since a small file takes five times as long by way of the thread pool. */
+function readInto(archive: Uint8Array, at: number, { path, size }: FoundFile): void {
+  let bytes = 0;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      let read: number;
+      do {
+        // One more than there should be: the archive has place for it, since its end is empty.
+        read = readSync(file, archive, at + bytes, size + 1 - bytes, null);
+        bytes += read;
+      } while (read > 0 && bytes < size);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw unreadable(`${path} could not be read`, error);
+  }
+  if (bytes !== size) throw unreadable(`${path} has ${bytes > size ? 'more' : bytes} bytes now, and not ${size}`);
+}
+
+/** Archives that were made for their digests, until they have been sent: nothing of these is read twice. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+function packSource(name: string, packed: readonly FoundFile[], memory: { freeBytes: number }): PackSource {
+  const size = packed.reduce((sum, file) => sum + tarBytesOf(file), TAR_END_BYTES);
+  let kept: Uint8Array<ArrayBuffer> | null = null;
+
+  function keep(archive: Uint8Array<ArrayBuffer>): void {
+    if (kept !== null || memory.freeBytes < size) return;
+    kept = archive;
+    memory.freeBytes -= size;
+  }
+
+  function free(): void {
+    if (kept !== null) memory.freeBytes += size;
+    kept = null;
+  }
+
+  return {
+    ...{ name, size, packed, type: packType(packed.length), replayable: true },
+    async open(offset, signal) {
+      return new Blob([(await build(packed, size, signal)).subarray(offset)]).stream();
+    },
+    async digest(signal) {
+      const archive = await build(packed, size, signal);
+      keep(archive);
+      return createHash('sha256').update(archive).digest('hex');
+    },
+    pieces(): Pieces {
+      let built: Uint8Array<ArrayBuffer> | null = null;
+      return {
+        async at(offset, bytes) {
+          built ??= kept ?? (await build(packed, size));
+          return built.subarray(offset, offset + bytes);
+        },
+        close() {
+          built = null;
+          free();
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Divides the files of a folder in those that are sent by themselves and packs of the others, whose names begin with `name`. All
+ * by themselves where few are small.
+ */
+export function packSmall(found: readonly FoundFile[], name: string): { packs: PackSource[]; others: FoundFile[] } {
+  const small: FoundFile[] = [];
+  const others: FoundFile[] = [];
+  for (const file of found) (isPackable(file) ? small : others).push(file);
+  if (small.length < LEAST_FILES) return { packs: [], others: [...found] };
+  const groups: FoundFile[][] = [];
+  let freeBytes = 0;
+  for (const file of small) {
+    const bytes = tarBytesOf(file);
+    if (bytes > freeBytes) {
+      groups.push([]);
+      freeBytes = MOST_BYTES - TAR_END_BYTES;
+    }
+    groups.at(-1)?.push(file);
+    freeBytes -= bytes;
+  }
+  const memory = { freeBytes: KEPT_BYTES };
+  const nameOf = (index: number) => (groups.length === 1 ? `${name}.tar` : `${name}.${index + 1}.tar`);
+  return {
+    packs: groups.map((group, index) => packSource(nameOf(index), group, memory)),
+    others,
+  };
+}

@@ -1,0 +1,165 @@
+import { LIMITS } from '../../contract/limits.ts';
+import type { IceServer } from '../../contract/modules/signal.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Signal } from '../transfers/peer-module.ts';
+import type { TransferPhase } from '../wire.ts';
+
+/** Browsers tell `disconnected` five seconds after the last sign of life; so long after that the path is given up. */
+const LOST_MS = 2_000;
+/** More than any honest peer has addresses. */
+const MOST_SIGNALS = 128;
+const MOST_CANDIDATE_CHARS = 2_048;
+
+/** Why a link is over. `misbehaved`: what came is no word of this protocol, or more than was asked for. */
+export type LinkEnd = 'failed' | 'misbehaved' | 'told' | 'over';
+
+/** One attempt to reach the other side: a peer connection with one data channel, which both ends make beforehand. */
+export interface PeerLink {
+  /** Random; signals of other attempts are dropped. */
+  readonly attempt: string;
+  readonly isOpen: boolean;
+  /** The other side has answered. */
+  readonly isAnswered: boolean;
+  readonly sinceMs: number;
+  /** What the other side signalled, in its order. */
+  take(signal: Signal): void;
+  close(why: LinkEnd): void;
+}
+
+export interface LinkParts {
+  clock: Clock;
+  attempt: string;
+  /** Exactly one of the two ends offers: offers that meet would have to be rolled back. */
+  isOffering: boolean;
+  configuration: () => Promise<{ iceServers: IceServer[]; iceTransportPolicy?: 'all' | 'relay' }>;
+  send: (kind: 'offer' | 'answer' | 'candidate', payload: object) => Promise<unknown>;
+  onPhase: (phase: TransferPhase) => void;
+  onOpen: (channel: RTCDataChannel, messageBytes: number) => void;
+  /** Called once, also for one that never opened. */
+  onOver: (why: LinkEnd) => void;
+}
+
+/** Larger messages are not interoperable (RFC 8831, section 6.6); without a word 64 KiB are (RFC 8841, section 6.1). */
+const messageBytesOf = ({ sctp }: RTCPeerConnection): number =>
+  Math.max(1_024, Math.min(256 * 1024, sctp?.maxMessageSize || 64 * 1024));
+
+export const canConnect = (): boolean => typeof globalThis.RTCPeerConnection === 'function';
+
+const textOf = (payload: unknown, name: string): string | null => {
+  const value = (payload as Record<string, unknown> | null)?.[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/** Which attempt a signal is of; '' of a peer that does not say. */
+export const attemptOf = (payload: unknown): string => textOf(payload, 'attempt') ?? '';
+
+export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...parts }: LinkParts): PeerLink {
+  let peer: RTCPeerConnection | null = null;
+  let isOpen = false;
+  let isOver = false;
+  let isAnswered = false;
+  let taken = 0;
+  let forgetLost = () => {};
+  const early: RTCIceCandidateInit[] = [];
+  const cancelLate = clock.after(LIMITS.relayFallbackMs, () => close('failed'));
+
+  function close(why: LinkEnd): void {
+    if (isOver) return;
+    isOver = true;
+    isOpen = false;
+    cancelLate();
+    forgetLost();
+    peer?.close();
+    parts.onOver(why);
+  }
+
+  // Each step after the one before, or the other end gets them in another order.
+  let steps: Promise<unknown> = Promise.resolve();
+  function then(step: () => unknown): void {
+    steps = steps.then(() => (isOver ? undefined : step())).catch(() => close('failed'));
+  }
+
+  async function describe(on: RTCPeerConnection): Promise<void> {
+    await on.setLocalDescription();
+    const { type, sdp } = on.localDescription as RTCSessionDescription;
+    await send(type as 'offer' | 'answer', { type, sdp, attempt });
+  }
+
+  function onConnection(on: RTCPeerConnection): void {
+    const { connectionState: state } = on;
+    forgetLost();
+    if (state === 'failed' || state === 'closed') close('failed');
+    else if (state === 'disconnected') forgetLost = clock.after(LOST_MS, () => close('failed'));
+  }
+
+  async function connect(): Promise<void> {
+    const on = new RTCPeerConnection(await parts.configuration());
+    if (isOver) return on.close();
+    peer = on;
+    const channel = on.createDataChannel('baton', { negotiated: true, id: 0 });
+    channel.binaryType = 'arraybuffer';
+    channel.addEventListener('open', () => {
+      if (isOver) return;
+      cancelLate();
+      isOpen = true;
+      onPhase('dc_open');
+      parts.onOpen(channel, messageBytesOf(on));
+    });
+    channel.addEventListener('close', () => close('failed'));
+    on.addEventListener('icecandidate', ({ candidate }) => {
+      // One that is lost is one address less.
+      if (candidate?.candidate) then(() => send('candidate', { ...candidate.toJSON(), attempt }).catch(() => {}));
+    });
+    on.addEventListener('connectionstatechange', () => onConnection(on));
+    on.addEventListener('icegatheringstatechange', () => {
+      if (on.iceGatheringState === 'gathering') onPhase('ice_gathering');
+    });
+    on.addEventListener('iceconnectionstatechange', () => {
+      if (on.iceConnectionState === 'checking') onPhase('ice_checking');
+      if (on.iceConnectionState === 'connected') onPhase('ice_connected');
+    });
+    if (isOffering) await describe(on);
+  }
+
+  async function takeDescription(sdp: string): Promise<void> {
+    const on = peer as RTCPeerConnection;
+    if (on.signalingState !== (isOffering ? 'have-local-offer' : 'stable') || isAnswered) return;
+    isAnswered = true;
+    await on.setRemoteDescription({ type: isOffering ? 'answer' : 'offer', sdp });
+    if (!isOffering) await describe(on);
+    for (const candidate of early.splice(0)) await on.addIceCandidate(candidate).catch(() => {});
+  }
+
+  async function takeCandidate(payload: unknown): Promise<void> {
+    const text = textOf(payload, 'candidate');
+    const line = (payload as { sdpMLineIndex?: unknown }).sdpMLineIndex;
+    if (text === null || text.length > MOST_CANDIDATE_CHARS) return;
+    const candidate = {
+      ...{ candidate: text, sdpMid: textOf(payload, 'sdpMid') },
+      sdpMLineIndex: typeof line === 'number' ? line : null,
+    };
+    if (!isAnswered) early.push(candidate);
+    // One that cannot be used is one address less.
+    else await (peer as RTCPeerConnection).addIceCandidate(candidate).catch(() => {});
+  }
+
+  then(connect);
+  return {
+    attempt,
+    get isOpen() {
+      return isOpen;
+    },
+    get isAnswered() {
+      return isAnswered;
+    },
+    sinceMs: clock.now(),
+    take({ kind, payload }) {
+      taken += 1;
+      if (isOver || taken > MOST_SIGNALS || attemptOf(payload) !== attempt) return;
+      const sdp = textOf(payload, 'sdp');
+      if (kind === 'candidate') then(() => takeCandidate(payload));
+      else if (kind === (isOffering ? 'answer' : 'offer') && sdp !== null) then(() => takeDescription(sdp));
+    },
+    close,
+  };
+}

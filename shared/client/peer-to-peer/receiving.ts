@@ -1,0 +1,78 @@
+import { fetchFiles, type Fetcher } from './fetching.ts';
+import { attemptOf, canConnect, type LinkEnd, makePeerLink, type PeerLink } from './link.ts';
+import type { PeerReceiving, PeerReceivingParts } from '../transfers/peer-module.ts';
+import { makeSignaller, type PeerPolicy } from './signals.ts';
+import { NoAnswerError } from '../errors/no-answer.ts';
+
+/** As many as an honest sender makes, and some. */
+const MOST_ATTEMPTS = 24;
+
+/** The receiver's side of the path from device to device: it answers, and asks for its files while the path is open. */
+export function makePeerReceiving(
+  policy: PeerPolicy,
+  { run, caller, clock, tell, onOpen }: PeerReceivingParts,
+): PeerReceiving {
+  const signaller = makeSignaller(policy, { run, caller, toId: run.transfer.sender.device_id });
+  let link: PeerLink | null = null;
+  let fetcher: Fetcher | null = null;
+  let attempts = 0;
+  let isRefused = !canConnect();
+
+  function opened(channel: RTCDataChannel, mine: PeerLink): void {
+    // That the path is open its sender tells the service: said by both, it could be said after the path was lost.
+    fetcher = fetchFiles({ channel, run, onMisbehaved: () => mine.close('misbehaved') });
+    run.wake();
+    onOpen();
+  }
+
+  function onOver(why: LinkEnd, attempt: string): void {
+    if (link?.attempt === attempt) link = null;
+    if (why === 'misbehaved') isRefused = true;
+    if (why === 'failed' || why === 'misbehaved') signaller.bye(attempt, why);
+    run.wake();
+  }
+
+  function answer(payload: unknown): void {
+    const attempt = attemptOf(payload);
+    attempts += 1;
+    if (isRefused || attempts > MOST_ATTEMPTS) return signaller.bye(attempt, 'unsupported');
+    link?.close('over');
+    let mine: Fetcher | null = null;
+    const made: PeerLink = makePeerLink({
+      ...{ clock, attempt, isOffering: false, onPhase: tell },
+      configuration: signaller.configuration,
+      send: signaller.send,
+      onOpen(channel) {
+        opened(channel, made);
+        mine = fetcher;
+      },
+      onOver(why) {
+        mine?.end();
+        if (fetcher === mine) fetcher = null;
+        onOver(why, attempt);
+      },
+    });
+    link = made;
+    made.take({ kind: 'offer', payload });
+  }
+
+  run.signal.addEventListener('abort', () => link?.close('over'), { once: true });
+
+  return {
+    get isOpen() {
+      return fetcher !== null;
+    },
+    begin() {
+      // The sender may still hold a connection to the page that was here before.
+      if (!isRefused && run.transfer.state !== 'PENDING') signaller.bye('', 'again');
+    },
+    take(signal) {
+      if (signal.kind === 'offer') answer(signal.payload);
+      else if (signal.kind !== 'bye') link?.take(signal);
+      else if (attemptOf(signal.payload) === link?.attempt) link.close('told');
+    },
+    nudge() {},
+    fetch: (wanted) => fetcher?.fetch(wanted) ?? Promise.reject(new NoAnswerError('network', null)),
+    stored: (index) => fetcher?.stored(index),
+  };
+}

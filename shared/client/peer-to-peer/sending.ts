@@ -1,0 +1,172 @@
+import { LIMITS } from '../../contract/limits.ts';
+import { failureOf } from '../errors/failure.ts';
+import { attemptOf, canConnect, type LinkEnd, makePeerLink, type PeerLink } from './link.ts';
+import type { PeerSending, PeerSendingParts, Signal } from '../transfers/peer-module.ts';
+import { serveFiles } from './serving.ts';
+import { makeSignaller, type PeerPolicy } from './signals.ts';
+
+/** A receiver that has accepted, and is not reached for so long, gets its bytes by the relay; they change over if it is. */
+const RELAY_EARLY_MS = 2_500;
+/** Of one transfer: each reload, lost network and acceptance is a reason for one. */
+const MOST_ATTEMPTS = 12;
+
+/**
+ * The sender's side of the path from device to device. It offers, and takes the relay whenever there is no path:
+ *
+ *   (offered, receiver online, or there for 1.2 s) --> attempt --answered, connected--> open --closed--> relay
+ *     attempt --accepted, not open after 2.5 s--> attempt and relay --connected--> open
+ *     attempt --30 s, or the receiver says that it has no such path--> relay
+ *     accepted, receiver comes back, stream comes back --> attempt, where none is open
+ */
+export function makePeerSending(
+  policy: PeerPolicy,
+  { run, caller, clock, sources, relay, tell, onProblem }: PeerSendingParts,
+): PeerSending {
+  const signaller = makeSignaller(policy, { run, caller, toId: run.transfer.receiver.device_id });
+  const params = { transfer_id: run.id };
+  /** Files of which something went this way, and is not known to be stored. */
+  const open = new Set<number>();
+  let link: PeerLink | null = null;
+  let attempts = 0;
+  let isRefused = !canConnect();
+  let cancelEarly = () => {};
+  /** One after the other: what is said last of the way in use is what counts. */
+  let saying: Promise<unknown> = Promise.resolve();
+
+  function takeRelay(): void {
+    cancelEarly();
+    if (run.signal.aborted) return;
+    const ways = [...open];
+    open.clear();
+    saying = saying.then(() => relay.begin(ways));
+  }
+
+  async function sayOpen(mine: PeerLink): Promise<void> {
+    if (!mine.isOpen) return;
+    const { body } = await run.insist(() => caller.call('p2pTransfer', { params, signal: run.signal }));
+    run.update(body.transfer);
+  }
+
+  function armRelay(ms: number): void {
+    cancelEarly();
+    cancelEarly = clock.after(ms, takeRelay);
+  }
+
+  function onOpen(channel: RTCDataChannel, messageBytes: number, mine: PeerLink, signal: AbortSignal): void {
+    cancelEarly();
+    saying = saying.then(() => sayOpen(mine)).catch(onProblem);
+    relay.nudge();
+    serveFiles({
+      ...{ channel, messageBytes, run, sources, signal },
+      onBegun(index) {
+        if (open.size === 0) tell('transferring');
+        open.add(index);
+      },
+      onStored(index) {
+        open.delete(index);
+        relay.stored(index);
+      },
+      onMisbehaved: () => mine.close('misbehaved'),
+      onFailed: (error) => void run.fail(failureOf(error)),
+    });
+  }
+
+  function onOver(why: LinkEnd, mine: string): void {
+    link = null;
+    if (run.signal.aborted) return;
+    if (why === 'misbehaved') isRefused = true;
+    if (why !== 'told') signaller.bye(mine, why);
+    tell('fallback_pending');
+    run.wake();
+    takeRelay();
+  }
+
+  function attempt(): void {
+    if (isRefused || run.signal.aborted || attempts >= MOST_ATTEMPTS) return;
+    attempts += 1;
+    drop();
+    const controller = new AbortController();
+    // Tells attempts apart, and need not be secret: `crypto.randomUUID` is missing where a page came over plain http.
+    const name = `${attempts}-${Math.random().toString(36).slice(2)}`;
+    const mine: PeerLink = makePeerLink({
+      ...{ clock, attempt: name, isOffering: true, onPhase: tell },
+      configuration: signaller.configuration,
+      send: signaller.send,
+      onOpen: (channel, messageBytes) => onOpen(channel, messageBytes, mine, controller.signal),
+      onOver(why) {
+        controller.abort();
+        if (link?.attempt === name) onOver(why, name);
+      },
+    });
+    link = mine;
+  }
+
+  /** Another attempt takes its place: that is no reason for the relay. */
+  function drop(): void {
+    const old = link;
+    link = null;
+    old?.close('over');
+  }
+
+  /** The receiver can be reached from now on, if ever. */
+  function accepted(): void {
+    if (isRefused) return takeRelay();
+    if (link?.isOpen) return;
+    // What was offered before may have found nobody to take it.
+    if (!link?.isAnswered) attempt();
+    // In use before, it goes on at once.
+    armRelay(run.transfer.state === 'RELAY_ACTIVE' ? 0 : RELAY_EARLY_MS);
+  }
+
+  function onBye({ payload }: Signal): void {
+    const { reason } = (payload ?? {}) as { reason?: unknown };
+    if (reason === 'again') {
+      drop();
+      run.wake();
+      return accepted();
+    }
+    const of = attemptOf(payload);
+    if (of !== '' && of !== link?.attempt) return;
+    if (reason !== 'failed') isRefused = true;
+    if (link === null) takeRelay();
+    else link.close('told');
+  }
+
+  run.signal.addEventListener(
+    'abort',
+    () => {
+      cancelEarly();
+      link?.close('over');
+    },
+    { once: true },
+  );
+
+  return {
+    get isOpen() {
+      return link?.isOpen === true;
+    },
+    begin({ isThere, parks }) {
+      // Gone on with: what the process before has sent that way only the receiver knows.
+      if (run.transfer.state === 'P2P_ACTIVE') for (const index of sources.keys()) open.add(index);
+      run.until(({ state }) => state !== 'PENDING').then(accepted, () => {});
+      if (run.transfer.state !== 'PENDING') return;
+      if (isRefused || (!isThere && parks)) return takeRelay();
+      if (!isThere) return;
+      attempt();
+      armRelay(LIMITS.relayFallbackMs);
+    },
+    there() {
+      if (run.transfer.state !== 'PENDING') return;
+      attempt();
+      armRelay(LIMITS.relayFallbackMs);
+    },
+    take(signal) {
+      if (signal.kind === 'bye') onBye(signal);
+      else link?.take(signal);
+    },
+    nudge() {
+      // One whose stream was away may have been away itself: the link tells by itself when it is lost.
+      if (link === null && !isRefused && run.transfer.state === 'RELAY_ACTIVE') attempt();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { FileSource } from '../files/files.ts';
+import { parseWord, WINDOW_BYTES } from './words.ts';
+import { makePieces } from '../files/sources.ts';
+import type { Run } from '../transfers/transfer-run.ts';
+
+/** Chromium throws near 16 MB of unsent bytes; this keeps the wire busy and memory small. */
+const PAUSE_ABOVE_BYTES = 2 * 1024 * 1024;
+const GO_ON_AT_BYTES = 512 * 1024;
+/** What is read of a source at a time. */
+const PIECE_BYTES = 1024 * 1024;
+/** Far more than a receiver takes at a time. */
+const MOST_WANTED = 64;
+
+interface Want {
+  index: number;
+  from: number;
+}
+
+interface ServingParts {
+  channel: RTCDataChannel;
+  messageBytes: number;
+  run: Run;
+  sources: readonly FileSource[];
+  /** Aborted when the link is over. */
+  signal: AbortSignal;
+  /** The receiver has stored a whole file. */
+  onStored: (index: number) => void;
+  onBegun: (index: number) => void;
+  /** The receiver said what no receiver says. */
+  onMisbehaved: () => void;
+  /** A source could not be read. */
+  onFailed: (error: unknown) => void;
+}
+
+/**
+ * Sends what the receiver wants over a channel, one file after the other, each from where the receiver says. No more is under
+ * way than the receiver's window, whose room it says when it has taken something.
+ */
+export function serveFiles({ channel, messageBytes, run, sources, signal, ...parts }: ServingParts): void {
+  const wants: Want[] = [];
+  const sentUpTo = new Map<number, number>();
+  let sent = 0;
+  let taken = 0;
+  let wake = () => {};
+
+  function until(isSo: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      wake = () => {
+        if (signal.aborted) reject(signal.reason);
+        else if (isSo()) resolve();
+      };
+      wake();
+    });
+  }
+  const again = () => wake();
+  channel.bufferedAmountLowThreshold = GO_ON_AT_BYTES;
+  channel.addEventListener('bufferedamountlow', again);
+  signal.addEventListener('abort', again, { once: true });
+
+  function isWant({ index, from }: Want): boolean {
+    const size = sources[index]?.size;
+    return size !== undefined && from < size && wants.length < MOST_WANTED;
+  }
+
+  /** False: no receiver says this. */
+  function obey(data: unknown): boolean {
+    const word = parseWord(data);
+    if (word?.say === 'want') {
+      const want = { index: word.file, from: word.at };
+      return isWant(want) && wants.push(want) > 0;
+    }
+    if (word?.say === 'took') {
+      const bytes = word.bytes ?? -1;
+      if (bytes < taken || bytes > sent || word.at > (sentUpTo.get(word.file) ?? -1)) return false;
+      taken = bytes;
+      run.meter.file(word.file, word.at);
+      return true;
+    }
+    if (word?.say !== 'stored') return false;
+    // One of which the end came over another channel is asked for once more.
+    if (sentUpTo.get(word.file) === sources[word.file]?.size) parts.onStored(word.file);
+    return true;
+  }
+
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (signal.aborted) return;
+    if (obey(data)) wake();
+    else parts.onMisbehaved();
+  });
+
+  async function send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    for (let at = 0; at < bytes.length; at += messageBytes) {
+      const message = bytes.subarray(at, at + messageBytes);
+      await until(() => channel.bufferedAmount <= PAUSE_ABOVE_BYTES && sent - taken < WINDOW_BYTES);
+      await run.unpaused();
+      signal.throwIfAborted();
+      channel.send(message);
+      sent += message.length;
+    }
+  }
+
+  async function serve({ index, from }: Want): Promise<void> {
+    const source = sources[index] as FileSource;
+    const pieces = makePieces(source, signal);
+    parts.onBegun(index);
+    run.meter.file(index, from);
+    run.meter.path('direct');
+    try {
+      channel.send(JSON.stringify({ say: 'file', file: index, at: from }));
+      for (let at = from; at < source.size; ) {
+        const bytes = await pieces.at(at, PIECE_BYTES);
+        sentUpTo.set(index, at + bytes.length);
+        await send(bytes);
+        at += bytes.length;
+      }
+    } finally {
+      pieces.close();
+    }
+  }
+
+  async function serveAll(): Promise<void> {
+    for (;;) {
+      await until(() => wants.length > 0);
+      await serve(wants.shift() as Want);
+    }
+  }
+
+  serveAll().catch((error: unknown) => {
+    if (!signal.aborted) parts.onFailed(error);
+  });
+}

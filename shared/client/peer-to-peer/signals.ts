@@ -1,0 +1,42 @@
+import type { IceServer } from '../../contract/modules/signal.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Run } from '../transfers/transfer-run.ts';
+
+/** What the application decides of paths between devices. */
+export interface PeerPolicy {
+  iceTransportPolicy?: 'all' | 'relay';
+}
+
+/** What passes through the service while two devices look for a path. */
+export interface Signaller {
+  configuration(): Promise<{ iceServers: IceServer[]; iceTransportPolicy?: 'all' | 'relay' }>;
+  send(kind: 'offer' | 'answer' | 'candidate', payload: object): Promise<unknown>;
+  /** Why this attempt is over, or that there is none. One that is lost is waited for until its time is over. */
+  bye(attempt: string, reason: 'again' | 'unsupported' | 'failed' | 'misbehaved' | 'over'): void;
+}
+
+interface SignallerParts {
+  run: Run;
+  caller: Caller;
+  toId: string;
+}
+
+export function makeSignaller(policy: PeerPolicy, { run, caller, toId }: SignallerParts): Signaller {
+  const { signal } = run;
+  const post = (kind: 'offer' | 'answer' | 'candidate' | 'bye', payload: object) =>
+    caller.call('sendSignal', { body: { to_device_id: toId, transfer_id: run.id, kind, payload }, signal });
+  return {
+    async configuration() {
+      // Without any server two devices of one network still find each other.
+      const servers = await caller
+        .call('getIceServers', { signal })
+        .then(({ body }) => body.ice_servers)
+        .catch(() => []);
+      return { iceServers: servers, ...policy };
+    },
+    send: post,
+    bye(attempt, reason) {
+      post('bye', { ...(attempt !== '' && { attempt }), reason }).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { DeviceRef, Persist, Scope, User } from '../wire.ts';
+
+/** A session as it is kept: plain JSON. In a browser the secret is in the cookie, which no script can read. */
+export interface Session {
+  /** The secret that renews the session; null where a browser's cookie has it. */
+  credential: string | null;
+  /** Null where the cookie is sent instead. */
+  access_token: string | null;
+  /** By this machine's clock, in Unix milliseconds. */
+  access_token_expires_at: number;
+  scope: Scope;
+  persist: Persist;
+  session_expires_at: number;
+  /** Null: signed in without being a device yet (`startDeviceSession` makes it one). */
+  device: DeviceRef | null;
+  user: User;
+}
+
+/** Where a session is kept between two runs. Everything may be asynchronous. */
+export interface SessionStore {
+  /** What was saved last; null when nothing was, or it was cleared. */
+  load(): Session | null | Promise<Session | null>;
+  /** After signing in and after each renewal: resolve when it is safely stored, for the secret before it ends soon. */
+  save(session: Session): void | Promise<void>;
+  /** Signed out, by whomever. */
+  clear(): void | Promise<void>;
+  /**
+   * Runs `work` while no other process or tab that shares the store does: renewals. Without it the store belongs to one
+   * client alone.
+   */
+  lock?<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Keeps the session until the program ends. */
+export function memorySession(session: Session | null = null): SessionStore {
+  let kept = session;
+  return {
+    load: () => kept,
+    save(given) {
+      kept = given;
+    },
+    clear() {
+      kept = null;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { type Backoff, backoffMs } from '../time/backoff.ts';
+import type { Drop } from './connection.ts';
+
+const BACKOFF: Backoff = { baseMs: 500, capMs: 30_000 };
+/** A stream that lived shorter than this after its `ready` has not proven anything: the server may be dying at once. */
+const STABLE_MS = 1_000;
+/** Longer wishes of a server are shortened: a client never gives up. */
+const LONGEST_HINT_MS = 120_000;
+
+/** Decides how long to wait before the next connection. */
+export interface Pace {
+  /** `readyForMs`: how long ago the connection delivered `ready`; null when it never did. */
+  nextDelayMs(drop: Drop, readyForMs: number | null): number;
+}
+
+/**
+ * Full jitter from 0.5 s to 30 s, beginning anew after a stream that delivered `ready` and lived for a second. What
+ * the server asks for is waited in addition (a whole fleet may have been told the same), and as it stands after
+ * `reconnect` on such a stream, because that value was made for this client alone.
+ */
+export function makePace(random: () => number): Pace {
+  let failures = 0;
+  return {
+    nextDelayMs({ cause, hintMs }, readyForMs) {
+      const stable = readyForMs !== null && readyForMs >= STABLE_MS;
+      if (stable) failures = 0;
+      if (cause === 'woken') return 0;
+      const told = hintMs !== null && Number.isFinite(hintMs) && hintMs >= 0;
+      const hint = told ? Math.min(hintMs, LONGEST_HINT_MS) : 0;
+      if (cause === 'reconnect' && told && stable) return hint;
+      const delayMs = hint + backoffMs(BACKOFF, failures, random);
+      failures += 1;
+      return delayMs;
+    },
+  };
+}

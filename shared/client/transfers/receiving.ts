@@ -1,0 +1,260 @@
+import type { Hash } from '../api.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Clock } from '../time/clock.ts';
+import { feed } from '../files/digest.ts';
+import { failureOf } from '../errors/failure.ts';
+import { makeFileQueue } from './file-queue.ts';
+import type { FileSink, OpenSink } from '../files/files.ts';
+import type { PeerReceiving } from './peer-module.ts';
+import { download } from './relay-calls.ts';
+import type { Run } from './transfer-run.ts';
+import type { TransferFile } from '../wire.ts';
+
+/** How often the service is told how far a file is stored. */
+const TELL_MS = 1_000;
+
+interface Parts {
+  run: Run;
+  caller: Caller;
+  clock: Clock;
+  open: OpenSink;
+  sha256: () => Hash;
+  concurrency: number;
+  /** The path from device to device; null without one. Asked when it is needed, since it needs this receiver too. */
+  peer: () => PeerReceiving | null;
+  onProblem: (error: unknown) => void;
+}
+
+export interface Receiver {
+  begin(): void;
+  /** What is under way may have been lost with the network, or comes better another way: it is asked for again. */
+  nudge(): void;
+}
+
+const tellUser = (code: BatonClientError['code'], message: string, cause?: unknown): BatonClientError =>
+  new BatonClientError(code, message, { action: 'tell-user', cause });
+
+/** A file that is on its way into its sink. */
+interface Arriving {
+  file: TransferFile;
+  sink: FileSink;
+  /** Null where none is wanted, or the sink makes it. */
+  hash: Hash | null;
+  position: number;
+  toldMs: number;
+  /** The relay does not know of what is stored. */
+  isAhead: boolean;
+}
+
+function sinkOf(opened: FileSink | WritableStream<Uint8Array>): FileSink {
+  if (!('getWriter' in opened)) return opened;
+  const writer = opened.getWriter();
+  return {
+    async write(chunk) {
+      await writer.ready;
+      await writer.write(chunk);
+    },
+    close: () => writer.close(),
+    abort: (reason) => writer.abort(reason),
+  };
+}
+
+/** Runs what the application gave, so that what it throws is told as its own. */
+async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw error instanceof BatonClientError
+      ? error
+      : tellUser('sink_failed', `${name} cannot be stored: ${said}`, error);
+  }
+}
+
+/** Accepts a transfer and puts its files into their sinks, each from where it is, until all of them are what was announced. */
+export function makeReceiver({ run, caller, clock, open, sha256, concurrency, onProblem, ...parts }: Parts): Receiver {
+  const { signal, meter } = run;
+  const params = { transfer_id: run.id };
+  const files = run.transfer.files ?? [];
+  const attempts = new Set<AbortController>();
+  /** Files that came whole by another way than the relay, which may have to be told. */
+  const wholeElsewhere: TransferFile[] = [];
+  const isRelayed = () => run.transfer.state === 'RELAY_ACTIVE';
+
+  async function openFile(file: TransferFile): Promise<Arriving> {
+    const sink = sinkOf(await ofSink(file.name, () => open(file, signal)));
+    const isMadeHere = file.sha256 !== null && !sink.isStored && !sink.digest;
+    const hash = isMadeHere ? sha256() : null;
+    const position = sink.offset ?? 0;
+    return { file, sink, hash, position, toldMs: clock.now(), isAhead: position > 0 };
+  }
+
+  /** What is stored already is a part of what is digested. */
+  async function readStored({ file, sink, hash, position }: Arriving): Promise<void> {
+    if (position > file.size) throw tellUser('sink_failed', `${file.name} has more than ${file.size} bytes already`);
+    meter.file(file.index, position);
+    if (position === 0 || hash === null) return;
+    const stored = await ofSink(file.name, async () => {
+      const stream = await sink.read?.();
+      return stream === undefined ? -1 : feed(hash, stream, signal);
+    });
+    if (stored !== position) throw tellUser('sink_failed', `${file.name}: what is stored cannot be read`);
+  }
+
+  /** The relay need not keep what is stored, nor be sent it. */
+  async function acknowledge(index: number, bytes: number): Promise<void> {
+    const place = { transfer_id: run.id, index, generation: 0 };
+    await caller.call('ackDownload', { params: place, body: { received_bytes: bytes }, signal });
+  }
+
+  /** For the sender's eyes; one that is lost is followed by another. */
+  function tellStored(arriving: Arriving): void {
+    const nowMs = clock.now();
+    if (nowMs - arriving.toldMs < TELL_MS) return;
+    arriving.toldMs = nowMs;
+    const { index } = arriving.file;
+    const body = { phase: 'transferring', progress: { received_bytes: meter.now.bytes } } as const;
+    const told = arriving.isAhead
+      ? caller.call('phaseTransfer', { params, body, signal })
+      : acknowledge(index, arriving.position);
+    told.catch(() => {});
+  }
+
+  /** Of files that came whole by another way, as long as the relay is in use. */
+  async function tellWhole(): Promise<void> {
+    for (;;) {
+      await run.until(() => isRelayed() && wholeElsewhere.length > 0);
+      const { index, size } = wholeElsewhere[0] as TransferFile;
+      await run.insist(() => acknowledge(index, size)).catch(() => {});
+      wholeElsewhere.shift();
+    }
+  }
+
+  async function take(arriving: Arriving, bytes: Uint8Array): Promise<void> {
+    const { file, sink, hash } = arriving;
+    if (bytes.length > file.size - arriving.position) {
+      throw tellUser('digest_mismatch', `${file.name} has more than ${file.size} bytes`);
+    }
+    await ofSink(file.name, () => sink.write(bytes));
+    hash?.update(bytes);
+    arriving.position += bytes.length;
+    meter.file(file.index, arriving.position);
+    tellStored(arriving);
+  }
+
+  async function fetchDirect(arriving: Arriving, peer: PeerReceiving): Promise<void> {
+    const { file, position } = arriving;
+    meter.path('direct');
+    arriving.isAhead = true;
+    const { index, size } = file;
+    await peer.fetch({ index, size, offset: position, take: (bytes) => take(arriving, bytes) });
+  }
+
+  async function attempt(arriving: Arriving): Promise<void> {
+    const peer = parts.peer();
+    if (peer?.isOpen) return fetchDirect(arriving, peer);
+    if (arriving.isAhead) await acknowledge(arriving.file.index, arriving.position);
+    arriving.isAhead = false;
+    const { file, position } = arriving;
+    const controller = new AbortController();
+    attempts.add(controller);
+    meter.path('relay');
+    try {
+      const either = AbortSignal.any([signal, run.pauseSignal(), controller.signal]);
+      const path = `/api/relay/${run.id}/${file.index}/0`;
+      const wanted = { path, offset: position, take: (bytes: Uint8Array) => take(arriving, bytes) };
+      await download(caller, clock, wanted, either);
+    } finally {
+      attempts.delete(controller);
+    }
+  }
+
+  /** What went wrong with an attempt. Throws what cannot be mended. */
+  async function mend(error: BatonClientError, failures: number): Promise<void> {
+    if (error.code === 'invalid_transition') await run.insist(() => run.refresh());
+    else if (error.action !== 'retry' && error.code !== 'aborted') throw error;
+    await run.backOff(failures, error.retryAfterMs);
+  }
+
+  async function fetchAll(arriving: Arriving): Promise<void> {
+    const { file } = arriving;
+    let failures = 0;
+    while (arriving.position < file.size) {
+      await run.unpaused();
+      await run.until(() => isRelayed() || parts.peer()?.isOpen === true);
+      const before = arriving.position;
+      try {
+        await attempt(arriving);
+        // Cut short, it is asked for again; without a byte not at once.
+        if (arriving.position === before) await run.backOff(failures);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (run.pauseSignal().aborted) continue;
+        await mend(failureOf(error), arriving.position > before ? 0 : failures);
+      }
+      failures = arriving.position > before ? 0 : failures + 1;
+    }
+  }
+
+  function cameElsewhere(file: TransferFile): void {
+    parts.peer()?.stored(file.index);
+    wholeElsewhere.push(file);
+    run.wake();
+  }
+
+  async function compare({ file, sink, hash }: Arriving): Promise<void> {
+    if (file.sha256 === null || sink.isStored) return;
+    const digest = hash?.hex() ?? (await ofSink(file.name, () => sink.digest?.()));
+    if (digest !== file.sha256) throw tellUser('digest_mismatch', `${file.name} is not what was sent`);
+  }
+
+  async function receive(index: number): Promise<void> {
+    const file = files[index] as TransferFile;
+    const arriving = await openFile(file);
+    const { sink } = arriving;
+    try {
+      await readStored(arriving);
+      await fetchAll(arriving);
+      await compare(arriving);
+      await ofSink(file.name, () => sink.close());
+      if (arriving.isAhead && file.size > 0) cameElsewhere(file);
+    } catch (error) {
+      // Whoever stopped it may go on later; what cannot go on never will.
+      const code = failureOf(signal.aborted ? signal.reason : error).code;
+      const isFinal = !['aborted', 'signed_out'].includes(code);
+      await Promise.resolve(sink.abort?.(error, isFinal)).catch(onProblem);
+      throw error;
+    }
+  }
+
+  async function complete(): Promise<void> {
+    // Where every file is empty its sender may not have taken a path yet.
+    await run.until(({ state }) => state === 'RELAY_ACTIVE' || state === 'P2P_ACTIVE');
+    const { body } = await run.insist(() => caller.call('completeTransfer', { params, signal }));
+    run.update(body.transfer);
+  }
+
+  const queue = makeFileQueue({
+    sizes: files.map(({ size }) => size),
+    concurrency,
+    move: receive,
+    onDone: () => void complete().catch((error: unknown) => run.fail(failureOf(error))),
+    onFailed: (error) => void run.fail(failureOf(error)),
+  });
+
+  async function accept(): Promise<void> {
+    const { body } = await run.insist(() => caller.call('acceptTransfer', { params, signal }));
+    run.update(body.transfer);
+    tellWhole().catch(() => {});
+    queue.pump();
+  }
+
+  return {
+    begin: () => void accept().catch((error: unknown) => run.fail(failureOf(error))),
+    nudge() {
+      for (const controller of attempts) controller.abort();
+      run.nudge();
+    },
+  };
+}

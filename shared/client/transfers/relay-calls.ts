@@ -1,0 +1,124 @@
+import { LIMITS } from '../../contract/limits.ts';
+import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../../contract/modules/relay.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Clock } from '../time/clock.ts';
+import { NoAnswerError } from '../errors/no-answer.ts';
+import { abortedBy, failureOf } from '../errors/failure.ts';
+import { watchSilence } from '../time/silence.ts';
+
+/** A piece is answered when it is taken. Whose receiver does not read is told after a minute that the window is full. */
+const APPEND_MS = 90_000;
+/** A download that brings nothing for so long is asked for again: a connection may be dead without a word. */
+const SILENT_MS = LIMITS.heartbeatMs * LIMITS.heartbeatsUntilDead;
+
+export interface Append {
+  path: string;
+  offset: number;
+  bytes: Uint8Array<ArrayBuffer> | Blob;
+  /** They end with the last byte of the file. */
+  completes: boolean;
+}
+
+const draft = { 'Upload-Draft-Interop-Version': UPLOAD_DRAFT_INTEROP_VERSION };
+
+/** The offset that an answer or a refusal of an upload says; null when it says none. */
+export function offsetIn(error: BatonClientError): number | null {
+  const { cause } = error;
+  const { extras } = (cause ?? {}) as { extras?: { members?: Record<string, unknown> } };
+  const offset = extras?.members?.['upload-offset'];
+  return typeof offset === 'number' && Number.isSafeInteger(offset) ? offset : null;
+}
+
+function offsetOf(response: Response): number {
+  const offset = Number(response.headers.get('upload-offset') ?? Number.NaN);
+  if (Number.isSafeInteger(offset)) return offset;
+  throw new BatonClientError('unexpected_answer', 'The service did not say how far the upload is', { action: 'retry' });
+}
+
+/** Aborted when `ms` are over. `end` frees the timer. */
+function limit(clock: Clock, ms: number, signal: AbortSignal) {
+  const controller = new AbortController();
+  const cancel = clock.after(ms, () => controller.abort(failureOf(new NoAnswerError('timeout', null))));
+  return { signal: AbortSignal.any([signal, controller.signal]), end: cancel };
+}
+
+/** Sends a piece of a file; how far the upload is then. */
+export async function append(caller: Caller, clock: Clock, piece: Append, signal: AbortSignal): Promise<number> {
+  const limited = limit(clock, APPEND_MS, signal);
+  try {
+    const response = await caller.bytes({
+      ...{ method: 'PATCH', path: piece.path, body: piece.bytes, signal: limited.signal },
+      headers: {
+        ...draft,
+        'Content-Type': PARTIAL_UPLOAD,
+        'Upload-Offset': String(piece.offset),
+        'Upload-Complete': piece.completes ? '?1' : '?0',
+      },
+    });
+    await response.body?.cancel();
+    return offsetOf(response);
+  } finally {
+    limited.end();
+  }
+}
+
+/** How far the upload of a file is. Throws `upload_gone` when it goes on elsewhere. */
+export async function look(caller: Caller, clock: Clock, path: string, signal: AbortSignal): Promise<number> {
+  const limited = limit(clock, 10_000, signal);
+  try {
+    return offsetOf(await caller.bytes({ method: 'HEAD', path, headers: draft, signal: limited.signal }));
+  } finally {
+    limited.end();
+  }
+}
+
+interface Download {
+  path: string;
+  offset: number;
+  /** Given each part as it comes, in order; the next one comes when it has resolved. */
+  take: (bytes: Uint8Array) => Promise<void>;
+}
+
+/**
+ * The bytes of a file from `offset` on, until they end, which may be before the end of the file. A receiver waits for its
+ * sender as long as that takes.
+ */
+export async function download(caller: Caller, clock: Clock, wanted: Download, signal: AbortSignal): Promise<void> {
+  const controller = new AbortController();
+  const silent = failureOf(new NoAnswerError('timeout', null));
+  const silence = watchSilence({ clock, limitMs: SILENT_MS, onSilent: () => controller.abort(silent) });
+  try {
+    const headers: Record<string, string> = wanted.offset > 0 ? { Range: `bytes=${wanted.offset}-` } : {};
+    const either = AbortSignal.any([signal, controller.signal]);
+    const response = await caller.bytes({ method: 'GET', path: wanted.path, headers, signal: either });
+    const from = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1] ?? '0';
+    if (response.body === null || Number(from) !== wanted.offset) {
+      await response.body?.cancel();
+      throw new BatonClientError('unexpected_answer', 'These are other bytes than were asked for', { action: 'retry' });
+    }
+    const reader = response.body.getReader();
+    // Not left to the signal alone, as in `stream/connection.ts`.
+    const cut = () => void reader.cancel().catch(() => {});
+    either.addEventListener('abort', cut, { once: true });
+    try {
+      for (;;) {
+        either.throwIfAborted();
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw new NoAnswerError('network', error);
+        });
+        either.throwIfAborted();
+        if (done) return;
+        await wanted.take(value);
+        silence.heard();
+      }
+    } finally {
+      reader.cancel().catch(() => {});
+    }
+  } catch (error) {
+    if (controller.signal.aborted && !signal.aborted) throw silent;
+    throw signal.aborted ? abortedBy(signal) : failureOf(error);
+  } finally {
+    silence.stop();
+  }
+}

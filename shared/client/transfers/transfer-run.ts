@@ -1,0 +1,220 @@
+import type { Off, Progress, RunningTransfer } from '../api.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { type Backoff, backoffMs } from '../time/backoff.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Clock } from '../time/clock.ts';
+import { abortedBy, failureOf } from '../errors/failure.ts';
+import { makeMeter, type Measured, type Meter } from './progress.ts';
+import type { Transfer } from '../wire.ts';
+
+const BACKOFF: Backoff = { baseMs: 250, capMs: 8_000 };
+
+const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
+export const hasEnded = ({ state }: Pick<Transfer, 'state'>): boolean => ENDED.includes(state);
+
+/** What both sides of a transfer that runs here have: its state as last heard, its progress, pausing, waiting, its end. */
+export interface Run {
+  readonly id: string;
+  readonly transfer: Transfer;
+  readonly meter: Meter;
+  /** Aborted when it does not go on here, with why. */
+  readonly signal: AbortSignal;
+  readonly done: Promise<Transfer>;
+  /** What the service said of it. */
+  update(transfer: Transfer): void;
+  /** Reads it anew. */
+  refresh(): Promise<Transfer>;
+  /** Resolves when `isSo` of what is known of the transfer. Rejects when the run is over. */
+  until(isSo: (transfer: Transfer) => boolean): Promise<void>;
+  /** Resolves when it is not paused. */
+  unpaused(): Promise<void>;
+  /** Aborted at the next pause. */
+  pauseSignal(): AbortSignal;
+  /** Waits before the next of `failures` attempts, or until there is a reason to try at once. */
+  backOff(failures: number, atLeastMs?: number | null): Promise<void>;
+  /** Waits for so long, or until there is a reason to try at once. */
+  rest(ms: number): Promise<void>;
+  /** Something has changed: who waits tries now. */
+  nudge(): void;
+  /** What `until` asks may be so now. */
+  wake(): void;
+  /** Repeats a call that can be repeated until it is answered. */
+  insist<T>(work: () => Promise<T>): Promise<T>;
+  /** It does not go on here; the other side is not told. */
+  stop(reason: BatonClientError): void;
+  /** It cannot go on: both sides are told. */
+  fail(error: BatonClientError): Promise<void>;
+  readonly controls: Pick<RunningTransfer, 'pause' | 'resume' | 'cancel' | 'onProgress'>;
+}
+
+interface Parts {
+  transfer: Transfer;
+  caller: Caller;
+  clock: Clock;
+  files: readonly Measured[];
+  /** The client's, and that of whoever started it. */
+  signals: readonly (AbortSignal | undefined)[];
+  onProblem: (error: unknown) => void;
+  onOver: () => void;
+}
+
+/** How a transfer ended that is not done. */
+function endOf({ state, error }: Transfer): BatonClientError {
+  const known = ['rejected', 'peer_offline', 'digest_mismatch'].find((code) => code === error?.code);
+  const code = known ?? (state === 'CANCELLED' ? 'cancelled' : 'failed');
+  const said = error === null || error.code === code ? '' : ` (${error.code})`;
+  return new BatonClientError(code, `The transfer was ${code.replace('_', ' ')}${said}`, { action: 'tell-user' });
+}
+
+export function makeRun({ caller, clock, files: measured, signals, onProblem, onOver, ...parts }: Parts): Run {
+  const id = parts.transfer.transfer_id;
+  const params = { transfer_id: id };
+  const controller = new AbortController();
+  const { signal } = controller;
+  const meter = makeMeter(measured, clock, onProblem);
+  const watchers = new Set<() => void>();
+  const resting = new Set<() => void>();
+  let { transfer } = parts;
+  let isPaused = false;
+  let pausing = new AbortController();
+  let settle: { resolve: (transfer: Transfer) => void; reject: (error: BatonClientError) => void };
+  const done = new Promise<Transfer>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // Whoever does not look at it has not left an error unhandled.
+  done.catch(() => {});
+
+  const wake = () => {
+    for (const watcher of [...watchers]) watcher();
+  };
+  const nudge = () => {
+    for (const go of [...resting]) go();
+  };
+
+  function over(finish: () => void, reason: BatonClientError): void {
+    if (signal.aborted) return;
+    given.removeEventListener('abort', forget);
+    controller.abort(reason);
+    wake();
+    nudge();
+    meter.end();
+    finish();
+    onOver();
+  }
+
+  const stop = (reason: BatonClientError) => over(() => settle.reject(reason), reason);
+  // One of its own for each run: Node warns of many listeners on one.
+  const given = AbortSignal.any(signals.filter((one) => one !== undefined));
+  const forget = () => stop(abortedBy(given));
+  given.addEventListener('abort', forget, { once: true });
+  if (given.aborted) forget();
+
+  function update(next: Transfer): void {
+    if (signal.aborted || next.updated_at < transfer.updated_at) return;
+    const { files, ...others } = next;
+    transfer = { ...others, files: files ?? transfer.files ?? [] };
+    if (!hasEnded(transfer)) return wake();
+    const reason = endOf(transfer);
+    const isDone = transfer.state === 'DONE';
+    over(() => (isDone ? settle.resolve(transfer) : settle.reject(reason)), reason);
+  }
+
+  /** Resolves when `isSo`, which is asked again whenever something changes; rejects when the run is over. */
+  function untilSo(isSo: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (!signal.aborted && !isSo()) return;
+        watchers.delete(look);
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      watchers.add(look);
+      look();
+    });
+  }
+
+  async function refresh(): Promise<Transfer> {
+    try {
+      const { body } = await caller.call('getTransfer', { params, signal });
+      update(body.transfer);
+      return body.transfer;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.code !== 'not_found') throw failure;
+      const gone = new BatonClientError('transfer_gone', 'The transfer is gone', { action: 'tell-user', cause: error });
+      stop(gone);
+      throw gone;
+    }
+  }
+
+  const backOff = (failures: number, atLeastMs: number | null = null): Promise<void> =>
+    rest((atLeastMs ?? 0) + backoffMs(BACKOFF, failures, Math.random));
+
+  function rest(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = () => {
+        resting.delete(go);
+        cancel();
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      const cancel = clock.after(ms, go);
+      resting.add(go);
+      if (signal.aborted) go();
+    });
+  }
+
+  async function insist<T>(work: () => Promise<T>): Promise<T> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        const failure = failureOf(error);
+        if (signal.aborted || failure.action !== 'retry') throw failure;
+        await backOff(failures, failure.retryAfterMs);
+      }
+    }
+  }
+
+  async function fail(error: BatonClientError): Promise<void> {
+    // It may have ended meanwhile: then that is why.
+    if (error.code === 'invalid_transition') await refresh().catch(() => {});
+    if (signal.aborted) return;
+    const body = { reason: error.code };
+    // Said once, without waiting for long: the one that runs here is over in any case.
+    const told = caller.call('failTransfer', { params, body, timeoutMs: 5_000 }).catch(onProblem);
+    stop(error);
+    await told;
+  }
+
+  return {
+    ...{ id, meter, signal, done, update, refresh, backOff, rest, nudge, wake, insist, stop, fail },
+    get transfer() {
+      return transfer;
+    },
+    until: (isSo) => untilSo(() => isSo(transfer)),
+    unpaused: () => untilSo(() => !isPaused),
+    pauseSignal: () => pausing.signal,
+    controls: {
+      onProgress: (listener: (progress: Progress) => void): Off => meter.onProgress(listener),
+      pause() {
+        if (isPaused) return;
+        isPaused = true;
+        meter.paused(true);
+        pausing.abort(new BatonClientError('aborted', 'Paused', { action: 'retry' }));
+      },
+      resume() {
+        if (!isPaused) return;
+        isPaused = false;
+        pausing = new AbortController();
+        meter.paused(false);
+        wake();
+      },
+      async cancel(reason) {
+        const body = reason === undefined ? {} : { reason };
+        const { body: ended } = await insist(() => caller.call('cancelTransfer', { params, body }));
+        update(ended.transfer);
+      },
+    },
+  };
+}

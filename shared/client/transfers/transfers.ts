@@ -1,0 +1,298 @@
+import type { EventData } from '../../contract/events.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type {
+  AcceptSettings,
+  BatonClientOptions,
+  ClientEvents,
+  IncomingTransfer,
+  OutgoingTransfer,
+  RunningTransfer,
+  SendSettings,
+  Target,
+  Transfers,
+} from '../api.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Clock } from '../time/clock.ts';
+import { digestsOf } from '../files/digest.ts';
+import type { Emitter } from '../emitter.ts';
+import { failureOf } from '../errors/failure.ts';
+import type { FileSource, OpenSink } from '../files/files.ts';
+import { mayGoDirect, type PeerModule, type PeerReceiving, type PeerSide } from './peer-module.ts';
+import type { Measured } from './progress.ts';
+import { makeReceiver, type Receiver } from './receiving.ts';
+import { scriptSha256 } from '../files/sha256.ts';
+import { makeRelaySender, type RelaySender } from './sending.ts';
+import { targetOf } from '../account/target.ts';
+import { hasEnded, makeRun, type Run } from './transfer-run.ts';
+import { waitForReceiver } from './waiting-receiver.ts';
+import type { PresenceEntry, Transfer, TransferPhase } from '../wire.ts';
+
+/** A receiver stores some files while others come. */
+const CONCURRENCY = { sending: 4, receiving: 8 };
+
+interface Parts {
+  options: Pick<BatonClientOptions, 'sha256' | 'peerToPeer'>;
+  caller: Caller;
+  clock: Clock;
+  emitter: Emitter<ClientEvents>;
+  /** Aborted when the client is closed or signed out. */
+  life: () => AbortSignal;
+  start: () => void;
+  presence: () => readonly PresenceEntry[];
+  deviceId: () => string | null;
+  onProblem: (error: unknown) => void;
+}
+
+export interface TransferModule {
+  readonly api: Transfers;
+  onIncoming(data: EventData<'transfer:incoming'>): void;
+  onUpdated(data: EventData<'transfer:updated'>): void;
+  onRewind(data: EventData<'relay:rewind'>): void;
+  onSignal(data: EventData<'signal'>): void;
+  /** The stream is open again. `anew`: what was missed is not coming. */
+  onReady(anew: boolean): void;
+}
+
+interface Running {
+  run: Run;
+  handle: RunningTransfer;
+  sender: RelaySender | null;
+  receiver: Receiver | null;
+  peer: PeerSide | null;
+}
+
+const refused = (message: string): BatonClientError =>
+  new BatonClientError('invalid_request', message, { action: 'tell-user' });
+
+export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: Parts): TransferModule {
+  const running = new Map<string, Running>();
+  /** Announced to the application, until they end. */
+  const announced = new Set<string>();
+  const makeHash = parts.options.sha256 ?? scriptSha256;
+  const peers = (parts.options.peerToPeer as PeerModule | undefined) ?? null;
+  const bounded = (concurrency: number) => Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
+  const of = (transferId: string) => ({ params: { transfer_id: transferId } });
+
+  function runOf(transfer: Transfer, files: readonly Measured[], signal: AbortSignal | undefined): Run {
+    const id = transfer.transfer_id;
+    const signals = [parts.life(), signal];
+    const onOver = () => void running.delete(id);
+    return makeRun({ transfer, caller, clock, files, signals, onProblem, onOver });
+  }
+
+  function handleOf(run: Run): RunningTransfer {
+    return {
+      id: run.id,
+      get transfer() {
+        return run.transfer;
+      },
+      get progress() {
+        return run.meter.now;
+      },
+      done: run.done,
+      ...run.controls,
+    };
+  }
+
+  /** False: it is over before it has begun. */
+  function keep(one: Running, transfer: Transfer): boolean {
+    one.run.update(transfer);
+    if (!one.run.signal.aborted) running.set(one.run.id, one);
+    return running.has(one.run.id);
+  }
+
+  /** What is shown elsewhere; one that is lost is no loss. */
+  const tell = (run: Run, phase: TransferPhase): void =>
+    void caller.call('phaseTransfer', { ...of(run.id), body: { phase }, signal: run.signal }).catch(() => {});
+
+  function startSending(
+    transfer: Transfer,
+    sources: readonly FileSource[],
+    settings: SendSettings,
+    receiverOnline: boolean,
+  ): OutgoingTransfer {
+    const run = runOf(transfer, sources, settings.signal);
+    const { offlineMs = LIMITS.offlineReceiverMs } = settings;
+    /** Accepted, or left there for a receiver that is not waited for. */
+    const isInUse = () => {
+      const { state, mode } = run.transfer;
+      if (state === 'RELAY_ACTIVE') return peer?.isOpen !== true;
+      return state === 'PENDING' && mode === 'relay' && offlineMs === null;
+    };
+    const shared = { run, caller, clock, sources };
+    const sender = makeRelaySender({
+      ...{ ...shared, isInUse },
+      concurrency: bounded(settings.concurrency ?? CONCURRENCY.sending),
+    });
+    const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
+    const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
+    // The object itself: what it shows is asked of it anew each time.
+    const handle = Object.defineProperties({ receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer, {
+      ...Object.getOwnPropertyDescriptors(handleOf(run)),
+    });
+    if (!keep({ run, handle, sender, receiver: null, peer }, transfer)) return handle;
+    parts.start();
+    if (transfer.state === 'PENDING') {
+      tell(run, receiverOnline ? 'waiting_accept' : 'waiting_peer');
+      const onThere = () => {
+        tell(run, 'waiting_accept');
+        peer?.there();
+      };
+      const about = { run, caller, clock, emitter, presence: parts.presence, onThere, onProblem };
+      if (!receiverOnline && offlineMs !== null) waitForReceiver({ ...about, offlineMs });
+    }
+    if (peer === null) void sender.begin();
+    else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
+    run.until(isInUse).then(
+      () => tell(run, 'relay_uploading'),
+      () => {},
+    );
+    return handle;
+  }
+
+  function makeIncoming(transfer: Transfer): IncomingTransfer {
+    const id = transfer.transfer_id;
+    return {
+      id,
+      transfer,
+      isAccepted: transfer.state !== 'PENDING',
+      accept: (open, settings = {}) => accept(transfer, open, settings),
+      async reject(settings = {}) {
+        const { body } = await caller.call('rejectTransfer', { ...of(id), ...settings });
+        onUpdated(body);
+      },
+    };
+  }
+
+  function accept(transfer: Transfer, open: OpenSink, settings: AcceptSettings): RunningTransfer {
+    const known = running.get(transfer.transfer_id);
+    if (known !== undefined) return known.handle;
+    const run = runOf(transfer, transfer.files ?? [], settings.signal);
+    let peer: PeerReceiving | null = null;
+    const receiver = makeReceiver({
+      ...{ run, caller, clock, open, onProblem, peer: () => peer },
+      ...{ sha256: makeHash, concurrency: bounded(settings.concurrency ?? CONCURRENCY.receiving) },
+    });
+    const side = { run, caller, clock, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
+    if (settings.direct !== false) peer = peers?.receiving({ ...side, onOpen: receiver.nudge }) ?? null;
+    const handle = handleOf(run);
+    announced.add(run.id);
+    if (!keep({ run, handle, sender: null, receiver, peer }, transfer)) return handle;
+    parts.start();
+    peer?.begin();
+    receiver.begin();
+    run
+      .until(({ state }) => state === 'RELAY_ACTIVE')
+      .then(() => tell(run, 'relay_downloading'))
+      .catch(() => {});
+    return handle;
+  }
+
+  async function announce(transfer: Transfer): Promise<void> {
+    const id = transfer.transfer_id;
+    if (announced.has(id) || running.has(id) || hasEnded(transfer)) return;
+    announced.add(id);
+    try {
+      const whole = transfer.files === undefined ? await api.get(id) : transfer;
+      if (!hasEnded(whole)) emitter.emit('incoming', makeIncoming(whole));
+    } catch (error) {
+      // It comes again with the next stream.
+      announced.delete(id);
+      throw error;
+    }
+  }
+
+  function onUpdated({ transfer }: { transfer: Transfer }): void {
+    running.get(transfer.transfer_id)?.run.update(transfer);
+    if (hasEnded(transfer)) announced.delete(transfer.transfer_id);
+    emitter.emit('transfer', transfer);
+  }
+
+  /** What this device has accepted, and offers, and is not over: said anew. */
+  async function refetch(): Promise<void> {
+    for (let cursor: string | undefined; ; ) {
+      const page = await api.list(cursor === undefined ? {} : { cursor });
+      for (const transfer of page.transfers.filter((one) => !hasEnded(one))) {
+        onUpdated({ transfer });
+        if (transfer.receiver.device_id === parts.deviceId()) await announce(transfer);
+      }
+      if (page.next_cursor === null) return;
+      cursor = page.next_cursor;
+    }
+  }
+
+  const api: Transfers = {
+    async send(to: Target, files, settings = {}) {
+      const { signal, sealed, digest = true } = settings;
+      const either = signal === undefined ? parts.life() : AbortSignal.any([parts.life(), signal]);
+      const hashes = digest ? await digestsOf(files, makeHash, either) : files.map(({ sha256 = null }) => sha256);
+      const offered = files.map(({ name, size, type }, i) => {
+        const sha256 = hashes[i] ?? null;
+        return { name, size, ...(type !== undefined && { type }), ...(sha256 !== null && { sha256 }) };
+      });
+      const body = { ...targetOf(to), files: offered, ...(sealed !== undefined && { sealed }) };
+      const { body: made } = await caller.call('initTransfer', { body, ...(signal !== undefined && { signal }) });
+      return startSending(made.transfer, files, settings, made.receiver_online);
+    },
+    async resume(transferId, files, settings = {}) {
+      const known = running.get(transferId);
+      if (known?.sender) return known.handle as OutgoingTransfer;
+      const transfer = await api.get(transferId, settings);
+      const isSame = (transfer.files ?? []).every(
+        ({ index, name, size }) => files[index]?.name === name && files[index]?.size === size,
+      );
+      if (transfer.sender.device_id !== parts.deviceId() && parts.deviceId() !== null) {
+        throw refused('This device does not send this transfer');
+      }
+      if (transfer.file_count !== files.length || !isSame) throw refused('These are not the files that were offered');
+      const isThere = parts
+        .presence()
+        .some(({ device_id, online }) => online && device_id === transfer.receiver.device_id);
+      return startSending(transfer, files, settings, isThere);
+    },
+    async incoming(transferId, settings) {
+      return makeIncoming(await api.get(transferId, settings));
+    },
+    async get(transferId, settings = {}) {
+      return (await caller.call('getTransfer', { ...of(transferId), ...settings })).body.transfer;
+    },
+    async list(page = {}, settings = {}) {
+      return (await caller.call('listTransfers', { query: page, ...settings })).body;
+    },
+    async cancel(transferId, reason, settings = {}) {
+      const body = reason === undefined ? {} : { reason };
+      const answer = (await caller.call('cancelTransfer', { ...of(transferId), body, ...settings })).body;
+      onUpdated(answer);
+      return answer.transfer;
+    },
+  };
+
+  return {
+    api,
+    onIncoming: ({ transfer }) => void announce(transfer).catch(onProblem),
+    onUpdated,
+    onRewind({ transfer_id, index, upload_url, offset }) {
+      running.get(transfer_id)?.sender?.rewind(index, upload_url, offset);
+    },
+    /** Where no path between devices opens whoever offers one need not wait before it takes the relay. */
+    onSignal({ kind, from_device_id, transfer_id, payload }) {
+      const one = transfer_id === null ? undefined : running.get(transfer_id);
+      if (one?.peer) return one.peer.take({ kind, payload });
+      if (kind !== 'offer' || transfer_id === null || !one?.receiver) return;
+      const body = { to_device_id: from_device_id, transfer_id, kind: 'bye' as const, payload: {} };
+      caller.call('sendSignal', { body }).catch(onProblem);
+    },
+    onReady(anew) {
+      if (anew) void refetch().catch(onProblem);
+      for (const { run, sender, receiver, peer } of running.values()) {
+        sender?.nudge();
+        receiver?.nudge();
+        peer?.nudge();
+        run.refresh().catch((error: unknown) => {
+          if (!run.signal.aborted) onProblem(failureOf(error));
+        });
+      }
+    },
+  };
+}
