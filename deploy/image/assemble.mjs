@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { buildOrExit } from '../local/build.mjs';
-import { filesUnder, ROOT } from '../local/tree.mjs';
+import { buildOrExit } from '../local/build/build.mjs';
+import { filesUnder, ROOT } from '../local/setup/tree.mjs';
 
 /*
  * Puts into a folder what an image of Baton holds. `app`: the two services with their packages, the scripts of the store,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { buildOrExit } from './build.mjs';
-import { lanAddress, startLan } from './lan.mjs';
-import { readPorts } from './ports.mjs';
-import { pushKeys } from './push-keys.mjs';
-import { startRedis } from './redis.mjs';
-import { REPLICA_MEMORY, startService } from './service.mjs';
-import { installPackages, requireNode, requireRedisServer } from './setup.mjs';
+import { buildOrExit } from './build/build.mjs';
+import { startRedis } from './setup/redis.mjs';
+import { installPackages, requireNode, requireRedisServer } from './setup/setup.mjs';
+import { lanAddress, startLan } from './start/lan.mjs';
+import { readPorts } from './start/ports.mjs';
+import { pushKeys } from './start/push-keys.mjs';
+import { REPLICA_MEMORY, startService } from './start/service.mjs';
 
 /*
  * `npm start`: everything on this machine, on loopback: a store, the reference broker with its development login, and

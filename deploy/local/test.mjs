@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { buildOrExit } from './build.mjs';
-import { startRedis } from './redis.mjs';
-import { findRedisServer, installPackages, requireNode, requireRedisServer } from './setup.mjs';
-import { ROOT } from './tree.mjs';
+import { buildOrExit } from './build/build.mjs';
+import { startRedis } from './setup/redis.mjs';
+import { findRedisServer, installPackages, requireNode, requireRedisServer } from './setup/setup.mjs';
+import { ROOT } from './setup/tree.mjs';
 
 /*
  * `npm test`: every test that this machine can run, against real replicas (from dist/) and one real Redis.

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { buildOrExit } from '../../deploy/local/build.mjs';
-import { startRedis } from '../../deploy/local/redis.mjs';
-import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { startRedis } from '../../deploy/local/setup/redis.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 import { growthTable } from './growth/table.mjs';
 import { readOptions } from './options.mjs';
 import { makePinning } from './machine/pinning.mjs';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../services/broker/config/config.ts';
 import { ConfigError } from '../../services/server/config/config-error.ts';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { spawnBroker, stopBrokers } from './support/brokers.ts';
 
 type Env = Record<string, string>;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { BROKER_LIMITS, type IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { sessionMint, sessionRotate } from '../../services/broker/sessions/scripts.ts';
 import { bindScript } from '../../services/server/redis/scripts/bound-script.ts';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startTcpProxy } from '../support/redis/tcp-proxy.ts';

@@ -1,6 +1,6 @@
 import { type OpenIdProvider, startOpenIdProvider } from '../support/sign-in/openid-provider.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { sharedRedisUrl, randomPrefix } from '../support/redis/redis.ts';
 import { type BrokerProcess, spawnBroker, stopBrokers } from './support/brokers.ts';
 import { type Browser, locationOf, makeBrowser } from './support/browser.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/sign-in/openid-provider.ts';
 import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { keysHolding } from '../support/redis/stored.ts';

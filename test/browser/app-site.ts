@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 
 const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));

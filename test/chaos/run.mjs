@@ -1,6 +1,6 @@
 import { register } from 'node:module';
-import { buildOrExit } from '../../deploy/local/build.mjs';
-import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 
 /*
  * `npm run test:chaos`: real replicas and a real store under a seeded schedule of faults, while many devices talk; then

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from '../../deploy/local/tree.mjs';
+import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { containerOf } from './rendering.mjs';
 
 /*

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { ROOT } from '../../deploy/local/tree.mjs';
+import { ROOT } from '../../deploy/local/setup/tree.mjs';
 
 export const CHART = join(ROOT, 'helm/baton');
 

@@ -1,5 +1,5 @@
-import { buildOrExit } from '../../deploy/local/build.mjs';
-import { installPackages, requireNode } from '../../deploy/local/setup.mjs';
+import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { installPackages, requireNode } from '../../deploy/local/setup/setup.mjs';
 
 /*
  * `npm run test:chart`: the chart as an SRE and an API server would see it, without a cluster. README.md says what is

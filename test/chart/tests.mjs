@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { ROOT } from '../../deploy/local/tree.mjs';
+import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { KUBERNETES, makeSchemas, UNCHECKED } from './kubernetes-schemas.mjs';
 import { configurationsOf } from './programs.mjs';
 import { ACCEPTED, REFUSALS } from './refusals.mjs';

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { startDeviceSession } from '../../shared/client/session/sign-in.ts';
 import { fileSession } from '../../shared/client/node/session.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
 import { newSubject, serviceOf } from '../broker/support/service.ts';
 import { makeDevice } from '../support/device.ts';

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeCertificate } from '../../deploy/local/certificate.mjs';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { makeCertificate } from '../../deploy/local/setup/certificate.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 
 /* Real edges, started from the files of deploy/edge as they ship. */
 

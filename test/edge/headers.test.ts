@@ -1,5 +1,5 @@
 import { Agent, request as send } from 'node:http';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
 import { mintOf, type Service, serviceOf } from '../broker/support/service.ts';
 import { isPublic, ROUTE_NAMES, routeOf, sampleRequest } from '../support/samples.ts';

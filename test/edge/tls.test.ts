@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { once } from 'node:events';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { type BrokerProcess, startBroker, stopBrokers } from '../broker/support/brokers.ts';
 import { skipUnless } from '../support/runner/skips.ts';
 import { request } from '../support/wire.ts';

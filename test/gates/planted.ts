@@ -392,7 +392,7 @@ export const PROPS: { file: string; text: string }[] = [
     text: "import { alive } from '../../services/sync/planted/half-dead.ts';\ntest('it lives', () => expect(alive).toBe(1));\n",
   },
   {
-    file: 'deploy/local/generated.mjs',
+    file: 'deploy/local/check/generated.mjs',
     text: "export const GENERATED = [{ file: 'planted.md', section: 'planted', make: () => 'from code' }];\n",
   },
 ];

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from '../../deploy/local/tree.mjs';
+import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { GUARDS } from './guards.mjs';
 
 /*

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { pickPort } from '../../deploy/local/free-port.mjs';
+import { pickPort } from '../../deploy/local/setup/free-port.mjs';
 import { skipUnless } from '../support/runner/skips.ts';
 
-const MODULE = new URL('../../deploy/local/free-port.mjs', import.meta.url).href;
+const MODULE = new URL('../../deploy/local/setup/free-port.mjs', import.meta.url).href;
 /** Of nobody else: between the ports of the tests' stores and those of their cluster buses. */
 const FIRST = 17_000 + (process.pid % 1_000) * 2;
 

@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Lan, startLan } from '../../deploy/local/lan.mjs';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { type Lan, startLan } from '../../deploy/local/start/lan.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 
 /* The https address of `npm start -- --lan` while replicas die. */
 

@@ -11,10 +11,9 @@ const folder = mkdtempSync(join(tmpdir(), 'baton-setup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('packages that npm ci cannot install are an error that says what to do, and nothing else is tried', () => {
-  mkdirSync(join(folder, 'deploy/local'), { recursive: true });
-  for (const name of ['setup.mjs', 'tree.mjs'])
-    cpSync(join(ROOT, 'deploy/local', name), join(folder, 'deploy/local', name));
-  for (const name of ['package.json', 'package-lock.json']) cpSync(join(ROOT, name), join(folder, name));
+  const taken = ['deploy/local/setup/setup.mjs', 'deploy/local/setup/tree.mjs', 'package.json', 'package-lock.json'];
+  mkdirSync(join(folder, 'deploy/local/setup'), { recursive: true });
+  for (const name of taken) cpSync(join(ROOT, name), join(folder, name));
   // An npm that refuses to install from the lock, and would install anything else.
   mkdirSync(join(folder, 'bin'));
   const calls = join(folder, 'calls');
@@ -22,7 +21,7 @@ test('packages that npm ci cannot install are an error that says what to do, and
   writeFileSync(npm, `#!/bin/sh\necho "$1" >>'${calls}'\n[ "$1" != ci ] || { echo 'npm error EUSAGE' >&2; exit 1; }\n`);
   chmodSync(npm, 0o755);
 
-  const setup = join(folder, 'deploy/local/setup.mjs');
+  const setup = join(folder, 'deploy/local/setup/setup.mjs');
   const done = spawnSync(
     process.execPath,
     ['-e', `import(${JSON.stringify(setup)}).then((it) => it.installPackages())`],

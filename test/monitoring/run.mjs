@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { dashboardQueries } from '../../deploy/local/grafana.mjs';
-import { RULES } from '../../deploy/local/monitoring.mjs';
-import { ROOT } from '../../deploy/local/tree.mjs';
+import { dashboardQueries } from '../../deploy/local/check/grafana.mjs';
+import { RULES } from '../../deploy/local/check/monitoring.mjs';
+import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { STORIES } from './stories.mjs';
 
 /*

@@ -1,6 +1,6 @@
 import { register } from 'node:module';
-import { buildOrExit } from '../../deploy/local/build.mjs';
-import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 
 /*
  * `npm run test:neighbour`: one account does its worst on every route while another one goes on as always; what the other

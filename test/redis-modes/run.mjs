@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildOrExit } from '../../deploy/local/build.mjs';
-import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
-import { ROOT } from '../../deploy/local/tree.mjs';
+import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
+import { ROOT } from '../../deploy/local/setup/tree.mjs';
 
 /*
  * `npm run test:integration -- --mode sentinel|cluster`: what is tested on the Redis that all test files share, on

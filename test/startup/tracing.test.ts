@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../broker/support/brokers.ts';
 import { newSubject, serviceOf } from '../broker/support/service.ts';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { makeDevice } from '../support/device.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';

@@ -1,8 +1,8 @@
 import { register } from 'node:module';
 import { parseArgs } from 'node:util';
-import { buildOrExit } from '../../deploy/local/build.mjs';
-import { startRedis } from '../../deploy/local/redis.mjs';
-import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup.mjs';
+import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { startRedis } from '../../deploy/local/setup/redis.mjs';
+import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 
 /*
  * `npm run test:storm`: ten thousand streams over two replicas, one of which is killed. Prints how soon all are open on

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../deploy/local/redis.mjs';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';

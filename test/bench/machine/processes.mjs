@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { EDGE_SECRET } from '../load/wire.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/services/broker/main.js', import.meta.url));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { harmsOfAnyStore, lookInto, peekInto } from './any-store.ts';
 import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { ChaosStore, Harm, HarmOptions, StoreOptions } from './store.ts';

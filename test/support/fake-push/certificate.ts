@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCertificate } from '../../../deploy/local/certificate.mjs';
+import { makeCertificate } from '../../../deploy/local/setup/certificate.mjs';
 
 export interface TestCertificate {
   readonly key: Buffer;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 
 /** A Redis of the test's own, to be paused, killed, started again or emptied. */
 export interface OwnRedis {

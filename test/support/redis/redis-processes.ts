@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { pickPort } from '../../../deploy/local/free-port.mjs';
+import { pickPort } from '../../../deploy/local/setup/free-port.mjs';
 
 const SERVER = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
 const CLI = SERVER.includes('/') ? join(dirname(SERVER), 'redis-cli') : 'redis-cli';

@@ -1,4 +1,4 @@
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import type { SessionAnswer } from '../../../shared/contract/modules/sessions.ts';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { randomUser } from '../device.ts';

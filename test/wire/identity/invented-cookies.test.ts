@@ -1,4 +1,4 @@
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { type BrokerProcess, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { newSubject, serviceOf } from '../../broker/support/service.ts';
 import { type BrokerDoor, startBrokerDoor } from '../../support/sign-in/broker-door.ts';

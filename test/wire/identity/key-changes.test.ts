@@ -1,5 +1,5 @@
 import { decodeProtectedHeader } from 'jose';
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { type BrokerProcess, OTHER_TOKEN, spawnBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { type Service, serviceOf } from '../../broker/support/service.ts';
 import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';

@@ -1,4 +1,4 @@
-import { freePort } from '../../../deploy/local/redis.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { type BrokerProcess, startBroker, stopBrokers, TOKEN } from '../../broker/support/brokers.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
 import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCertificate } from './certificate.mjs';
+import { makeCertificate } from '../setup/certificate.mjs';
 import { explainCertificate } from './lan-page.mjs';
 
 /** The address of this machine on the local network; null when it is on none. */

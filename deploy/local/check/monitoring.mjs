@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from '../setup/tree.mjs';
 import { dashboardQueries } from './grafana.mjs';
 import { namesIn } from './promql.mjs';
-import { ROOT } from './tree.mjs';
 
 /*
  * Alerts, dashboards, runbooks and metrics fit together: whatever is registered is looked at by somebody, whatever is asked

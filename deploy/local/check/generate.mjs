@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { buildOrExit } from './build.mjs';
-import { isStarted } from './command.mjs';
+import { buildOrExit } from '../build/build.mjs';
+import { isStarted } from '../setup/command.mjs';
+import { installPackages, requireNode } from '../setup/setup.mjs';
+import { ROOT } from '../setup/tree.mjs';
 import { GENERATED } from './generated.mjs';
-import { installPackages, requireNode } from './setup.mjs';
-import { ROOT } from './tree.mjs';
 
 /** A module of the build. */
 const built = (path) => import(`${ROOT}dist/${path}`);

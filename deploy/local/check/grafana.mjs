@@ -1,4 +1,4 @@
-import { DASHBOARDS } from '../monitoring/dashboards.mjs';
+import { DASHBOARDS } from '../../monitoring/dashboards.mjs';
 
 /*
  * Grafana's files, made of deploy/monitoring/dashboards.mjs.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The top of the checkout. */
-export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** What tools and people leave in a checkout; never part of the repository's text. */
 const NOT_OURS = new Set(['.git', '.baton', 'node_modules', 'dist', 'coverage']);

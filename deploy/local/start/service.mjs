@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { ROOT } from './tree.mjs';
+import { ROOT } from '../setup/tree.mjs';
 
 /**
  * For whoever starts a replica on Linux: the C library keeps up to 32 MiB that were freed, instead of giving them back

@@ -1,9 +1,9 @@
 import { register } from 'node:module';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isStarted } from './command.mjs';
-import { installPackages, requireNode } from './setup.mjs';
-import { ROOT } from './tree.mjs';
+import { isStarted } from '../setup/command.mjs';
+import { installPackages, requireNode } from '../setup/setup.mjs';
+import { ROOT } from '../setup/tree.mjs';
 
 /**
  * Makes `dist/client-docs`: the reference of `@baton/client`, from its types and what stands above them. What is exported and

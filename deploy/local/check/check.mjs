@@ -1,8 +1,8 @@
-import { build } from './build.mjs';
-import { runTool } from './command.mjs';
+import { build } from '../build/build.mjs';
+import { runTool } from '../setup/command.mjs';
+import { installPackages, requireNode } from '../setup/setup.mjs';
 import { findDrift } from './generate.mjs';
 import { findMonitoringFlaws } from './monitoring.mjs';
-import { installPackages, requireNode } from './setup.mjs';
 import {
   findDrawers,
   findLocalWords,
@@ -12,7 +12,7 @@ import {
   findScriptsOfManyKeys,
   findScriptsThatReach,
 } from './text-rules.mjs';
-import { ROOT } from './tree.mjs';
+import { ROOT } from '../setup/tree.mjs';
 
 /*
  * `npm run check`: what can be said of the code without running it. One line a gate, what a gate found only when it

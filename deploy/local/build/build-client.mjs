@@ -1,10 +1,10 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { isStarted, runTool } from '../setup/command.mjs';
+import { installPackages, requireNode } from '../setup/setup.mjs';
+import { ROOT } from '../setup/tree.mjs';
 import { buildOrExit } from './build.mjs';
-import { isStarted, runTool } from './command.mjs';
-import { installPackages, requireNode } from './setup.mjs';
 import { slimContract } from './slim-contract.mjs';
-import { ROOT } from './tree.mjs';
 
 /**
  * Makes `shared/client/dist`: what is published as `@baton/client`. One file an entry and one for what they share, with what

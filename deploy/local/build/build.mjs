@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { isStarted, runTool } from '../setup/command.mjs';
+import { installPackages, requireNode } from '../setup/setup.mjs';
+import { filesUnder, ROOT } from '../setup/tree.mjs';
 import { buildWeb, WEB_FILES, webSources } from './build-web.mjs';
-import { isStarted, runTool } from './command.mjs';
 import { licencesOf } from './licences.mjs';
 import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
-import { installPackages, requireNode } from './setup.mjs';
-import { filesUnder, ROOT } from './tree.mjs';
 
 /**
  * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, the files of
@@ -18,7 +18,7 @@ import { filesUnder, ROOT } from './tree.mjs';
  */
 const DIST = join(ROOT, 'dist');
 const BUNDLES = ['sync', 'broker', 'tracing'].map((service) => `services/${service}/main.js`);
-const PROJECT = 'deploy/local/tsconfig.build.json';
+const PROJECT = 'deploy/local/build/tsconfig.build.json';
 const isOfPages = (path) => path.startsWith('services/web/');
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
 /** Beside the sources, what the outputs depend on. */
@@ -26,7 +26,7 @@ const BUILDERS = [
   'tsconfig.json',
   PROJECT,
   'package-lock.json',
-  ...['build', 'build-web', 'slim-contract', 'licences', 'reference'].map((name) => `deploy/local/${name}.mjs`),
+  ...['build', 'build-web', 'slim-contract', 'licences', 'reference'].map((name) => `deploy/local/build/${name}.mjs`),
   ...REFERENCE_SOURCES,
 ];
 const STAMP = join(DIST, '.stamp');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { filesUnder, ROOT } from './tree.mjs';
+import { filesUnder, ROOT } from '../setup/tree.mjs';
 
 /*
  * Rules about files that no linter knows. Each gives the sentences that say what is wrong.

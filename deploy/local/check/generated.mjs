@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DASHBOARDS } from '../monitoring/dashboards.mjs';
+import { DASHBOARDS } from '../../monitoring/dashboards.mjs';
+import { ROOT } from '../setup/tree.mjs';
 import { dashboardFile } from './grafana.mjs';
 import { alertsWithMeaning } from './monitoring.mjs';
-import { ROOT } from './tree.mjs';
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
 const code = (text) => (text === '' || text === null ? '' : `\`${text}\``);

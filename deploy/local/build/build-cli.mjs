@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isStarted } from '../setup/command.mjs';
+import { installPackages, requireNode } from '../setup/setup.mjs';
+import { ROOT } from '../setup/tree.mjs';
 import { buildClient } from './build-client.mjs';
-import { isStarted } from './command.mjs';
-import { installPackages, requireNode } from './setup.mjs';
-import { ROOT } from './tree.mjs';
 
 /** Makes `services/cli/dist/baton.js`: the command line with everything that it needs in one file. */
 export async function buildCli() {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMap, isSeq, LineCounter, parseDocument } from 'yaml';
-import { ROOT } from './tree.mjs';
+import { ROOT } from '../setup/tree.mjs';
 
 /*
  * helm/baton/values.yaml is the source; the schema and the table of the chart's README are made from it. The comment above

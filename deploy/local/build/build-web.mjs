@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { filesUnder, ROOT } from '../setup/tree.mjs';
 import { slimContract } from './slim-contract.mjs';
-import { filesUnder, ROOT } from './tree.mjs';
 
 /*
  * The web app in dist/web: the page, its service worker, and assets under names with the hash of their content. What

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './tree.mjs';
+import { ROOT } from '../setup/tree.mjs';
 
 /**
  * The VAPID keys of `npm start`, as environment of its replicas: made the first time and kept in the data directory, so
