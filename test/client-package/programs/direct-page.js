@@ -14,9 +14,11 @@ RTCDataChannel.prototype.send = function send(data) {
   for (const one of Array.isArray(altered) ? altered : [altered]) plainSend.call(this, one);
 };
 
-const counted = (url, init) => {
-  if (init?.method === 'PATCH') patchedBytes += init.body.length;
-  return fetch(url, init);
+/** A piece that a busy relay refuses is sent again, and not counted. */
+const counted = async (url, init) => {
+  const answer = await fetch(url, init);
+  if (init?.method === 'PATCH' && answer.ok) patchedBytes += init.body.length;
+  return answer;
 };
 
 const digestOf = async (blob) => {
