@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { LogIn, QrCode as QrIcon } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { proposeDeviceName } from '../../../../shared/client/index.ts';
 import { proposedName } from '../../session/device.ts';
 import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../../session/entry.ts';
@@ -113,7 +113,8 @@ export function NameDevice({ enter }: { enter: Enter }) {
   const isBusy = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const { name: words } = texts.value;
-  useEffect(() => input.current?.select(), []);
+  // Before the page is painted: whoever types at once would lose the first letters to a later selection.
+  useLayoutEffect(() => input.current?.select(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     isBusy.value = true;

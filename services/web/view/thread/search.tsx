@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { Search as SearchIcon } from 'lucide';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Item } from '../../history/database.ts';
 import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
@@ -34,7 +34,7 @@ export function SearchPane() {
   const input = useRef<HTMLInputElement>(null);
   const { search } = texts.value;
   const wanted = words.value.trim();
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => {
     let isOver = false;
     const timer = setTimeout(() => {
