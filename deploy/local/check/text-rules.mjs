@@ -47,7 +47,9 @@ export function findOddScripts() {
 
 /** Lua that a module lends to others, as it exports functions in TypeScript. */
 const LENT = new Set([
+  'presence/ended-routes',
   'presence/presence',
+  'presence/version',
   'messages/mail',
   'push/push',
   'push/queue',

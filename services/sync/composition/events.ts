@@ -32,7 +32,7 @@ function connectReplica(
       hub.event(e);
     },
     unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
-    presence: (u, v) => hub.presence(u, v),
+    presence: (u, v, snapshot) => hub.presence(u, v, snapshot),
     superseded: (u, s) => hub.superseded(u, s),
     relay: (file) => relay.requests.notified(file),
     revoked: (...revocation) => revocations.heard(...revocation),

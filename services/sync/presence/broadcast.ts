@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import { frame } from '../streams/stream/frames.ts';
+import { presenceView, type PresenceFields } from './presence-view.ts';
 import type { AccountStreams, LocalStreams } from '../streams/local-streams.ts';
 import type { Stream } from '../streams/stream/stream.ts';
 
@@ -28,9 +29,15 @@ export function sendPresence(streams: Iterable<Stream>, presence: Presence): voi
 }
 
 /**
- * Presence is a state, not a list of events: an announcement says only that there is a newer version. It is read once for
- * all streams of the account on this replica. However many announcements come meanwhile, or soon after, one more read
- * follows.
+ * Sends the presence to the streams of an account that have an older version. `version`: what was announced; `snapshot`:
+ * rows and states of it as JSON, '' where they were not told.
+ */
+export type Broadcast = (account: string, version?: number, snapshot?: string) => void;
+
+/**
+ * Presence is a state, not a list of events: an announcement says that there is a newer version. Where it does not carry
+ * the snapshot, as of an account with many devices, that is read once for all streams of the account on this replica.
+ * However many announcements come meanwhile, or soon after, one read follows.
  */
 export function makePresenceBroadcast({ streams, readPresence, onFailure }: PresenceBroadcastParts) {
   async function read(entry: AccountStreams): Promise<void> {
@@ -41,14 +48,20 @@ export function makePresenceBroadcast({ streams, readPresence, onFailure }: Pres
     sendPresence(outdated(entry), presence);
   }
 
-  /** Sends the presence to the streams of an account that have an older version; `version`: what was announced. */
-  return function broadcast(account: string, version = 0): void {
+  /** An announcement of another version than the newest, as after a failover: only the store knows what is true. */
+  function take(entry: AccountStreams, version: number, snapshot: string): Promise<void> {
+    if (snapshot === '' || version !== entry.presenceVersion) return read(entry);
+    sendPresence(outdated(entry), presenceView(JSON.parse(snapshot) as PresenceFields));
+    return Promise.resolve();
+  }
+
+  const broadcast: Broadcast = (account, version = 0, snapshot = '') => {
     const entry = streams.find(account);
     if (!entry) return;
     entry.presenceVersion = Math.max(entry.presenceVersion, version);
     if (entry.presenceReading || outdated(entry).length === 0) return;
     entry.presenceReading = true;
-    read(entry)
+    take(entry, version, snapshot)
       .then(() => pause(PAUSE_MS, undefined, { ref: false }))
       .finally(() => {
         entry.presenceReading = false;
@@ -58,4 +71,5 @@ export function makePresenceBroadcast({ streams, readPresence, onFailure }: Pres
         (error: unknown) => onFailure(account, error),
       );
   };
+  return broadcast;
 }

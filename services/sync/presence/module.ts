@@ -23,8 +23,8 @@ interface PresenceParts {
  * - Reconcile: one script compares the two, changes what differs, raises the version and announces it. It runs with every
  *   attach, and without one when a grace is over (`reconciler.ts`), for each account of a dead replica (`replicas/`), and
  *   for an account of which this replica is notified without having a stream of it.
- * - Broadcast: each replica that hears of a version reads the snapshot once and writes it to all its streams of the
- *   account (`broadcast.ts`).
+ * - Broadcast: each replica that hears of a version writes the snapshot to all its streams of the account. It came with
+ *   the announcement, or is read once (`broadcast.ts`).
  */
 export function makePresence({ db, graceMs, replica, metrics }: PresenceParts) {
   const onTransitions = countTransitions(metrics);

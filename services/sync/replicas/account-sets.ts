@@ -18,15 +18,24 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
   const addScript = scripts.define(accountAdd);
   /** Accounts that could not be added, by the id of this replica at that time. */
   const pending = new Map<string, Set<string>>();
+  /** Accounts that were added under the present id, and not dropped since. */
+  let added = { replicaId: '', accounts: new Set<string>() };
+
+  const addedOf = (replicaId: string): Set<string> => {
+    if (added.replicaId !== replicaId) added = { replicaId, accounts: new Set() };
+    return added.accounts;
+  };
 
   /**
    * Never rejects: the set lies in another slot than the account, and an account whose primary answers must not wait for
    * that of the set. What failed is added with a later beat; until then a reaper would not find the account.
    */
   async function add(replicaId: string, account: string): Promise<void> {
+    addedOf(replicaId).add(account);
     try {
       await addScript({ accounts: keys.accounts(replicaId) }, { account });
     } catch {
+      added.accounts.delete(account);
       const accounts = pending.get(replicaId) ?? new Set();
       pending.set(replicaId, accounts.add(account));
     }
@@ -34,6 +43,14 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
 
   return {
     add,
+
+    /**
+     * Adds an account that is not known to be in the set: a stream that opens spares the trip where another one of its
+     * account has paid it. The store may lose what it had; `add`, with every sweep, puts that back.
+     */
+    async ensure(replicaId: string, account: string): Promise<void> {
+      if (!addedOf(replicaId).has(account)) await add(replicaId, account);
+    },
 
     /** Adds what could not be added, with each beat. Under the former ids of this replica nobody needs the sets. */
     addPending(replicaId: string): void {
@@ -47,6 +64,7 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
 
     async drop(replicaId: string, account: string): Promise<void> {
       pending.get(replicaId)?.delete(account);
+      if (replicaId === added.replicaId) added.accounts.delete(account);
       await orFault(redis.srem(keys.accounts(replicaId), account));
     },
 

@@ -1,5 +1,5 @@
 import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
-import { makePresenceBroadcast } from '../presence/broadcast.ts';
+import { type Broadcast, makePresenceBroadcast } from '../presence/broadcast.ts';
 import { makeReconciler, type Reconciler } from '../presence/reconciler.ts';
 import { countTransitions, type Reconcile } from '../presence/transitions.ts';
 import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
@@ -108,7 +108,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
     });
   }
 
-  #makeBroadcast({ modules, onFailure }: HubParts): (account: string, version?: number) => void {
+  #makeBroadcast({ modules, onFailure }: HubParts): Broadcast {
     const { streams, sweeper } = this;
     return makePresenceBroadcast({
       streams,
@@ -159,8 +159,8 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
     this.#delivery.unlogged(account, name, to, data);
   }
 
-  presence(account: string, version: number): void {
-    this.#delivery.presence(account, version);
+  presence(account: string, version: number, snapshot: string): void {
+    this.#delivery.presence(account, version, snapshot);
   }
 
   superseded(_account: string, streamId: string): void {

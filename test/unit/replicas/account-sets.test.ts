@@ -42,3 +42,22 @@ test('what could not be added under a former id of the replica is left out', asy
 
   expect(store.added).toEqual([[keys.accounts('me'), 'bob']]);
 });
+
+test('a stream that opens adds its account once, and again after a drop, a failure or under another id', async () => {
+  const { keys, sets, store } = setUp();
+  await sets.ensure('me', 'ann');
+  store.isAway = false;
+  await sets.ensure('me', 'ann');
+  await sets.ensure('me', 'ann');
+  await sets.drop('other', 'ann');
+  await sets.ensure('me', 'ann');
+  await sets.drop('me', 'ann');
+  await sets.ensure('me', 'ann');
+  await sets.ensure('later', 'ann');
+
+  expect(store.added).toEqual([
+    [keys.accounts('me'), 'ann'],
+    [keys.accounts('me'), 'ann'],
+    [keys.accounts('later'), 'ann'],
+  ]);
+});

@@ -1,4 +1,5 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import { Hub } from '../../../services/sync/streams/hub.ts';
 import type { AccountSets } from '../../../services/sync/replicas/account-sets.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
@@ -36,13 +37,14 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   });
   const detach = jest.fn(() => Promise.resolve());
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as StreamStore;
+  const readPresence = jest.fn(() => Promise.resolve({ version: 9, devices: [] }));
   const hub = new Hub({
     store,
     reconcileAccount: () => Promise.resolve(0),
-    accounts: { add: () => Promise.resolve() } as unknown as AccountSets,
+    accounts: { add: () => Promise.resolve(), ensure: () => Promise.resolve() } as unknown as AccountSets,
     replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
     modules: {
-      readPresence: () => Promise.resolve({ version: 1, devices: [] }),
+      readPresence,
       async *pending() {},
       restoreRow: () => Promise.resolve(false),
       isRevoked: () => false,
@@ -57,7 +59,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   hub.start();
   const client = new Client();
   const open = () => hub.open({ res: client.response, caller: CALLER, device: '~Tab', lastEventId: null });
-  return { hub, client, attach, detach, open };
+  return { hub, client, attach, detach, open, readPresence };
 }
 
 beforeEach(() => void jest.useFakeTimers());
@@ -123,5 +125,23 @@ test('one whose row was closed by a newer stream of the device is ended as super
   await jest.advanceTimersByTimeAsync(5_000);
 
   expect(client.text).toMatch(/event: reconnect\ndata: \{"reason":"superseded"/);
+  hub.stop();
+});
+
+test.each([
+  { told: 'with its snapshot', snapshot: JSON.stringify({ devices: ['d1', 'Laptop\nlaptop\n1'], states: ['v', '7'] }) },
+  { told: 'without', snapshot: '' },
+])('presence that is announced $told is written, and read only where it has to be', async ({ snapshot }) => {
+  const { hub, client, open, readPresence } = setUp([opened('new')]);
+  await open();
+  hub.presence('ann', 7, snapshot);
+  await jest.advanceTimersByTimeAsync(0);
+
+  const data = /event: presence\ndata: (.*)/.exec(client.text)?.[1] ?? '';
+  const { version, devices } = JSON.parse(data) as Presence;
+  const isRead = snapshot === '';
+  expect(version).toBe(isRead ? 9 : 7);
+  expect(devices.map(({ name }) => name)).toEqual(isRead ? [] : ['Laptop']);
+  expect(readPresence).toHaveBeenCalledTimes(isRead ? 1 : 0);
   hub.stop();
 });

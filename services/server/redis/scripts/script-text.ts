@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Registries } from './script.ts';
 import type { Word } from './script-values.ts';
+import { usedLocals } from './used-locals.ts';
 
 /** `ttlMs` here is `ttl_ms` in Lua. */
 const luaNameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -75,7 +76,7 @@ interface TextParts {
   publishInScript: boolean;
 }
 
-/** The whole text of a script: constants, chunks, keys and arguments as locals, then what its file says. */
+/** The whole text of a script: what it needs of constants and chunks, keys and arguments as locals, then what its file says. */
 export function scriptText(parts: TextParts): string {
   const { file, keys, locals, constants, registries, announces, publishInScript } = parts;
   const body = readFileSync(file, 'utf8');
@@ -85,17 +86,19 @@ export function scriptText(parts: TextParts): string {
   const bound = Object.entries({ PUBLISH_IN_SCRIPT: publishInScript, ...constants });
   const values = [...locals.values()];
   const makers = Object.entries(MAKERS).filter(([maker]) => values.some((value) => value.startsWith(maker)));
-  const all = [
-    // So that it is known in the store's slow log and in `MONITOR`.
-    `-- ${basename(file.pathname, '.lua')}`,
+  const shared = [
     ...bound.map(([name, value]) => `local ${name} = ${literal(value)}`),
     ...chunks,
     ...makers.map(([, lua]) => lua),
+  ];
+  const own = [
     ...(announces ? ['local function run()'] : []),
     `local keys = { ${keys.map((key, i) => `${luaNameOf(key)} = KEYS[${i + 1}]`).join(', ')} }`,
     ...(names.length > 0 ? [`local ${names.join(', ')} = ${values.join(', ')}`] : []),
     body,
     ...(announces ? ['end', 'return with_announcements(run())'] : []),
-  ];
+  ].join('\n');
+  // The name is so that it is known in the store's slow log and in `MONITOR`.
+  const all = [`-- ${basename(file.pathname, '.lua')}`, usedLocals(shared.join('\n'), own), own];
   return bindNames(all.join('\n'), { LIMITS, ...registries });
 }

@@ -1,7 +1,7 @@
 -- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
--- uses: clock routes log presence/presence push/push push/queue
+-- uses: clock routes log presence/version push/push push/queue
 -- RETURNS OK, row, added ('1' | '0'), jobs to push at once | device_limit; OK alone: nothing was done, the account has to
 --         be scheduled first (push-queue.ts)
 local now = now_ms()

@@ -1,7 +1,7 @@
 -- Removes a device with everything that waits for it: row, mailbox, subscriptions. If
 -- there was a row, an event says so to the others.
 -- Keys and arguments: deviceRemove in scripts.ts.
--- uses: clock routes log presence/presence messages/mail push/push
+-- uses: clock routes log presence/version messages/mail push/push
 -- RETURNS OK, removed ('1' | '0')
 local now, row = now_ms(), redis.call('HGET', keys.devices, device)
 if expected ~= '' and row ~= expected then return { 'OK', '0' } end

@@ -1,6 +1,6 @@
 -- Renames a device: an event in the log, and a new version of presence, which has the names.
 -- Keys and arguments: deviceRename in scripts.ts.
--- uses: clock routes log operation presence/presence rate
+-- uses: clock routes log operation presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
 --         | idempotency_key_reused
 local first, refusal = recall(keys.operation, fingerprint)

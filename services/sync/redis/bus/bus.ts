@@ -20,8 +20,8 @@ export interface BusListener {
   event(event: BusEvent): void;
   /** Something that is not in the log: for whoever can take it now. */
   unlogged(account: string, name: string, to: string, data: string): void;
-  /** The account's presence has this version now. */
-  presence(account: string, version: number): void;
+  /** The account's presence has this version now; `snapshot`: its rows and states as JSON, '' where they are not told. */
+  presence(account: string, version: number, snapshot: string): void;
   /** A device was signed out, at a time of the store; '' for the sessions of the account that have none. */
   revoked(account: string, deviceId: string, reason: string, atMs: number, sessionId: string): void;
   /** A login request changed: this poll is to read it again, or was replaced. */
@@ -215,7 +215,7 @@ export class Bus {
     if (kind === BUS.unlogged) listener.unlogged(account, rest, to, data);
     if (kind === BUS.revoked) listener.revoked(account, rest, to, Number(data), last);
     if (kind === BUS.login) listener.login(account, rest);
-    if (kind === BUS.presence) listener.presence(account, Number(rest));
+    if (kind === BUS.presence) listener.presence(account, Number(rest), to);
     if (kind === BUS.relay) listener.relay(account);
     if (kind === BUS.superseded) listener.superseded(account, rest);
     // Anything else asks only whether somebody listens.

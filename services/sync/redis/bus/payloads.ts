@@ -9,7 +9,7 @@ export const BUS = {
   top: 't',
   /** account, event, addressees, data: for whoever can take it now, without a place in the log. */
   unlogged: 'u',
-  /** account, version of the presence. */
+  /** account, version of the presence, and of an account with few devices its rows and states as JSON. */
   presence: 'p',
   /** account, device, reason, ms, session ('' or that of the sessions without a device). */
   revoked: 'r',

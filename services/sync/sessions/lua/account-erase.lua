@@ -1,7 +1,7 @@
 -- Removes what is kept of an account but its open routes and the records of transfers. Each open stream gets a reset,
 -- because its position is gone, and reads its state again.
 -- Keys and arguments: accountErase in scripts.ts.
--- uses: clock routes log presence/presence
+-- uses: clock routes log presence/version
 -- RETURNS OK, how many transfers are left
 local now, kept, transfers = now_ms(), {}, 0
 local rows = read_routes(keys.routes, now)

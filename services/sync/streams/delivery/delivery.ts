@@ -14,8 +14,8 @@ const SHOW_AGAIN_MS = 100;
 interface DeliveryParts {
   streams: LocalStreams;
   catchUp: CatchUp;
-  /** A newer presence of the account was announced. */
-  onPresence: (account: string, version: number) => void;
+  /** A newer presence of the account was announced; `snapshot` as in `BusListener`. */
+  onPresence: (account: string, version: number, snapshot: string) => void;
   /** Something was announced for an account of which no stream is here. */
   onAbsent: (account: string) => void;
   metrics: Metrics;
@@ -60,9 +60,9 @@ export class Delivery {
   }
 
   /** The account's presence has this version. */
-  presence(account: string, version: number): void {
+  presence(account: string, version: number, snapshot: string): void {
     if (!this.#parts.streams.find(account)) return this.#parts.onAbsent(account);
-    this.#parts.onPresence(account, version);
+    this.#parts.onPresence(account, version, snapshot);
   }
 
   /** A newer stream of the same device took the place of this one. */

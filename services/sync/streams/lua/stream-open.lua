@@ -1,7 +1,7 @@
 -- Attaches a stream that opens: limits, its route AND what it missed, in one step on the account's slot, so that an append
 -- either finds the route or is found here.
 -- Keys and arguments: streamOpen in scripts.ts.
--- uses: clock routes replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/presence messages/mail transfers/offers
+-- uses: clock routes replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
 -- RETURNS as stream-attach.lua
 --         | OK, busy: the account has as many streams as it may
 --         | OK, full, channels of the account's other streams: the same, and silent channels were not asked for
@@ -31,8 +31,7 @@ redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
 -- A connect is announced also where it changes nothing, to whoever else is there: one may be waiting for this device.
 local is_awaited = #others > 0 and (not has_device or redis.call('HEXISTS', keys.devices, device) == 1)
-local version, _, on, off = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead, is_awaited, mine)
-local states = redis.call('HGETALL', keys.presence)
+local version, _, on, off, states = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead, is_awaited, mine)
 purge_mail(keys, device, now)
 local page, ended = {}, '1'
 if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end

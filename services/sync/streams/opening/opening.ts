@@ -35,7 +35,7 @@ export interface OpenRequest {
 interface OpeningParts {
   streams: LocalStreams;
   store: Pick<StreamStore, 'attach'>;
-  accounts: Pick<AccountSets, 'add'>;
+  accounts: Pick<AccountSets, 'ensure'>;
   replica: Pick<Replica, 'id'>;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
@@ -124,8 +124,8 @@ export class Opening {
     const attach = () =>
       this.#withPermit(async () => {
         if (stream.isOver) return null;
-        // With every attach, as the store may have lost it: a reaper finds by it the accounts of a replica that died.
-        void accounts.add(replica.id, stream.account);
+        // A reaper finds by it the accounts of a replica that died.
+        void accounts.ensure(replica.id, stream.account);
         return store.attach(stream, true, streams.idsOf(stream.account));
       });
     const attached = await attach();
