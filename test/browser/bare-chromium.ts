@@ -46,7 +46,8 @@ export function launchBareChromium(): BareChromium {
     async stop() {
       const ended = once(child, 'close');
       if (child.exitCode === null && child.kill('SIGKILL')) await ended;
-      rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100 });
+      // Its other processes end a moment after it, and write until then.
+      rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }

@@ -78,7 +78,7 @@ export async function launchBareFirefox(): Promise<BareFirefox> {
       close();
       if (child.exitCode === null) child.kill('SIGKILL');
       await ended;
-      rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100 });
+      rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }
