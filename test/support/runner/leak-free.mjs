@@ -1,8 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { TestEnvironment } from 'jest-environment-node';
 
 /** How long what was closed may take to be gone: a socket's last packets, the exit of a child. Only what leaks waits so long. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 20;
+
+/** Where the modules of this file keep what belongs to a call. */
+const storages = new Set();
+const { run } = AsyncLocalStorage.prototype;
+AsyncLocalStorage.prototype.run = function runKnown(...words) {
+  storages.add(this);
+  return run.apply(this, words);
+};
 
 /** What keeps a process alive, with how many of each. Pipes are left out: they are jest's own to its workers. */
 function countHandles() {
@@ -35,6 +44,12 @@ export default class LeakFreeEnvironment extends TestEnvironment {
     if (event.name === 'setup') this.#before = countHandles();
     // A test that failed in the middle leaves things behind, and its own error says more.
     if (event.name === 'run_finish' && !this.#failed) await this.#requireNothingLeft();
+  }
+
+  async teardown() {
+    for (const storage of storages) storage.disable();
+    storages.clear();
+    await super.teardown();
   }
 
   async #requireNothingLeft() {
