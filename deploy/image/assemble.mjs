@@ -10,7 +10,7 @@ import { filesUnder, ROOT } from '../local/setup/tree.mjs';
  */
 
 /** What starts each in the image, whatever the folders of the sources are called. */
-const SERVICES = { replica: 'services/sync/main.js', broker: 'services/broker/main.js' };
+const SERVICES = { replica: 'services/sync/main', broker: 'services/broker/main' };
 
 const MOUNTS = {
   secrets: ['replica', 'broker', 'edge', 'redis', 'sentinel'],
@@ -30,10 +30,10 @@ const put = (from, to = from) => {
 
 await buildOrExit();
 for (const [name, entry] of Object.entries(SERVICES)) {
-  put(`dist/${entry}`);
-  put(`dist/${entry}.map`);
+  // Without what V8 has compiled: it is refused where the heap has limits of its own.
+  for (const ending of ['js', 'cjs', 'cjs.map']) put(`dist/${entry}.${ending}`);
   // Loaded after the heap was seen to, and not beside it.
-  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './heap.mjs';\nawait import('./${entry}');\n`);
+  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './heap.mjs';\nawait import('./${entry}.js');\n`);
 }
 // For `node --import`: loaded by itself, and only when it is asked for.
 put('dist/services/tracing/main.js', 'dist/tracing.js');

@@ -5,15 +5,19 @@ import { loadConfig } from './config/config.ts';
 /** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */
 const EX_CONFIG = 78;
 
-try {
-  const broker = await startBroker(loadConfig());
-  const stop = () => void broker.stop();
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  // A broker started by a script ends with it, however hard that died.
-  process.on('disconnect', stop);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof ConfigError ? EX_CONFIG : 1;
-  process.disconnect?.();
+async function start(): Promise<void> {
+  try {
+    const broker = await startBroker(loadConfig());
+    const stop = () => void broker.stop();
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+    // A broker started by a script ends with it, however hard that died.
+    process.on('disconnect', stop);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = error instanceof ConfigError ? EX_CONFIG : 1;
+    process.disconnect?.();
+  }
 }
+
+void start();

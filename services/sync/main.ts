@@ -5,20 +5,24 @@ import { loadConfig } from './config/config.ts';
 /** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */
 const EX_CONFIG = 78;
 
-try {
-  const app = await startApp(loadConfig());
-  const stop = () => void app.stop().finally(() => process.connected && process.disconnect());
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  // A replica started by a script ends with it, however hard that died.
-  process.on('disconnect', stop);
-} catch (error) {
-  if (error instanceof ConfigError) {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = EX_CONFIG;
-  } else {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+async function start(): Promise<void> {
+  try {
+    const app = await startApp(loadConfig());
+    const stop = () => void app.stop().finally(() => process.connected && process.disconnect());
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+    // A replica started by a script ends with it, however hard that died.
+    process.on('disconnect', stop);
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = EX_CONFIG;
+    } else {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      process.exitCode = 1;
+    }
+    process.disconnect?.();
   }
-  process.disconnect?.();
 }
+
+void start();

@@ -40,8 +40,8 @@ export async function testImage({ test, image, runtimeBase }) {
     assert.equal(uid, 65_532);
     assert.deepEqual(shell, []);
     assert.deepEqual(files.filter((path) => /node_modules|\.ts$|\.map$/.test(path)).sort(), [
-      'dist/services/broker/main.js.map',
-      'dist/services/sync/main.js.map',
+      'dist/services/broker/main.cjs.map',
+      'dist/services/sync/main.cjs.map',
     ]);
     assert.ok(files.includes('dist/services/sync/messages/lua/message-accept.lua'));
     assert.ok(files.includes('LICENSE') && files.includes('THIRD-PARTY-LICENCES.txt'));

@@ -32,7 +32,7 @@ export const STORE_IS_BACK = ({ msg }: Line): boolean => msg === 'store can be u
 export async function start(main: 'sync' | 'broker', env: Record<string, string>): Promise<Started> {
   const entry = fileURLToPath(new URL(`../../dist/services/${main}/main.js`, import.meta.url));
   const [port, adminPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, ['--enable-source-maps', entry], {
+  const child = spawn(process.execPath, [entry], {
     env: { PATH: process.env.PATH, ...portsOf(main, port, adminPort), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

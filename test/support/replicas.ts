@@ -57,7 +57,7 @@ export async function startReplica({
   main = MAIN,
 }: ReplicaOptions): Promise<ReplicaProcess> {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [...nodeFlags, '--enable-source-maps', main], {
+  const child = spawn(process.execPath, [...nodeFlags, main], {
     env: {
       PATH: process.env.PATH,
       APP_IDENTITY: 'dev',

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from '../setup/command.mjs';
@@ -17,7 +19,10 @@ import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './referen
  * more is removed. A type error changes nothing in dist/; those of the web app are `npm run check`'s to find.
  */
 const DIST = join(ROOT, 'dist');
-const BUNDLES = ['sync', 'broker', 'tracing'].map((service) => `services/${service}/main.js`);
+const SERVICES = ['sync', 'broker'];
+const ENTRY = 'deploy/local/build/entry.mjs';
+/** How a service ends without a configuration (EX_CONFIG). */
+const NO_CONFIGURATION = 78;
 const PROJECT = 'deploy/local/build/tsconfig.build.json';
 const isOfPages = (path) => path.startsWith('services/web/');
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
@@ -26,7 +31,9 @@ const BUILDERS = [
   'tsconfig.json',
   PROJECT,
   'package-lock.json',
-  ...['build', 'build-web', 'slim-contract', 'licences', 'reference'].map((name) => `deploy/local/build/${name}.mjs`),
+  ...['build', 'entry', 'build-web', 'slim-contract', 'licences', 'reference'].map(
+    (name) => `deploy/local/build/${name}.mjs`,
+  ),
   ...REFERENCE_SOURCES,
 ];
 const STAMP = join(DIST, '.stamp');
@@ -70,22 +77,43 @@ const keepAddresses = (file) => ({
   },
 });
 
-/** Gives the modules that went into it. */
-async function bundle(name) {
-  const file = join(DIST, name);
+/** One file of `input` with all that it imports. Gives the modules that went into it. */
+async function bundle({ input, file, format }) {
   // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
   const { rolldown } = await import('rolldown');
   const made = await rolldown({
-    input: file,
+    input,
     cwd: ROOT,
     platform: 'node',
     plugins: [keepAddresses(file)],
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  const { output } = await made.write({ file, format: 'esm', sourcemap: true, codeSplitting: false });
+  const { output } = await made.write({ file, format, sourcemap: true, codeSplitting: false });
   await made.close();
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);
+}
+
+/** What V8 has compiled when a service has read its configuration, and found none: see entry.mjs. */
+async function writeCodeCache(service) {
+  const main = join(DIST, 'services', service, 'main.js');
+  const child = spawn(process.execPath, [main, '--write-cache'], { env: {}, stdio: 'ignore' });
+  const [code] = await once(child, 'close');
+  if (code !== NO_CONFIGURATION) throw new Error(`${main} ended with ${code}, not with ${NO_CONFIGURATION}`);
+}
+
+async function bundleService(service) {
+  const folder = join(DIST, 'services', service);
+  const input = join(folder, 'main.js');
+  const modules = await bundle({ input, file: join(folder, 'main.cjs'), format: 'cjs' });
+  cpSync(join(ROOT, ENTRY), input);
+  await writeCodeCache(service);
+  return modules;
+}
+
+function bundleTracing() {
+  const file = join(DIST, 'services/tracing/main.js');
+  return bundle({ input: file, file, format: 'esm' });
 }
 
 /** `{ok, output}`; `output` is the compiler's when it refused. */
@@ -108,7 +136,7 @@ export async function build() {
   }
   for (const folder of ['services', 'shared']) removeStale(folder, wanted);
   buildReference();
-  const modules = await Promise.all([...BUNDLES.map(bundle), buildWeb()]);
+  const modules = await Promise.all([...SERVICES.map(bundleService), bundleTracing(), buildWeb()]);
   writeFileSync(join(DIST, LICENCES), licencesOf(modules.flat()));
   writeFileSync(STAMP, stamp);
   return { ok: true, output: '' };

@@ -49,7 +49,7 @@ function asBroker(env: Record<string, string>): Record<string, string> {
 
 /** Starts a broker without waiting for it. `env` is added to the defaults; an empty value takes one away. */
 export function spawnBroker(env: Record<string, string>, port: number): BrokerProcess {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env.PATH,
       BROKER_PORT: String(port),
