@@ -23,6 +23,7 @@ const SERVICES = ['sync', 'broker'];
 const ENTRY = 'deploy/local/build/entry.mjs';
 /** How a service ends without a configuration (EX_CONFIG). */
 const NO_CONFIGURATION = 78;
+const LOADED_WITHIN_MS = 60_000;
 const PROJECT = 'deploy/local/build/tsconfig.build.json';
 const isOfPages = (path) => path.startsWith('services/web/');
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
@@ -89,7 +90,7 @@ async function bundle({ input, file, format }) {
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  const { output } = await made.write({ file, format, sourcemap: true, codeSplitting: false });
+  const { output } = await made.write({ file, format, strict: true, sourcemap: true, codeSplitting: false });
   await made.close();
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }
@@ -97,9 +98,12 @@ async function bundle({ input, file, format }) {
 /** What V8 has compiled when a service has read its configuration, and found none: see entry.mjs. */
 async function writeCodeCache(service) {
   const main = join(DIST, 'services', service, 'main.js');
-  const child = spawn(process.execPath, [main, '--write-cache'], { env: {}, stdio: 'ignore' });
+  const stdio = ['ignore', 'ignore', 'pipe'];
+  const child = spawn(process.execPath, [main, '--write-cache'], { env: {}, stdio, timeout: LOADED_WITHIN_MS });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
   const [code] = await once(child, 'close');
-  if (code !== NO_CONFIGURATION) throw new Error(`${main} ended with ${code}, not with ${NO_CONFIGURATION}`);
+  if (code !== NO_CONFIGURATION) throw new Error(`${main} ended with ${code}, not with ${NO_CONFIGURATION}: ${said}`);
 }
 
 async function bundleService(service) {
@@ -123,11 +127,14 @@ export async function build() {
     .filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path) && !isOfPages(path));
   const wanted = new Set(sources.flatMap(outputsOf));
   const stamp = stampOf([...sources, ...webSources()]);
-  const complete = [...wanted, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) =>
+  const bundles = SERVICES.flatMap((service) => [`services/${service}/main.cjs`, `services/${service}/main.cache`]);
+  const complete = [...wanted, ...bundles, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) =>
     existsSync(join(ROOT, 'dist', path)),
   );
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
+  // What a build leaves that was broken off is not that of any sources.
+  rmSync(STAMP, { force: true });
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
   if (code !== 0) return { ok: false, output };
   for (const path of sources.filter((source) => source.endsWith('.lua'))) {

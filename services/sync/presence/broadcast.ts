@@ -49,10 +49,9 @@ export function makePresenceBroadcast({ streams, readPresence, onFailure }: Pres
   }
 
   /** An announcement of another version than the newest, as after a failover: only the store knows what is true. */
-  function take(entry: AccountStreams, version: number, snapshot: string): Promise<void> {
+  async function take(entry: AccountStreams, version: number, snapshot: string): Promise<void> {
     if (snapshot === '' || version !== entry.presenceVersion) return read(entry);
     sendPresence(outdated(entry), presenceView(JSON.parse(snapshot) as PresenceFields));
-    return Promise.resolve();
   }
 
   const broadcast: Broadcast = (account, version = 0, snapshot = '') => {

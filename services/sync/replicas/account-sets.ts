@@ -46,10 +46,15 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
 
     /**
      * Adds an account that is not known to be in the set: a stream that opens spares the trip where another one of its
-     * account has paid it. The store may lose what it had; `add`, with every sweep, puts that back.
+     * account has paid it.
      */
     async ensure(replicaId: string, account: string): Promise<void> {
       if (!addedOf(replicaId).has(account)) await add(replicaId, account);
+    },
+
+    /** The store may have lost accounts: what was added is no longer taken for granted. */
+    recheck(): void {
+      added.accounts.clear();
     },
 
     /** Adds what could not be added, with each beat. Under the former ids of this replica nobody needs the sets. */

@@ -37,6 +37,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
   readonly #metrics: Metrics;
+  readonly #accounts: AccountSets;
   readonly #heartbeat: Heartbeat;
   readonly #reconciler: Reconciler;
   readonly #closing: Closing;
@@ -48,6 +49,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
     const { store, accounts, replica, modules, metrics, timing, isUp, onFailure } = parts;
     const { streams } = this;
     this.#metrics = metrics;
+    this.#accounts = accounts;
     this.#heartbeat = new Heartbeat({ streams: streams.all, heartbeatMs: timing.heartbeatMs, isUp });
     this.sweeper = this.#makeSweeper(parts);
     const { sweeper } = this;
@@ -180,6 +182,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
   /** Attaches every stream again: announcements may have been missed. */
   attachAll(cause: string): void {
     this.#metrics.attach_rounds_total.inc({ cause });
+    this.#accounts.recheck();
     this.sweeper.attachAll(cause);
     this.#reconciler.recentlyLeft();
   }

@@ -32,4 +32,5 @@ test('a chunk that does something when it is loaded is refused', () => {
   expect(() => usedLocals("redis.call('PING')\nlocal a = 1", 'return a')).toThrow(
     "more than locals: redis.call('PING')",
   );
+  expect(() => usedLocals("local a = 1\nredis.call('PING')", 'return a')).toThrow('more than locals: local a = 1');
 });

@@ -43,7 +43,7 @@ test('what could not be added under a former id of the replica is left out', asy
   expect(store.added).toEqual([[keys.accounts('me'), 'bob']]);
 });
 
-test('a stream that opens adds its account once, and again after a drop, a failure or under another id', async () => {
+test('a stream that opens adds its account once, and again after a drop, a failure, a loss or under another id', async () => {
   const { keys, sets, store } = setUp();
   await sets.ensure('me', 'ann');
   store.isAway = false;
@@ -53,9 +53,12 @@ test('a stream that opens adds its account once, and again after a drop, a failu
   await sets.ensure('me', 'ann');
   await sets.drop('me', 'ann');
   await sets.ensure('me', 'ann');
+  sets.recheck();
+  await sets.ensure('me', 'ann');
   await sets.ensure('later', 'ann');
 
   expect(store.added).toEqual([
+    [keys.accounts('me'), 'ann'],
     [keys.accounts('me'), 'ann'],
     [keys.accounts('me'), 'ann'],
     [keys.accounts('later'), 'ann'],
