@@ -28,7 +28,7 @@ function readCache(code) {
 
 function runCompiled() {
   const code = readFileSync(path);
-  const script = new Script(`(function (require, module, exports, __filename, __dirname) {${code}\n})`, {
+  const script = new Script(`(function (require, module, exports, __filename, __dirname) {${code.toString()}\n})`, {
     filename: path,
     cachedData: isWriting ? undefined : readCache(code),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

@@ -41,7 +41,11 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const hub = new Hub({
     store,
     reconcileAccount: () => Promise.resolve(0),
-    accounts: { add: () => Promise.resolve(), ensure: () => Promise.resolve(), recheck: () => undefined } as unknown as AccountSets,
+    accounts: {
+      add: () => Promise.resolve(),
+      ensure: () => Promise.resolve(),
+      recheck: () => undefined,
+    } as unknown as AccountSets,
     replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
     modules: {
       readPresence,

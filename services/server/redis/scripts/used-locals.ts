@@ -9,7 +9,8 @@ function localsOf(lua: string): { defines: string[]; text: string }[] {
     .filter((text) => text.trim() !== '')
     .map((text) => {
       const [, defined] = /^local (?:function )?(\w+(?:, \w+)*)/.exec(text) ?? [];
-      if (defined === undefined || /\n(?!end\b)\w/.test(text)) throw new Error(`a chunk has more than locals: ${text.slice(0, 80)}`);
+      if (defined === undefined || /\n(?!end\b)\w/.test(text))
+        throw new Error(`a chunk has more than locals: ${text.slice(0, 80)}`);
       return { defines: defined.split(', '), text };
     });
 }
