@@ -3,7 +3,8 @@
 -- (After `version` and `ended-routes`.)
 
 -- Compares presence with the routes, changes what differs, and raises the version if something did (or if `bump`).
--- A device whose last stream closed less than `grace` ms ago stays online. `devices`: ids and rows; `but`: see above.
+-- A device whose last stream closed less than `grace` ms ago stays online. `devices`: ids and rows; `but`: as of
+-- `raise_version`.
 -- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline, states as in
 -- the key
 local function reconcile(keys, rows, devices, now, grace, dead, bump, but)

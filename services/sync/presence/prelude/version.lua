@@ -12,7 +12,9 @@ local CARRIED_DEVICES = 16
 local function presence_payload(account, version, snapshot)
   local payload = BUS.presence .. '\n' .. account .. '\n' .. version
   local count = snapshot and #snapshot.devices or 0
-  if count == 0 or count > 2 * CARRIED_DEVICES or #snapshot.states > 2 * CARRIED_DEVICES then return payload end
+  -- Beside the devices, `v` has a state.
+  local most = 2 * CARRIED_DEVICES
+  if count == 0 or count > most or #snapshot.states > most + 2 then return payload end
   return payload .. '\n' .. cjson.encode(snapshot)
 end
 
