@@ -4,11 +4,13 @@ import type { RateGroup } from '../../../shared/contract/rates.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { randomId } from '../random-id.ts';
 import type { Middleware } from './middleware.ts';
+import { type Target, targetOf } from './request/target.ts';
 
 /** What the log and the metrics want to know about a request, noted by whoever finds it out. */
 export interface RequestContext {
   readonly requestId: string;
   readonly startedAtMs: number;
+  readonly target: Target;
   /** The row of the route table; absent while no row was reached. */
   route?: Route;
   /** The code of the error that was answered. */
@@ -34,15 +36,14 @@ function idOf({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && ACCEPTED_ID.test(sent) ? sent : randomId(12);
 }
 
-/** Begins the context: `X-Request-Id` as it was sent, when it is fit for a log, else a random one. Echoed on every answer. */
+/** Begins the context: `X-Request-Id` as it was sent, when it is fit for a log, else a random one. */
 export function beginRequest(req: IncomingMessage, res: ServerResponse): void {
-  const requestId = idOf(req);
-  (res as Begun).locals = { requestId, startedAtMs: performance.now() };
-  res.setHeader('X-Request-Id', requestId);
+  (res as Begun).locals = { requestId: idOf(req), startedAtMs: performance.now(), target: targetOf(req.url ?? '') };
 }
 
-/** The same, where Express calls it. */
+/** The same, where Express calls it; the id is echoed on every answer. */
 export const requestId: Middleware = (req, res, next) => {
   beginRequest(req, res);
+  res.setHeader('X-Request-Id', contextOf(res).requestId);
   next();
 };

@@ -20,7 +20,7 @@ import { tooManyWaiting } from '../../server/rate-limit-headers.ts';
 import { contextOf, isEventStream } from '../../server/http/request-context.ts';
 import { makeStreamLog } from './request-metrics.ts';
 import { type Params, RouteIndex } from './route-index.ts';
-import { queryOf, type Target } from '../../server/http/request/target.ts';
+import { queryOf } from '../../server/http/request/target.ts';
 import { makeValidator } from '../../server/http/request/validation.ts';
 
 export interface RouterDeps {
@@ -50,7 +50,6 @@ type AnyHandler = Handler<Route>;
 interface Asked {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly target: Target;
   readonly params: Params;
 }
 
@@ -144,17 +143,15 @@ function slotOf({ accountQueue }: RouterDeps, route: Route, caller: Caller | nul
 
 function send(res: ServerResponse, answer: Answer<Route>): void {
   if (answer === null) return;
-  res.statusCode = answer.status;
-  const { body, json } = answer;
+  const { status, body, json } = answer;
   if (body === undefined && json === undefined) {
-    res.end();
+    res.writeHead(status).end();
     return;
   }
   // As `res.json` writes it, without the search for an entity tag and a charset: 3 % of the time of a request.
   const text = json ?? JSON.stringify(body);
-  if (!res.hasHeader('Content-Type')) res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.setHeader('Content-Length', Buffer.byteLength(text));
-  res.end(text);
+  const type = res.getHeader('Content-Type') ?? 'application/json; charset=utf-8';
+  res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) }).end(text);
 }
 
 /** Whoever sends bytes is told to stop: an answer that comes before the end of the body ends the connection. */
@@ -177,7 +174,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
   const reader = route.body === null ? null : makeBody(route);
   const logStreamOpen = makeStreamLog(deps);
   return async (asked) => {
-    const { req, res, target, params } = asked;
+    const { req, res, params } = asked;
     if (route.bytes) closeAfterRefusal(req, res);
     let caller: Caller | null;
     try {
@@ -189,7 +186,7 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
       return logStreamOpen(res);
     }
     validator.params(params);
-    const query = route.query === null ? null : validator.query(queryOf(target));
+    const query = route.query === null ? null : validator.query(queryOf(contextOf(res).target));
     const bytes = reader === null ? NOTHING : await reader.read(req);
     const slot = await slotOf(deps, route, caller, bytes.length);
     try {
@@ -252,7 +249,8 @@ function indexOf(deps: RouterDeps): RouteIndex<Row> {
 export function makeRouter(deps: RouterDeps) {
   checkComplete(deps.handlers);
   const index = indexOf(deps);
-  return async (req: IncomingMessage, res: ServerResponse, target: Target): Promise<void> => {
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const { target } = contextOf(res);
     if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);
     const found = index.find(req.method ?? '', target.path);
     if (found.served === null) {
@@ -262,6 +260,6 @@ export function makeRouter(deps: RouterDeps) {
     const { route, limit, serve } = found.served;
     if (limit !== null) await passes(limit, req, res);
     contextOf(res).route = route;
-    await serve({ req, res, target, params: found.params });
+    await serve({ req, res, params: found.params });
   };
 }

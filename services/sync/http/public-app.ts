@@ -5,11 +5,10 @@ import { hostChecks } from '../../server/http/host-check.ts';
 import { makeProblemHandler } from '../../server/http/problem.ts';
 import { beginRequest } from '../../server/http/request-context.ts';
 import { makeRequestLog } from '../../server/http/request-log.ts';
-import { targetOf } from '../../server/http/request/target.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
 import { makeRouter, passes, type RouterDeps } from './mount.ts';
 import { countRequest } from './request-metrics.ts';
-import { setHeaders } from './response-headers.ts';
+import { commonHeaders } from './response-headers.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
@@ -34,17 +33,15 @@ export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): 
   }
 
   const serve = async (...[req, res]: Parameters<RequestListener>): Promise<void> => {
-    const target = targetOf(req.url ?? '');
     try {
       beginRequest(req, res);
-      setHeaders(res, target.path);
       res.on('close', onClose);
       boundUnreadBody(req, res);
       for (const check of checks) await passes(check, req, res);
-      await route(req, res, target);
+      await route(req, res);
     } catch (error) {
       fail(error, req, res);
     }
   };
-  return makeExpress().use((req, res) => void serve(req, res));
+  return makeExpress(commonHeaders).use((req, res) => void serve(req, res));
 }

@@ -1,8 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
-import { setVersion } from '../../server/http/api-version.ts';
+import { API_VERSION } from '../../server/http/api-version.ts';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
+import { contextOf } from '../../server/http/request-context.ts';
 
 /**
  * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then
@@ -34,11 +35,13 @@ function readSecurityHeaders(): [string, string][] {
   return Object.entries(res.getHeaders()).map(([name, value]) => [name, String(value)]);
 }
 
-const SECURITY_HEADERS = readSecurityHeaders();
+const EVERYWHERE = ['X-Api-Version', API_VERSION, ...readSecurityHeaders().flat()];
+const IN_API = [...EVERYWHERE, 'Cache-Control', 'no-store'];
 
-/** What every answer of the public port carries, errors included. */
-export function setHeaders(res: ServerResponse, path: string): void {
-  setVersion(res);
-  if (path === '/api' || path.startsWith('/api/')) res.setHeader('Cache-Control', 'no-store');
-  for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+const isInApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
+
+/** What every answer of the public port carries, errors included: name, value, name, value. */
+export function commonHeaders(res: ServerResponse): readonly string[] {
+  const { requestId, target } = contextOf(res);
+  return ['X-Request-Id', requestId, ...(isInApi(target.path) ? IN_API : EVERYWHERE)];
 }

@@ -24,10 +24,9 @@ function parse(text: string): Address | null {
 const contains = ([network, bits]: [Address, number], address: Address): boolean =>
   network.kind() === address.kind() && address.match(network, bits);
 
-/** The hops of `X-Forwarded-For`, nearest first. Repeated headers are one list. */
-const hopsOf = (req: IncomingMessage): string[] =>
-  (req.headersDistinct['x-forwarded-for'] ?? [])
-    .join(',')
+/** The hops of `X-Forwarded-For`, nearest first. Repeated headers are one list, as Node joins them. */
+const hopsOf = ({ headers }: IncomingMessage): string[] =>
+  String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((hop) => hop.trim())
     .reverse();

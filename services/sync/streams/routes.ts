@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import type { streamRoutes } from '../../../shared/contract/modules/stream.ts';
@@ -14,6 +15,10 @@ function deviceOf(caller: Caller, name: string | undefined): string {
   return `~${parsed}`;
 }
 
+/** Of several the last. Node tells them apart only when it is asked to, which is dear. */
+const lastEventIdOf = (req: IncomingMessage): string | undefined =>
+  req.headers['last-event-id'] === undefined ? undefined : req.headersDistinct['last-event-id']?.at(-1);
+
 /** The door of the event stream. */
 export const makeStreamHandlers = (hub: Hub): HandlersOf<typeof streamRoutes> => ({
   openStream: async ({ caller, query, req, res }) => {
@@ -22,7 +27,7 @@ export const makeStreamHandlers = (hub: Hub): HandlersOf<typeof streamRoutes> =>
       caller,
       device: deviceOf(caller, query.name),
       // The header wins: a browser reconnects to the URL that it was first given.
-      lastEventId: req.headersDistinct['last-event-id']?.at(-1) ?? query.last_event_id ?? null,
+      lastEventId: lastEventIdOf(req) ?? query.last_event_id ?? null,
     });
     return null;
   },

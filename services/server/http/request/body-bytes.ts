@@ -10,10 +10,15 @@ const tooLarge = (limitBytes: number): BatonError =>
 const endedEarly = (): BatonError => new BatonError('invalid_request', 'The body ended early');
 
 /** What small bodies come as: together with their head, and nothing has to be waited for. */
+const isHere = ({ complete, readableLength }: IncomingMessage, announced: number): boolean =>
+  readableLength > 0 && (complete || readableLength === announced);
+
 function readWhole(req: IncomingMessage, limitBytes: number): Buffer {
   const bytes = req.read() as Buffer | null;
   if (bytes === null || req.destroyed) throw endedEarly();
   if (bytes.length > limitBytes) throw tooLarge(limitBytes);
+  // The parser may not have said yet that this was all, and the request ends when that is taken too.
+  if (!req.complete) req.resume();
   return bytes;
 }
 
@@ -52,5 +57,5 @@ export function readBytes(req: IncomingMessage, limitBytes: number): Buffer | Pr
     throw new BatonError('unsupported_media_type', 'Send the body without Content-Encoding');
   }
   if (Number(announced) > limitBytes) throw tooLarge(limitBytes);
-  return req.complete && req.readableLength > 0 ? readWhole(req, limitBytes) : collect(req, limitBytes);
+  return isHere(req, Number(announced)) ? readWhole(req, limitBytes) : collect(req, limitBytes);
 }

@@ -10,26 +10,25 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | n
 /** How some servers spell a header: CGI and its heirs make no difference between `_` and `-`. */
 const asTwin = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name);
 
-/** The (lower-case) headers as often as they are there, under their own name or that of a twin. */
-function foundOf({ rawHeaders }: IncomingMessage, names: readonly string[]): string[] {
-  const found: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase();
-    if (names.includes(asTwin(name))) found.push(name);
-  }
-  return found;
-}
+/** Whether it is one of the names, under its own or that of a twin. Most are told by their length. */
+const isAmong = (raw: string, names: readonly string[]): boolean =>
+  names.some((name) => name.length === raw.length) && names.includes(asTwin(raw.toLowerCase()));
 
 /** Whether any of the (lower-case) headers is there, under its own name or that of its twin. */
-export const carriesAny = (req: IncomingMessage, names: readonly string[]): boolean => foundOf(req, names).length > 0;
+export const carriesAny = ({ rawHeaders }: IncomingMessage, names: readonly string[]): boolean =>
+  rawHeaders.some((raw, i) => i % 2 === 0 && isAmong(raw, names));
 
 /**
  * An identity header that occurs twice, or beside its underscore twin, was added to by somebody: which of the two an
  * edge had checked cannot be known.
  * @throws invalid_request that names each such header
  */
-export function refuseAmbiguous(req: IncomingMessage, names: readonly string[]): void {
-  const found = foundOf(req, names);
+export function refuseAmbiguous({ rawHeaders }: IncomingMessage, names: readonly string[]): void {
+  const found: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const raw = rawHeaders[i] as string;
+    if (isAmong(raw, names)) found.push(raw.toLowerCase());
+  }
   const wrong = found.filter((name, index) => !names.includes(name) || found.indexOf(name) !== index);
   if (wrong.length === 0) return;
   const errors = wrong.map((name) => ({ path: `/header/${name}`, message: 'occurs twice or with an underscore' }));
@@ -37,9 +36,11 @@ export function refuseAmbiguous(req: IncomingMessage, names: readonly string[]):
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const ASCII = /^[\x20-\x7e]*$/;
 
 /** Node gives header bytes as Latin-1. Null when they are not UTF-8. */
 export function utf8Of(header: string): string | null {
+  if (ASCII.test(header)) return header;
   try {
     return UTF8.decode(Buffer.from(header, 'latin1'));
   } catch {
