@@ -69,7 +69,7 @@ function openStore({ redis: { address, keyPrefix }, keyring: settings }: BrokerC
     announces: false,
   });
   const keys = makeKeys(keyPrefix);
-  const scripts = makeScriptLoader({ connection: redis, family: 'broker', announcing: null });
+  const scripts = makeScriptLoader({ connection: redis, announcing: null });
   const keyring = new Keyring({
     store: makeKeyringStore({ redis, scripts, keys }),
     secrets: settings.secrets,

@@ -1,9 +1,8 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 
 /**
- * Replies that mean "not now", whatever the command was. `BUSY`: another script runs too long. `NOSCRIPT`: the client
- * sends a script's text once per connection, and again once after this reply; twice in a row is a primary that moved
- * meanwhile to a server where that text had been refused.
+ * Replies that mean "not now", whatever the command was. `BUSY`: another script runs too long. `NOSCRIPT`: what is sent
+ * without the script loader, as a transaction is.
  */
 const TRANSIENT =
   /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|UNBLOCKED|NOSCRIPT)\b/;

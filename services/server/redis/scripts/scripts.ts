@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Histogram } from 'prom-client';
 import { bindScript, type Settings } from './bound-script.ts';
 import type { Connection } from '../connections.ts';
 import { areScriptsTraced, scriptCalls } from '../../telemetry/trace-points.ts';
 import { isAnswer, storeFault } from '../faults.ts';
 import type { RunScript, ScriptDeclaration } from './script.ts';
+import { ScriptCommand, type ScriptText } from './script-command.ts';
 import type { Raw, Word } from './script-values.ts';
 
 export interface ScriptLoader {
@@ -36,27 +38,37 @@ export interface Announcing {
 
 interface ScriptLoaderParts {
   connection: Connection;
-  /** What the commands of the client library are called first. */
-  family?: string;
   gate?: Gate;
   /** Null: no script here announces anything. */
   announcing: Announcing | null;
   metrics?: { readonly redis_command_duration_seconds: Histogram<'module'> };
 }
 
-type Send = (...args: Word[]) => Promise<Raw[]>;
+/** The store has forgotten the script: it was started anew, or another one took its place. Nothing was done. */
+const isUnknown = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
-/** Registers scripts with the Redis client, which sends EVALSHA and recovers from NOSCRIPT by itself. */
+/** Makes scripts ready for a connection, over which each is sent whole once, and again to a store that has forgotten it. */
 export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
-  const { connection, family = 'baton', gate, announcing, metrics } = parts;
+  const { connection, gate, announcing, metrics } = parts;
   const publishInScript = announcing?.publishInScript ?? false;
 
-  async function run(send: Send, words: Word[], announced: Announcing | null): Promise<Raw[]> {
+  const send = (command: ScriptCommand): Promise<Raw[]> => connection.sendCommand(command) as Promise<Raw[]>;
+
+  async function ask(script: ScriptText, words: Word[]): Promise<Raw[]> {
+    try {
+      return await send(new ScriptCommand(script, words));
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      return send(new ScriptCommand(script, words, true));
+    }
+  }
+
+  async function run(script: ScriptText, words: Word[], announced: Announcing | null): Promise<Raw[]> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
     const call = announced?.begin(key);
     try {
-      const reply = await send.call(connection, ...words);
+      const reply = await ask(script, words);
       leave?.(true);
       call?.replied(reply);
       return reply;
@@ -72,17 +84,16 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       const { name, module, text, keyCount, words, read } = bindScript(declaration, publishInScript, settings);
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
-      const command = `${family}_${name.replaceAll('-', '_')}`;
-      connection.defineCommand(command, { lua: text, numberOfKeys: keyCount });
-      const send = Reflect.get(connection, command) as Send;
+      const labels = { module };
+      const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount };
 
       return async (keys, args) => {
-        const stop = metrics?.redis_command_duration_seconds.startTimer({ module });
+        const startedMs = performance.now();
         const sent = words(keys, args);
         const reply = await (areScriptsTraced()
-          ? scriptCalls.tracePromise(run, { script: name, module }, undefined, send, sent, announced)
-          : run(send, sent, announced));
-        stop?.();
+          ? scriptCalls.tracePromise(run, { script: name, module }, undefined, script, sent, announced)
+          : run(script, sent, announced));
+        metrics?.redis_command_duration_seconds.observe(labels, (performance.now() - startedMs) / 1000);
         return read(reply);
       };
     },

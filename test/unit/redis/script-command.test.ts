@@ -1,0 +1,67 @@
+import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
+import { close, type Connection, connectCommands } from '../../../services/server/redis/connections.ts';
+import { ScriptCommand } from '../../../services/server/redis/scripts/script-command.ts';
+import { makeScriptLoader } from '../../../services/server/redis/scripts/scripts.ts';
+import { messageAck } from '../../../services/sync/messages/scripts.ts';
+import { presenceRead } from '../../../services/sync/presence/scripts.ts';
+import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';
+
+const SCRIPT = { text: "return { KEYS[1], ARGV[1], ARGV[2] or '' }", sha: 'f'.repeat(40), keyCount: 1 };
+
+const written = (connection: object, words: (string | number)[], isWhole = false): string =>
+  new ScriptCommand(SCRIPT, words, isWhole).toWritable(connection);
+
+test('a connection is sent the text of a script once, and then its SHA-1', () => {
+  const [first, second] = [{}, {}];
+  const names = [first, first, second, first].map((connection) => written(connection, ['key']).split('\r\n')[2]);
+  expect(names).toEqual(['eval', 'evalsha', 'eval', 'evalsha']);
+  expect(written(first, ['key'], true)).toContain(SCRIPT.text);
+});
+
+test('words go out with their lengths in bytes, however long they are', () => {
+  const connection = {};
+  written(connection, ['key']);
+  const long = 'é'.repeat(2_000);
+  const expected = ['*6', '$7', 'evalsha', '$40', SCRIPT.sha, '$1', '1', '$3', 'key', '$2', '17', '$4000', long, ''];
+  expect(written(connection, ['key', 17, long])).toBe(expected.join('\r\n'));
+});
+
+describe('over a connection', () => {
+  let redis: OwnRedis;
+  let connection: Connection;
+
+  beforeAll(async () => {
+    redis = await startOwnRedis();
+    const { value: address } = redisAddress(redis.url) as { value: RedisAddress };
+    connection = connectCommands({ address, name: 'test', onError: () => undefined });
+    await connection.connect();
+  });
+  afterAll(async () => {
+    close(connection);
+    await redis.stop();
+  });
+
+  test('a store that has forgotten its scripts is sent them again, and each call has its answer', async () => {
+    const read = makeScriptLoader({ connection, announcing: null }).define(presenceRead);
+    const keys = { devices: '{a}:devices', presence: '{a}:presence' };
+    await connection.hset(keys.devices, 'phone', 'row');
+    const before = await read(keys, {});
+    await connection.script('FLUSH');
+    const after = await Promise.all([read(keys, {}), read(keys, {}), read(keys, {})]);
+    expect([before, ...after]).toEqual(Array.from({ length: 4 }, () => ({ devices: ['phone', 'row'], states: [] })));
+  });
+
+  test('what a script refuses is raised, and what the store says against it too', async () => {
+    const announcing = {
+      publishInScript: true,
+      begin: () => ({ replied: (reply: unknown[]) => void reply.splice(-3), failed: () => undefined }),
+    };
+    const ack = makeScriptLoader({ connection, announcing }).define(messageAck);
+    const names = ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'] as const;
+    const keys = Object.fromEntries(names.map((name) => [name, `{b}:${name}`])) as Record<(typeof names)[number], string>;
+    const args = { device: 'phone', messageIds: ['m'], fingerprint: '', rememberSeconds: 60 };
+    await expect(ack(keys, args)).rejects.toMatchObject({ code: 'device_required' });
+    await connection.set('{b}:devices', 'no hash');
+    await expect(ack(keys, args)).rejects.toMatchObject({ code: 'internal' });
+  });
+});
