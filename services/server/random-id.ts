@@ -7,21 +7,22 @@ const POOL_BYTES = 8 * 1_024;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** What `read` makes of so many random bytes, which are gone afterwards: none is used twice. */
-function fromPool<T>(bytes: number, read: (random: Buffer) => T): T {
+/** What `read` makes of so many random bytes of the pool, which are gone afterwards: none is used twice. */
+function fromPool<T>(bytes: number, read: (from: number, to: number) => T): T {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool);
     used = 0;
   }
-  const random = pool.subarray(used, used + bytes);
+  const from = used;
   used += bytes;
-  const made = read(random);
-  random.fill(0);
+  const made = read(from, used);
+  pool.fill(0, from, used);
   return made;
 }
 
 /** So many random bytes, base64url. */
-export const randomId = (bytes: number): string => fromPool(bytes, (random) => random.toString('base64url'));
+export const randomId = (bytes: number): string => fromPool(bytes, (from, to) => pool.toString('base64url', from, to));
 
 /** UUID version 7: ids that sort by the millisecond in which they were made, and by chance within it. */
-export const timeOrderedId = (): string => fromPool(16, (random) => uuidv7({ random }));
+export const timeOrderedId = (): string =>
+  fromPool(16, (from, to) => uuidv7({ random: new Uint8Array(pool.buffer, pool.byteOffset + from, to - from) }));

@@ -28,8 +28,8 @@ export interface RouterDeps {
   identity: Identity;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
-  /** For routes that need a device. Throws `device_required` when the caller's has no row and gets none. */
-  requireRow: (caller: Caller) => Promise<void>;
+  /** For routes that need a device. Throws `device_required` when the caller's has no row and gets none; null: it has one. */
+  requireRow: (caller: Caller) => Promise<void> | null;
   /** Somebody was let in. Must not wait. */
   onCaller: (caller: Caller) => void;
   /** Routes of what this installation has switched off, by their names in the table. */
@@ -83,7 +83,8 @@ async function admit(
     replicaLimits.check(route, caller);
     onCaller(caller);
     guard(route, caller, params);
-    if (route.device === 'required') await requireRow(caller);
+    const looking = route.device === 'required' ? requireRow(caller) : null;
+    if (looking !== null) await looking;
     return caller;
   } catch (error) {
     // A 5xx says nothing about the sender, and who asks too often is counted as such.
@@ -187,8 +188,10 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
     }
     validator.params(params);
     const query = route.query === null ? null : validator.query(queryOf(contextOf(res).target));
-    const bytes = reader === null ? NOTHING : await reader.read(req);
-    const slot = await slotOf(deps, route, caller, bytes.length);
+    const reading = reader === null ? NOTHING : reader.read(req);
+    const bytes = reading instanceof Promise ? await reading : reading;
+    const entering = slotOf(deps, route, caller, bytes.length);
+    const slot = entering instanceof Promise ? await entering : entering;
     try {
       const body = reader === null ? null : reader.parse(bytes);
       validator.body(body);

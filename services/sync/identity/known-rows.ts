@@ -14,9 +14,9 @@ interface KnownRowsParts {
 
 /**
  * Makes sure that a caller's device has a row before a route that needs a device goes on, so that who carries an id that
- * never was a device's cannot act as one. Throws `device_required`.
+ * never was a device's cannot act as one. Null where that is known; else it resolves, or rejects with `device_required`.
  */
-export function makeKnownRows({ hasRow, restoreRow }: KnownRowsParts): (caller: Caller) => Promise<void> {
+export function makeKnownRows({ hasRow, restoreRow }: KnownRowsParts): (caller: Caller) => Promise<void> | null {
   let known = makeSeen(MOST_KNOWN);
   let sinceMs = performance.now();
 
@@ -26,13 +26,16 @@ export function makeKnownRows({ hasRow, restoreRow }: KnownRowsParts): (caller: 
     return known.has(name);
   }
 
-  return async (caller) => {
-    const { account, deviceId } = caller;
-    if (deviceId === null) return;
-    const name = `${account} ${deviceId}`;
-    if (isKnown(name)) return;
-    const isThere = (await hasRow(account, deviceId)) || (await restoreRow(caller));
+  async function look(caller: Caller, deviceId: string, name: string): Promise<void> {
+    const isThere = (await hasRow(caller.account, deviceId)) || (await restoreRow(caller));
     if (!isThere) throw new BatonError('device_required', 'This device is not signed in');
     known.add(name);
+  }
+
+  return (caller) => {
+    const { account, deviceId } = caller;
+    if (deviceId === null) return null;
+    const name = `${account} ${deviceId}`;
+    return isKnown(name) ? null : look(caller, deviceId, name);
   };
 }

@@ -6,23 +6,27 @@ interface Seen {
 }
 
 export function makeSeen(capacity: number): Seen {
-  // A Set iterates in the order of insertion, so that its first member is the oldest.
-  const keys = new Set<string>();
+  /** Each with its turn; a Map iterates in the order of insertion, so that its first key is the oldest. */
+  const turns = new Map<string, number>();
+  let turn = 0;
   const add = (key: string): void => {
-    keys.delete(key);
-    keys.add(key);
-    for (const oldest of keys) {
-      if (keys.size <= capacity) return;
-      keys.delete(oldest);
+    turn += 1;
+    turns.delete(key);
+    turns.set(key, turn);
+    for (const oldest of turns.keys()) {
+      if (turns.size <= capacity) return;
+      turns.delete(oldest);
     }
   };
   return {
     has(key) {
-      if (!keys.has(key)) return false;
-      add(key);
+      const last = turns.get(key);
+      if (last === undefined) return false;
+      // To move a key costs more than to find it, and one of the newer half is far from being forgotten.
+      if (turn - last >= capacity / 2) add(key);
       return true;
     },
     add,
-    delete: (key) => void keys.delete(key),
+    delete: (key) => void turns.delete(key),
   };
 }

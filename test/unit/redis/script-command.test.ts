@@ -58,7 +58,10 @@ describe('over a connection', () => {
     };
     const ack = makeScriptLoader({ connection, announcing }).define(messageAck);
     const names = ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'] as const;
-    const keys = Object.fromEntries(names.map((name) => [name, `{b}:${name}`])) as Record<(typeof names)[number], string>;
+    const keys = Object.fromEntries(names.map((name) => [name, `{b}:${name}`])) as Record<
+      (typeof names)[number],
+      string
+    >;
     const args = { device: 'phone', messageIds: ['m'], fingerprint: '', rememberSeconds: 60 };
     await expect(ack(keys, args)).rejects.toMatchObject({ code: 'device_required' });
     await connection.set('{b}:devices', 'no hash');

@@ -35,8 +35,8 @@ const parseForm = (bytes: Buffer): unknown => {
 
 /** How the body of a route is taken in. Reading waits for the sender, and looks at nothing; looking costs time at once. */
 export interface BodyReader {
-  /** All of it; empty when there is none. Throws unsupported_media_type, body_too_large. */
-  read(req: IncomingMessage): Promise<Buffer>;
+  /** All of it, at once where it is here; empty when there is none. Throws unsupported_media_type, body_too_large. */
+  read(req: IncomingMessage): Buffer | Promise<Buffer>;
   /** Throws invalid_request without a body where one is needed, or with malformed JSON. */
   parse(bytes: Buffer): unknown;
 }
@@ -54,15 +54,21 @@ export function makeBody({
       `Send the body as ${bodyKind === 'form' ? 'a form' : 'application/json'}`,
     );
   };
+  /** Of the wrong type is only what is there. */
+  async function readNone(req: IncomingMessage, refused: BatonError): Promise<Buffer> {
+    const bytes = await readBytes(req, limitBytes);
+    if (bytes.length > 0) throw refused;
+    return bytes;
+  }
+
   return {
-    async read(req) {
+    read(req) {
       if (!announcesBody(req)) return NOTHING;
       const refused = wrongType(req.headers['content-type']);
+      if (refused === null) return readBytes(req, limitBytes);
       // Announced without a length it may turn out to be none.
-      if (refused !== null && !(isOptional && req.headers['content-length'] === undefined)) throw refused;
-      const bytes = await readBytes(req, limitBytes);
-      if (refused !== null && bytes.length > 0) throw refused;
-      return bytes;
+      if (!isOptional || req.headers['content-length'] !== undefined) throw refused;
+      return readNone(req, refused);
     },
     parse(bytes) {
       if (bytes.length > 0) return bodyKind === 'form' ? parseForm(bytes) : parse(bytes);

@@ -33,8 +33,10 @@ export class ScriptCommand extends Command {
     super('evalsha', [], REPLY);
     this.#script = script;
     this.#isWhole = isWhole;
-    const args = [script.sha, String(script.keyCount)];
-    for (const word of words) args.push(typeof word === 'string' ? word : String(word));
+    const args = new Array<string>(words.length + 2);
+    args[0] = script.sha;
+    args[1] = String(script.keyCount);
+    for (let i = 0; i < words.length; i++) args[i + 2] = String(words[i]);
     this.args = args;
   }
 

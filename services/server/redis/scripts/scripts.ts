@@ -54,21 +54,18 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
   const send = (command: ScriptCommand): Promise<Raw[]> => connection.sendCommand(command) as Promise<Raw[]>;
 
-  async function ask(script: ScriptText, words: Word[]): Promise<Raw[]> {
-    try {
-      return await send(new ScriptCommand(script, words));
-    } catch (error) {
-      if (!isUnknown(error)) throw error;
-      return send(new ScriptCommand(script, words, true));
-    }
-  }
-
   async function run(script: ScriptText, words: Word[], announced: Announcing | null): Promise<Raw[]> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
     const call = announced?.begin(key);
     try {
-      const reply = await ask(script, words);
+      let reply: Raw[];
+      try {
+        reply = await send(new ScriptCommand(script, words));
+      } catch (error) {
+        if (!isUnknown(error)) throw error;
+        reply = await send(new ScriptCommand(script, words, true));
+      }
       leave?.(true);
       call?.replied(reply);
       return reply;
