@@ -42,7 +42,7 @@ export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: 
     publishInScript,
     begin(key) {
       const lossesBefore = losses();
-      const wasCut = () => losses() !== lossesBefore;
+      const wasCut = (): boolean => losses() !== lossesBefore;
       return {
         // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
         // finds nothing to announce the second time.
