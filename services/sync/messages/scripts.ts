@@ -3,6 +3,7 @@ import { defineScript } from '../redis/script.ts';
 import {
   digits,
   json,
+  lines,
   number,
   randomBits,
   record,
@@ -42,7 +43,7 @@ export const messageAccept = defineScript({
     messageId: text,
     createdAtMs: number,
     targets: json<[string, string, string, boolean][]>(),
-    routes: rows({ channel: text, device: text }),
+    routes: lines(rows({ channel: text, device: text })),
     jobs: pushJobs,
   }),
   announces: true,

@@ -1,4 +1,4 @@
-import { absentOr, oneOf, textList } from '../../server/redis/scripts/script-values.ts';
+import { absentOr, lines, oneOf, textList } from '../../server/redis/scripts/script-values.ts';
 import type { Given, RunScript } from '../../server/redis/scripts/script.ts';
 
 /**
@@ -10,7 +10,7 @@ export const pushSchedule = oneOf('scheduled', 'unscheduled', 'off');
 export type PushSchedule = 'scheduled' | 'unscheduled' | 'off';
 
 /** In the reply of such a script: the jobs to push at once; null when it did nothing, because it was `unscheduled`. */
-export const pushJobs = absentOr(textList);
+export const pushJobs = absentOr(lines(textList));
 
 interface PushQueueParts {
   isEnabled: boolean;

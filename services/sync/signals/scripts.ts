@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, number, randomBits, record, rows, text } from '../../server/redis/scripts/script-values.ts';
+import { digits, lines, number, randomBits, record, rows, text } from '../../server/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),
@@ -21,7 +21,7 @@ export const signalSend = defineScript({
     lateMs: number,
   },
   settings: ['RATE_LIMIT'],
-  reply: record({ receiver: text, routes: rows({ channel: text, device: text }) }),
+  reply: record({ receiver: text, routes: lines(rows({ channel: text, device: text })) }),
   announces: true,
   rate: 'signal',
 });

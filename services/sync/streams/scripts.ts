@@ -8,7 +8,6 @@ import {
   randomBits,
   record,
   rows,
-  table,
   text,
   textList,
   variants,
@@ -76,10 +75,7 @@ export const streamOpen = defineScript({
     busy: {},
     /** The same, as far as is known: these channels of its other streams may be silent. */
     full: { channels: textList },
-    attached: {
-      ...attached,
-      opened: table({ lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page }),
-    },
+    attached: { ...attached, lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page },
   }),
   announces: true,
 });

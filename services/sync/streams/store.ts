@@ -63,7 +63,7 @@ const NOT_ATTACHED = {
   opened: null,
 };
 
-function openedOf(opened: OpenReply['opened']): Opened {
+function openedOf(opened: OpenReply): Opened {
   // Two lines with the times, before the text.
   const [updated, expires] = opened.clipboard.split('\n');
   return {
@@ -83,7 +83,7 @@ const attachedOf = (reply: OpenReply | AttachReply, knownVersion: number): Attac
   nextDueInMs: 'nextDueInMs' in reply ? reply.nextDueInMs : null,
   transitions: reply.transitions,
   orphanInMs: reply.orphanInMs,
-  opened: 'opened' in reply ? openedOf(reply.opened) : null,
+  opened: 'clipboard' in reply ? openedOf(reply) : null,
 });
 
 /**

@@ -4,6 +4,7 @@ import {
   digits,
   flag,
   json,
+  lines,
   maybeDigits,
   nothing,
   number,
@@ -76,7 +77,7 @@ export const transferInit = defineScript({
   reply: record({
     openJson: text,
     receiver: text,
-    routes: rows({ channel: text, device: text }),
+    routes: lines(rows({ channel: text, device: text })),
     jobs: pushJobs,
     evict: textList,
   }),

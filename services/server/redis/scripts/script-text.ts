@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Registries } from './script.ts';
 import type { Word } from './script-values.ts';
-import { usedLocals } from './used-locals.ts';
+import { usedLocals, withoutConstants } from './used-locals.ts';
 
 /** `ttlMs` here is `ttl_ms` in Lua. */
 const luaNameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -100,5 +100,5 @@ export function scriptText(parts: TextParts): string {
   ].join('\n');
   // The name is so that it is known in the store's slow log and in `MONITOR`.
   const all = [`-- ${basename(file.pathname, '.lua')}`, usedLocals(shared.join('\n'), own), own];
-  return bindNames(all.join('\n'), { LIMITS, ...registries });
+  return bindNames(withoutConstants(all.join('\n')), { LIMITS, ...registries });
 }

@@ -8,5 +8,5 @@ local expires = redis.call('ZSCORE', keys.due, 'clipboard')
 if not expires or (only_when_over and tonumber(expires) > now) then return { 'OK', '0' } end
 redis.call('DEL', keys.clipboard)
 redis.call('ZREM', keys.due, 'clipboard')
-append_and_notify(keys, read_routes(keys.routes, now), now, random, 'clipboard:cleared', '*', '{}')
+append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'clipboard:cleared', '*', '{}')
 return { 'OK', '1' }

@@ -20,7 +20,7 @@ local json = '{"content":' .. content .. ',"content_type":"text/plain",' .. sour
 redis.call('SET', keys.clipboard, updated .. '\n' .. expires .. '\n' .. json, 'PX', int(TTL_MS))
 redis.call('ZADD', keys.due, expires, 'clipboard')
 local data = '{' .. source .. ',"bytes":' .. bytes .. '}'
-append_and_notify(keys, read_routes(keys.routes, now), now, random, 'clipboard', '*', data)
+append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'clipboard', '*', data)
 local reply = { 'OK', name, updated, expires }
 remember(keys.operation, fingerprint, remember_seconds, reply)
 return reply

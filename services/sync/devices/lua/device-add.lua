@@ -2,12 +2,12 @@
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
 -- uses: clock routes log presence/version push/push push/queue
--- RETURNS OK, row, added ('1' | '0'), jobs to push at once | device_limit; OK alone: nothing was done, the account has to
+-- RETURNS OK, row, added ('1' | '0'), jobs to push at once, in lines | device_limit; OK alone: nothing was done, the account has to
 --         be scheduled first (push-queue.ts)
 local now = now_ms()
 local is_back = mode == 'lost' or mode == 'kept'
 local existing = redis.call('HGET', keys.devices, device)
-if existing and mode == 'new' then return { 'OK', existing, '0', {} } end
+if existing and mode == 'new' then return { 'OK', existing, '0', '' } end
 if not existing and not is_back and must_schedule(keys, pushes) then return { 'OK' } end
 local old_name, old_kind, created = string.match(existing or '', '^([^\n]*)\n([^\n]*)\n([^\n]*)')
 local taken, count, flat = {}, 0, redis.call('HGETALL', keys.devices)
@@ -27,21 +27,21 @@ end
 if existing and is_back then name = old_name end
 local kind = existing and mode == 'lost' and old_kind or wanted_kind
 local row = table.concat({ name, kind, created or int(now), session, session_end }, '\n')
-if row == existing then return { 'OK', row, '0', {} } end
+if row == existing then return { 'OK', row, '0', '' } end
 redis.call('HSET', keys.devices, device, row)
 if session_end ~= '0' then redis.call('ZADD', keys.due, session_end, 'session:' .. device) end
-if existing and name == old_name and kind == old_kind then return { 'OK', row, '0', {} } end
-local rows = read_routes(keys.routes, now)
-for _, route in ipairs(rows) do
+if existing and name == old_name and kind == old_kind then return { 'OK', row, '0', '' } end
+local open = open_routes(keys.routes, now)
+for i = 2, #open, 2 do
   -- The row is put back while a stream of the device is open.
-  if route.open and route.device == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end
+  if open[i] == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end
 end
 local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
 if existing and name ~= old_name then
-  append_and_notify(keys, rows, now, random, 'device:renamed', '*', data)
+  append_and_notify(keys, open, now, random, 'device:renamed', '*', data)
 elseif not existing and not is_back then
-  append_and_notify(keys, rows, now, random, 'device:added', '!' .. device, data)
+  append_and_notify(keys, open, now, random, 'device:added', '!' .. device, data)
   for i = 1, pushes == 'scheduled' and #flat or 0, 2 do enqueue_push(keys, now, 0, 'device', flat[i], device, device) end
 end
-raise_version(keys, rows, now)
-return { 'OK', row, existing and '0' or '1', PUSH_NOW }
+raise_unread_version(keys, open, now)
+return { 'OK', row, existing and '0' or '1', table.concat(PUSH_NOW, '\n') }

@@ -11,7 +11,7 @@ drop_registrations(keys, device, '')
 redis.call('HDEL', keys.devices, device)
 local was_announced = redis.call('HDEL', keys.presence, device) == 1
 if not row and not was_announced then return { 'OK', '0' } end
-local rows = read_routes(keys.routes, now)
-if row then append_and_notify(keys, rows, now, random, 'device:removed', '!' .. device, '{"device_id":"' .. device .. '"}') end
-raise_version(keys, rows, now)
+local open = routes_to_notify(keys.routes, now)
+if row then append_and_notify(keys, open, now, random, 'device:removed', '!' .. device, '{"device_id":"' .. device .. '"}') end
+raise_unread_version(keys, open, now)
 return { 'OK', row and '1' or '0' }

@@ -22,9 +22,9 @@ if old ~= name then
   redis.call('HSET', keys.devices, device, row)
   local kind = string.match(rest, '^\n([^\n]*)')
   local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
-  local rows = read_routes(keys.routes, now)
-  append_and_notify(keys, rows, now, random, 'device:renamed', '*', data)
-  raise_version(keys, rows, now)
+  local open = routes_to_notify(keys.routes, now)
+  append_and_notify(keys, open, now, random, 'device:renamed', '*', data)
+  raise_unread_version(keys, open, now)
 end
 local reply = { 'OK', row, redis.call('HGET', keys.presence, device) or '' }
 remember(keys.operation, fingerprint, remember_seconds, reply)

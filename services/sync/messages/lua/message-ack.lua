@@ -20,13 +20,13 @@ for i, sender in ipairs(drop_mail(keys, device, message_ids)) do
     table.insert(of_sender[sender], message_ids[i])
   end
 end
-local rows = #senders > 0 and read_routes(keys.routes, now) or {}
+local open = #senders > 0 and routes_to_notify(keys.routes, now) or {}
 for _, sender in ipairs(senders) do
   -- A sender without a device, or one that was removed, gets no event.
   if sender ~= '' and redis.call('HEXISTS', keys.devices, sender) == 1 then
     local data = '{"message_ids":' .. cjson.encode(of_sender[sender]) .. ',"by_device_id":"' .. device .. '","by_name":'
       .. cjson.encode(string.match(row, '^[^\n]*')) .. ',"at":' .. int(now) .. '}'
-    append_and_notify(keys, rows, now, random, 'message:delivered', sender, data)
+    append_and_notify(keys, open, now, random, 'message:delivered', sender, data)
   end
 end
 local reply = { 'OK', int(acked) }

@@ -4,23 +4,23 @@
 -- How long both keys live after the last message, or a minute less: this begins anew once a minute.
 local MAIL_SECONDS = LIMITS.mailboxSeconds + 60
 
-local function minute_of(now)
-  return int(math.floor(now / 60000))
-end
-
 local function count_mail(key, device)
   return redis.call('ZLEXCOUNT', key, '[' .. device .. ':', '(' .. device .. ';')
 end
 
--- `held` and `purged` as `held_mail` returns them.
-local function put_mail(keys, now, message_id, log_id, sender, bytes, holders, open_json, held, purged)
-  local minute = minute_of(now)
-  local text = table.concat({ log_id, sender, bytes, #holders, open_json }, '\n')
-  redis.call('HSET', keys.mail, message_id, text, 'bytes', int(held + bytes), 'purged', minute)
-  for _, device in ipairs(holders) do redis.call('ZADD', keys.inbox, 0, device .. ':' .. log_id .. ':' .. message_id) end
-  if purged ~= minute then redis.call('EXPIRE', keys.mail, MAIL_SECONDS) end
+-- `held` and `minute` as `held_mail` returns them.
+local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json, held, minute)
+  local text = log_id .. '\n' .. sender .. '\n' .. bytes .. '\n' .. #holders .. '\n' .. open_json
+  redis.call('HSET', keys.mail, message_id, text, 'bytes', int(held + bytes))
+  local members, place = {}, ':' .. log_id .. ':' .. message_id
+  for _, device in ipairs(holders) do members[#members + 1], members[#members + 2] = '0', device .. place end
+  redis.call('ZADD', keys.inbox, unpack(members))
+  if minute then
+    redis.call('HSET', keys.mail, 'purged', minute)
+    redis.call('EXPIRE', keys.mail, MAIL_SECONDS)
+  end
   -- An empty inbox is no key, and what is made anew has no time to live.
-  if purged ~= minute or held == 0 then redis.call('EXPIRE', keys.inbox, MAIL_SECONDS) end
+  if minute or held == 0 then redis.call('EXPIRE', keys.inbox, MAIL_SECONDS) end
 end
 
 -- Takes messages out of one mailbox; with its last holder the text of a message goes.
@@ -54,6 +54,7 @@ end
 
 -- Drops these members with their texts; also one whose text has expired.
 local function drop_members(keys, device, members)
+  if #members == 0 then return end
   local ids = {}
   for i, member in ipairs(members) do ids[i] = string.match(member, '([^:]*)$') end
   for i, sender in ipairs(drop_mail(keys, device, ids)) do
@@ -62,19 +63,10 @@ local function drop_members(keys, device, members)
 end
 
 -- Drops what has been in this mailbox for longer than it may. All of it (a mailbox is bounded), so that the next read or
--- count finds nothing expired.
+-- count finds nothing expired. RETURNS how many were dropped.
 local function purge_mail(keys, device, now)
   local before = '(' .. device .. ':' .. int(now - LIMITS.mailboxSeconds * 1000)
-  drop_members(keys, device, redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before))
-end
-
--- What the mailboxes hold. Once a minute that is purged before, of all devices (ids and rows): messages for one that never
--- comes back must not keep the account full for ever.
--- RETURNS bytes of all, 0: every mailbox is empty; and the minute of the last purge before this one, or false.
-local function held_mail(keys, devices, now)
-  local stored = redis.call('HMGET', keys.mail, 'bytes', 'purged')
-  local held, purged = tonumber(stored[1] or '0'), stored[2]
-  if held == 0 or purged == minute_of(now) then return held, purged end
-  for i = 1, #devices, 2 do purge_mail(keys, devices[i], now) end
-  return tonumber(redis.call('HGET', keys.mail, 'bytes') or '0'), purged
+  local members = redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before)
+  drop_members(keys, device, members)
+  return #members
 end

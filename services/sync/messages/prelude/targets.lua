@@ -7,6 +7,22 @@ local TARGETS_AGAIN_MS = 60000
 -- A list of fewer devices is no longer than what would refer to it.
 local MANY_TARGETS = 4
 
+-- The rows of these two devices, as HGETALL tells them: of a message to one device the others need not be read.
+local function rows_of(key, sender, receiver)
+  local found, flat = redis.call('HMGET', key, sender, receiver), {}
+  if found[1] then flat = { sender, found[1] } end
+  if found[2] and receiver ~= sender then flat[#flat + 1], flat[#flat + 2] = receiver, found[2] end
+  return flat
+end
+
+-- Whether one of the open routes is that of a stream without a device, of this name (`~<name>`).
+local function is_connected(open, stream_name)
+  for i = 2, #open, 2 do
+    if open[i] == stream_name then return true end
+  end
+  return false
+end
+
 -- Devices come, go and are renamed. Only the newest lists are kept.
 local function make_space(key, now)
   local lists = {}
@@ -37,13 +53,13 @@ local function keep_targets(key, now, flat)
   return digest
 end
 
--- What an answer remembers of its targets: JSON; of many '[]', the digest of their list, and a digit for each (1: refused,
--- 2: pushed).
-local function brief_targets(key, now, flat, targets)
-  if #targets < MANY_TARGETS then return { cjson.encode(targets) } end
+-- What an answer remembers of its targets: their JSON; of many '[]', the digest of their list, and a digit for each (1:
+-- refused, 2: pushed).
+local function brief_targets(key, now, flat, targets, json)
+  if #targets < MANY_TARGETS then return json end
   local digits = {}
   for i, target in ipairs(targets) do digits[i] = target[3] ~= '' and '1' or target[4] and '2' or '0' end
-  return { '[]', keep_targets(key, now, flat), table.concat(digits) }
+  return '[]', keep_targets(key, now, flat), table.concat(digits)
 end
 
 -- The targets as JSON, as they were.

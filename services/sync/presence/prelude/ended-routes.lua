@@ -1,30 +1,71 @@
--- Which routes of an account are open, and what those that have ended say of their devices. (After `routes`.)
+-- Which routes of an account are open, and what those that have ended say of their devices. (After `route-rows`; `rows` and
+-- `closed` as of `read_routes`.)
 
 -- So many closed rows are kept: every script reads all rows, and a client that opens streams without end must not make
 -- that expensive.
 local CLOSED_KEPT = 128
 
--- Drops the rows that are over. `dead`: channels whose routes count as gone.
--- RETURNS sets by device: has an open stream; last seen by its ended streams; when the last of them closed.
-local function sort_routes(key, rows, now, dead)
-  local live, seen, closed, kept = {}, {}, {}, {}
+-- What the rows that are not open say. Asked for only where a device has lost its last stream: to read a row in full takes
+-- four times as long as to see whether it is over.
+-- RETURNS by device: last seen by its ended streams; when the last of them closed.
+local function read_ends(rows, closed, now)
+  local seen, ended = {}, {}
   for _, row in ipairs(rows) do
-    if row.open and not dead[row.channel] then
+    if not row.open then seen[row.device] = math.max(seen[row.device] or 0, row.seen) end
+  end
+  for _, text in pairs(closed) do
+    local device, seen_at, closed_at = string.match(text, '^[^\n]*\n([^\n]*)\n%d+\n(%d+)\n%d+\n(%d+)$')
+    seen_at, closed_at = tonumber(seen_at), tonumber(closed_at)
+    -- A time in the future is from before the clock was set back: the grace counts as over.
+    if closed_at <= now then ended[device] = math.max(ended[device] or 0, closed_at) end
+    seen[device] = math.max(seen[device] or 0, closed_at, seen_at)
+  end
+  return seen, ended
+end
+
+-- Of these closed rows the ids of those that are too many. The latest of each device stays: its grace is counted from it.
+local function surplus_of(closed, now)
+  local _, ended = read_ends({}, closed, now)
+  local rows, ids = {}, {}
+  for id, text in pairs(closed) do
+    local device, closed_at = string.match(text, '^[^\n]*\n([^\n]*)\n.*\n(%d+)$')
+    rows[#rows + 1] = { id = id, device = device, closed = tonumber(closed_at) }
+  end
+  table.sort(rows, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
+  for i = CLOSED_KEPT + 1, #rows do
+    if ended[rows[i].device] ~= rows[i].closed then ids[#ids + 1] = rows[i].id end
+  end
+  return ids
+end
+
+-- Drops the rows that are over. `dead`: channels whose routes count as gone; their rows do not count as open any more.
+-- RETURNS the set of devices that have an open stream.
+local function sort_routes(key, rows, closed, now, dead)
+  local live, over, kept = {}, {}, 0
+  for _, row in ipairs(rows) do
+    row.open = row.open and not dead[row.channel]
+    if row.open then
       live[row.device] = true
-    else
-      -- A time in the future is from before the clock was set back: the grace counts as over.
-      if row.closed > 0 and row.closed <= now then closed[row.device] = math.max(closed[row.device] or 0, row.closed) end
-      seen[row.device] = math.max(seen[row.device] or 0, row.closed, row.seen)
-      if row.closed == 0 or now - row.closed > GONE_MS then redis.call('HDEL', key, row.id) else kept[#kept + 1] = row end
-      row.open = false
+    elseif not closed[row.id] then
+      over[#over + 1] = row.id
     end
   end
-  if #kept > CLOSED_KEPT then
-    table.sort(kept, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
-    -- The latest of each device stays: its grace is counted from it.
-    for i = CLOSED_KEPT + 1, #kept do
-      if closed[kept[i].device] ~= kept[i].closed then redis.call('HDEL', key, kept[i].id) end
-    end
+  for id, text in pairs(closed) do
+    -- Milliseconds have 13 digits.
+    if now - tonumber(string.sub(text, -13)) > GONE_MS then over[#over + 1] = id else kept = kept + 1 end
   end
-  return live, seen, closed
+  if kept > CLOSED_KEPT then
+    for _, id in ipairs(surplus_of(closed, now)) do over[#over + 1] = id end
+  end
+  if #over > 0 then redis.call('HDEL', key, unpack(over)) end
+  return live
+end
+
+-- The open ones of the rows as a list of `open_routes`, but that of the row `but`.
+local function open_among(rows, but)
+  local open = {}
+  for _, row in ipairs(rows) do
+    if row.open and row ~= but then open[#open + 1], open[#open + 2] = row.channel, row.device end
+  end
+  return open
 end

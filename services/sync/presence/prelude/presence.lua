@@ -2,47 +2,51 @@
 -- Only devices with a row are in it, and streams without a device as `~<name>`.
 -- (After `version` and `ended-routes`.)
 
--- Compares presence with the routes, changes what differs, and raises the version if something did (or if `bump`).
--- A device whose last stream closed less than `grace` ms ago stays online. `devices`: ids and rows; `but`: as of
--- `raise_version`.
+-- Compares presence with the routes, changes what differs, and raises the version if something did, or if `arrived`, the
+-- device of a stream that opened, has a row. A device whose last stream closed less than `grace` ms ago stays online.
+-- `rows` and `closed` as of `read_routes`; `devices`: ids and rows; `but`: the row of a stream that is told by its own attach.
 -- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline, states as in
 -- the key
-local function reconcile(keys, rows, devices, now, grace, dead, bump, but)
-  local live, seen, closed = sort_routes(keys.routes, rows, now, dead)
-  local before, states, known, ids = redis.call('HGETALL', keys.presence), {}, {}, {}
+local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived, but)
+  local live, seen, ended = sort_routes(keys.routes, rows, closed, now, dead), nil, nil
+  local before, states, has_row = redis.call('HGETALL', keys.presence), {}, {}
   local before_version, wait, on, off = nil, 0, 0, 0
-  for i = 1, #devices, 2 do ids[devices[i]] = true end
-  local function counts(device) return string.sub(device, 1, 1) == '~' or ids[device] end
+  for i = 1, #devices, 2 do has_row[devices[i]] = true end
+  local function counts(device) return has_row[device] or string.sub(device, 1, 1) == '~' end
+  for device in pairs(live) do
+    if not counts(device) then live[device] = nil end
+  end
   for i = 1, #before, 2 do
     local device, state = before[i], before[i + 1]
     local was_online = device ~= 'v' and string.sub(state, 1, 1) == '1'
-    if was_online and not (live[device] and counts(device)) then
-      local left = closed[device] and counts(device) and closed[device] + grace - now or 0
+    if was_online and not live[device] then
+      if not ended then seen, ended = read_ends(rows, closed, now) end
+      local left = ended[device] and counts(device) and ended[device] + grace - now or 0
       if left > 0 then
         wait = wait == 0 and left or math.min(wait, left)
-      elseif string.sub(device, 1, 1) == '~' or not counts(device) then
+      elseif not has_row[device] then
         redis.call('HDEL', keys.presence, device)
         state, off = nil, off + 1
       else
         state, off = '0' .. int(seen[device] or now), off + 1
         redis.call('HSET', keys.presence, device, state)
       end
-    elseif live[device] and not was_online and counts(device) then
+    elseif live[device] and not was_online then
       state, on = '1' .. int(now), on + 1
       redis.call('HSET', keys.presence, device, state)
     end
     if device == 'v' then before_version = state elseif state then add_pair(states, device, state) end
-    known[device] = true
+    live[device] = nil
   end
+  -- What is left of them has not been announced at all.
   for device in pairs(live) do
-    if not known[device] and counts(device) then
-      redis.call('HSET', keys.presence, device, '1' .. int(now))
-      add_pair(states, device, '1' .. int(now))
-      on = on + 1
-    end
+    redis.call('HSET', keys.presence, device, '1' .. int(now))
+    add_pair(states, device, '1' .. int(now))
+    on = on + 1
   end
-  if bump or on > 0 or off > 0 or not before_version then
-    return raise_version(keys, rows, now, but, { devices = devices, states = states }), wait, on, off, states
+  if on > 0 or off > 0 or not before_version or (arrived and counts(arrived)) then
+    local snapshot = { devices = devices, states = states }
+    return raise_version(keys, open_among(rows, but), now, before_version, snapshot), wait, on, off, states
   end
   add_pair(states, 'v', before_version)
   return before_version, wait, on, off, states

@@ -18,22 +18,19 @@ local function presence_payload(account, version, snapshot)
   return payload .. '\n' .. cjson.encode(snapshot)
 end
 
--- Whether an open stream, but that of the row `but`, is there to be notified.
-local function is_heard(rows, but)
-  for _, row in ipairs(rows) do
-    if row.open and row ~= but then return true end
-  end
-  return false
-end
-
--- Makes a new version and notifies every replica that has a stream of the account. At least the time in ms, so that it
--- rises also where a failover lost the last one. `but`: the row of a stream that is told by its own attach. `snapshot`:
+-- Makes a new version and notifies every replica that has one of these open routes. At least the time in ms, so that it
+-- rises also where a failover lost the last one. `before`: the version until now, nil where there is none. `snapshot`:
 -- devices and states without `v`, which is added.
-local function raise_version(keys, rows, now, but, snapshot)
-  local version = int(math.max(tonumber(redis.call('HGET', keys.presence, 'v') or '0') + 1, now))
+local function raise_version(keys, open, now, before, snapshot)
+  local version = int(math.max(tonumber(before or '0') + 1, now))
   redis.call('HSET', keys.presence, 'v', version)
   redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS)
   if snapshot then add_pair(snapshot.states, 'v', version) end
-  if is_heard(rows, but) then notify_all(rows, 'presence', presence_payload(account_of(keys.presence), version, snapshot), but) end
+  if #open > 0 then notify_all(open, 'presence', presence_payload(account_of(keys.presence), version, snapshot)) end
   return version
+end
+
+-- The same where the version has not been read.
+local function raise_unread_version(keys, open, now)
+  return raise_version(keys, open, now, redis.call('HGET', keys.presence, 'v'))
 end

@@ -21,7 +21,7 @@ local row = kind ~= 'message' and redis.call('HGET', keys.devices, peer)
 if kind == 'device' then count = row and 1 or 0 end
 if row then text = '{"from_name":' .. cjson.encode(string.match(row, '^[^\n]*')) end
 if count == 0 then why = why or 'settled' end
-local live = (kind == 'message' or kind == 'transfer') and has_live_stream(read_routes(keys.routes, now), dead, device)
+local live = (kind == 'message' or kind == 'transfer') and has_live_stream(open_routes(keys.routes, now), dead, device)
 if kind == 'transfer' then oldest = tonumber(since or '0') end
 local waits = live and oldest + LIMITS.pushSilenceMs > now
 if live and kind == 'transfer' and not waits then why = why or 'online' end

@@ -29,10 +29,10 @@ local function enqueue_push(keys, now, delay, kind, device, peer, id)
   return enqueued
 end
 
--- Whether the device has an open stream on a replica that is not known to be dead. `dead`: a set of channels.
-local function has_live_stream(rows, dead, device)
-  for _, row in ipairs(rows) do
-    if row.open and row.device == device and not dead[row.channel] then return true end
+-- Whether one of the open routes is that of this device, on a replica that is not known to be dead. `dead`: a set of channels.
+local function has_live_stream(open, dead, device)
+  for i = 1, #open, 2 do
+    if open[i + 1] == device and not dead[open[i]] then return true end
   end
   return false
 end

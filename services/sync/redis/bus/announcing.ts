@@ -17,24 +17,23 @@ interface AnnouncingParts {
 export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: AnnouncingParts): Announcing {
   /** What a script that announces returns behind its answer: what it announced, then what it leaves to us. */
   function takeAnnouncements(reply: Raw[], key: string, wasCut: boolean): void {
-    const wasRepeated = reply.pop() === '1';
-    const unheard = reply.pop() as string[];
-    const announced = reply.pop() as string[];
-    for (let i = 0; i < announced.length; i += 2) {
-      const outcome = announced[i + 1] === '0' ? 'unheard' : 'heard';
-      metrics.events_published_total.inc({ event: announced[i] as string, outcome });
-    }
+    const said = reply.pop() as string | string[];
+    const [heard = '', recalled, ...unheard] = typeof said === 'string' ? [said] : said;
+    for (const event of heard === '' ? [] : heard.split('\n'))
+      metrics.events_published_total.inc({ event, outcome: 'heard' });
     for (let i = 0; i < unheard.length; i += 3) {
       const announcement = {
         channel: unheard[i] as string,
         label: unheard[i + 1] as string,
         payload: unheard[i + 2] as string,
       };
-      if (publishInScript) announcer().repeat(announcement);
-      else announcer().announce(announcement);
+      if (publishInScript) {
+        metrics.events_published_total.inc({ event: announcement.label, outcome: 'unheard' });
+        announcer().repeat(announcement);
+      } else announcer().announce(announcement);
     }
     if (publishInScript) return;
-    if (wasRepeated) announcer().notifyAccount(key, 'repeated');
+    if (recalled === '1') announcer().notifyAccount(key, 'repeated');
     else if (wasCut) announcer().notifyAccount(key, 'cut');
   }
 

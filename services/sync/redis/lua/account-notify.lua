@@ -4,9 +4,9 @@
 -- uses: clock routes
 -- RETURNS OK
 local account = account_of(keys.routes)
-local rows = read_routes(keys.routes, now_ms())
+local open = routes_to_notify(keys.routes, now_ms())
 local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
-if last then notify_all(rows, 'compare', BUS.top .. '\n' .. account .. '\n' .. last[1]) end
+if last then notify_all(open, 'compare', BUS.top .. '\n' .. account .. '\n' .. last[1]) end
 local version = redis.call('HGET', keys.presence, 'v')
-if version then notify_all(rows, 'compare', BUS.presence .. '\n' .. account .. '\n' .. version) end
+if version then notify_all(open, 'compare', BUS.presence .. '\n' .. account .. '\n' .. version) end
 return { 'OK' }

@@ -4,12 +4,12 @@ local function now_ms()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- A Lua number as decimal digits; tostring() turns milliseconds into 1.7e+12.
+-- A whole number as decimal digits; tostring() turns milliseconds into 1.7e+12. (`%.0f` takes three times as long.)
 local function int(n)
-  return string.format('%.0f', n)
+  return string.format('%d', n)
 end
 
 -- The account is the hash tag of its keys, percent-encoded, so it holds neither braces nor line ends.
 local function account_of(key)
-  return string.match(key, '{(.-)}')
+  return string.match(key, '{([^}]*)}')
 end

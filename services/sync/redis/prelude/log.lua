@@ -22,7 +22,7 @@ end
 -- Only whole nodes of the stream are dropped here. Entries before the last LIMITS.logEvents are dropped when a position is
 -- asked for (`lost_reason`).
 local function append(key, now, random, event, to, data)
-  local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
+  local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', '1')[1]
   local prev, prev_ms, ms, sum = '', 0, now, #data
   if last then
     prev = last[1]
@@ -37,14 +37,16 @@ local function append(key, now, random, event, to, data)
   return id, prev
 end
 
--- What goes over the bus: one header line each, the data last. None of the header fields can hold a line end.
-local function event_payload(account, id, prev, now, event, to, data)
-  return table.concat({ BUS.event, account, id, prev, event, to, int(now), data }, '\n')
+-- What goes over the bus: one header line each, the data last. None of the header fields can hold a line end. `ending`: what
+-- the data ends with, where it is long and was made without.
+local function event_payload(account, id, prev, now, event, to, data, ending)
+  return BUS.event .. '\n' .. account .. '\n' .. id .. '\n' .. prev .. '\n' .. event .. '\n' .. to .. '\n' .. int(now)
+    .. '\n' .. data .. (ending or '')
 end
 
 -- Appends and notifies in one step: either the attach of a stream sees the entry, or this sees the stream's route.
-local function append_and_notify(keys, rows, now, random, event, to, data)
+local function append_and_notify(keys, open, now, random, event, to, data)
   local id, prev = append(keys.log, now, random, event, to, data)
-  notify_all(rows, event, event_payload(account_of(keys.log), id, prev, now, event, to, data))
+  notify_all(open, event, event_payload(account_of(keys.log), id, prev, now, event, to, data))
   return id, prev
 end

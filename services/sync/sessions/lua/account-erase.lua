@@ -4,7 +4,7 @@
 -- uses: clock routes log presence/version
 -- RETURNS OK, how many transfers are left
 local now, kept, transfers = now_ms(), {}, 0
-local rows = read_routes(keys.routes, now)
+local open = routes_to_notify(keys.routes, now)
 -- Jobs that end a session are kept: the auth broker must get its end all the same. A job of a transfer is all that leads to
 -- its record, which has a key of its own.
 local KEPT = { revoke = true, claim = true, transfer = true }
@@ -18,7 +18,6 @@ local version = redis.call('HGET', keys.presence, 'v')
 redis.call('DEL', unpack(KEYS, 2))
 for _, job in ipairs(kept) do redis.call('ZADD', keys.due, job[1], job[2]) end
 local top = append(keys.log, now, random, '', '', '')
-notify_all(rows, 'erased', table.concat({ BUS.top, account_of(keys.log), top }, '\n'))
-if version then redis.call('HSET', keys.presence, 'v', version) end
-raise_version(keys, rows, now)
+notify_all(open, 'erased', table.concat({ BUS.top, account_of(keys.log), top }, '\n'))
+raise_version(keys, open, now, version)
 return { 'OK', tostring(transfers) }

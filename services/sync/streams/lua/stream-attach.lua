@@ -1,28 +1,29 @@
 -- Attaches an open stream again: writes its route AND tells the end of the log, in one step on the account's slot, so that an
 -- append either finds the route or is found here.
 -- Keys and arguments: streamAttach in scripts.ts.
--- uses: clock routes replicas/liveness streams/own-routes log presence/version presence/ended-routes presence/presence
+-- uses: clock routes route-rows replicas/liveness streams/own-routes log presence/version presence/ended-routes presence/presence
 -- RETURNS OK, gone: the stream was closed
 --         OK, old: a later attach came first
 --         OK, attached, then as declared in scripts.ts
 local now = now_ms()
-local devices, rows = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now, liveness.late_ms)
+local devices = redis.call('HGETALL', keys.devices)
+local rows, closed = read_routes(keys.routes, now, liveness.late_ms)
 local orphan_in_ms, dropped = close_orphans(rows, channel, liveness, now)
 local before = route_of(rows, stream)
-local late = too_late(before, generation)
+local late = too_late(before, closed[stream], generation)
 if late then return { 'OK', late } end
 local own = { id = stream, channel = channel, device = device, generation = generation }
 write_own(keys.routes, rows, before, own, now)
 
 -- Every position is that of an entry: an empty log gets one for nobody.
-local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
+local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')[1]
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
-local version, _, on, off, states = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead)
+local version, _, on, off, states = reconcile(keys, rows, closed, devices, now, GRACE_MS, liveness.dead)
 local newer = tonumber(version) > known_version
 local due = redis.call('ZRANGE', keys.due, 0, 0, 'WITHSCORES')[2]
 return {
-  'OK', 'attached', top, version, newer and devices or {}, newer and states or {},
-  int(on) .. ' ' .. int(off), int(orphan_in_ms), int(dropped), due and int(math.max(0, due - now)) or '',
+  'OK', 'attached', top, version, newer and devices or '', newer and states or '',
+  int(on) .. ' ' .. int(off), orphan_in_ms, dropped, due and int(math.max(0, due - now)) or '',
 }

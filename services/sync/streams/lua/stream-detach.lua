@@ -1,15 +1,14 @@
 -- A stream has closed. Its row stays as closed for a minute, so that an attach of it that arrives late is refused.
 -- Keys and arguments: streamDetach in scripts.ts.
--- uses: clock routes
+-- uses: clock routes route-rows
 -- RETURNS OK
 local now = now_ms()
-local text = redis.call('HGET', keys.routes, stream)
-local mine = text and parse_route(stream, text, now)
-if not (mine and mine.closed > 0) then
-  local opened = mine and mine.opened or now
-  write_route(keys.routes, {
-    id = stream, channel = channel, device = device, generation = generation, seen = now, opened = opened, closed = now,
-  })
-  redis.call('EXPIRE', keys.routes, ROUTES_SECONDS)
-end
+local before = redis.call('HGET', keys.routes, stream)
+if before and is_closed(before) then return { 'OK' } end
+local opened = before and string.match(before, '\n(%d+)\n0$') or now
+write_route(keys.routes, {
+  id = stream, channel = channel, device = device, generation = generation, seen = now, opened = opened, closed = now,
+})
+-- The attach that wrote the row before has set the lifetime.
+if not before then redis.call('EXPIRE', keys.routes, ROUTES_SECONDS) end
 return { 'OK' }

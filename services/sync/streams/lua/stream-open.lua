@@ -1,43 +1,45 @@
 -- Attaches a stream that opens: limits, its route AND what it missed, in one step on the account's slot, so that an append
 -- either finds the route or is found here.
 -- Keys and arguments: streamOpen in scripts.ts.
--- uses: clock routes replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
+-- uses: clock routes route-rows replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
 -- RETURNS as stream-attach.lua
 --         | OK, busy: the account has as many streams as it may
 --         | OK, full, channels of the account's other streams: the same, and silent channels were not asked for
 --         | name_taken
 local now = now_ms()
 local has_device = string.sub(device, 1, 1) ~= '~'
-local devices, rows = redis.call('HGETALL', keys.devices), read_routes(keys.routes, now, liveness.late_ms)
+local devices = redis.call('HGETALL', keys.devices)
+local rows, closed = read_routes(keys.routes, now, liveness.late_ms)
 local orphan_in_ms, dropped = close_orphans(rows, channel, liveness, now)
 local before = route_of(rows, stream)
-local late = too_late(before, generation)
+local late = too_late(before, closed[stream], generation)
 if late then return { 'OK', late } end
 if not has_device and is_name_of(devices, string.sub(device, 2)) then return { 'name_taken' } end
 local others = other_streams(rows, stream, liveness)
 local slot = slot_for(others, device)
 if slot ~= 'free' and not liveness.silent then return { 'OK', 'full', channels_of(others, channel) } end
 if slot == 'none' then return { 'OK', 'busy' } end
-supersede(keys.routes, others, device, now)
+supersede(keys.routes, others, closed, device, now)
 local own = { id = stream, channel = channel, device = device, generation = generation }
 local mine = write_own(keys.routes, rows, before, own, now)
 
 -- Every position is that of an entry: an empty log gets one for nobody.
-local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', 1)[1]
+local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')[1]
 local is_at_end = last and last[1] == position
 local reason = not is_at_end and lost_reason(keys.log, position, now) or nil
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
 -- A connect is announced also where it changes nothing, to whoever else is there: one may be waiting for this device.
-local is_awaited = #others > 0 and (not has_device or redis.call('HEXISTS', keys.devices, device) == 1)
-local version, _, on, off, states = reconcile(keys, rows, devices, now, GRACE_MS, liveness.dead, is_awaited, mine)
-purge_mail(keys, device, now)
-local page, ended = {}, '1'
+local arrived = #others > 0 and device or nil
+local version, _, on, off, states = reconcile(keys, rows, closed, devices, now, GRACE_MS, liveness.dead, arrived, mine)
+local messages = count_mail(keys.inbox, device)
+if messages > 0 and purge_mail(keys, device, now) > 0 then messages = count_mail(keys.inbox, device) end
+local page, ended = '', '1'
 if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end
-local messages, transfers = count_mail(keys.inbox, device), count_pending_offers(keys.offers, device)
+local transfers = count_pending_offers(keys.offers, device)
 local clipboard = redis.call('GETRANGE', keys.clipboard, 0, 31)
 return {
-  'OK', 'attached', top, version, devices, states, int(on) .. ' ' .. int(off), int(orphan_in_ms), int(dropped),
-  { reason or '', clipboard, messages, transfers, page, ended },
+  'OK', 'attached', top, version, devices, states, int(on) .. ' ' .. int(off), orphan_in_ms, dropped,
+  reason or '', clipboard, messages, transfers, page, ended,
 }

@@ -38,10 +38,9 @@ local function is_name_of(devices, name)
 end
 
 -- Why an attach of this generation comes too late, nil when it does not: `gone`, its stream was closed; `old`, a later attach
--- came first. `row`: the route of the stream, nil when it has none.
-local function too_late(row, generation)
-  if not row then return nil end
-  return row.closed > 0 and 'gone' or row.generation > generation and 'old' or nil
+-- came first. `row` and `closed`: the route of the stream, nil when it has none that is open, or closed.
+local function too_late(row, closed, generation)
+  return closed and 'gone' or row and row.generation > generation and 'old' or nil
 end
 
 -- Writes the route of a stream in place of `row`; one that had none is added to the rows.
@@ -51,7 +50,7 @@ local function write_own(key, rows, row, own, now)
     row = { opened = now }
     rows[#rows + 1] = row
   end
-  for name, value in pairs(own) do row[name] = value end
+  row.id, row.channel, row.device, row.generation = own.id, own.channel, own.device, own.generation
   row.seen, row.closed, row.open = now, 0, true
   write_route(key, row)
   redis.call('EXPIRE', key, ROUTES_SECONDS)

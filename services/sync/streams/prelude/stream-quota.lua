@@ -36,13 +36,14 @@ local function channels_of(rows, own)
   return channels
 end
 
--- Closes the oldest of the device, so that one fewer than it may have are left.
-local function supersede(key, rows, device, now)
+-- Closes the oldest of the device, so that one fewer than it may have are left. `closed`: the texts of closed rows, to which
+-- they are added.
+local function supersede(key, rows, closed, device, now)
   local siblings = of_device(rows, device)
   table.sort(siblings, function(a, b) return a.opened < b.opened or (a.opened == b.opened and a.id < b.id) end)
   for i = 1, #siblings - LIMITS.streamsPerDevice + 1 do
     siblings[i].closed, siblings[i].open = now, false
-    write_route(key, siblings[i])
+    closed[siblings[i].id] = write_route(key, siblings[i])
     notify(siblings[i].channel, 'superseded', BUS.superseded .. '\n' .. account_of(key) .. '\n' .. siblings[i].id)
   end
 end

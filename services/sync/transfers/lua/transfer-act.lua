@@ -59,5 +59,5 @@ save_transfer(keys, t, now)
 if t.state ~= 'PENDING' then redis.call('ZREM', keys.offers, pending_offer(t.receiver, t.log, t.id)) end
 if is_over(t) then settle_transfer(keys, t, now) end
 local data = '{"transfer":' .. event_json(t) .. '}'
-append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
+append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
 return outcome(t.state ~= state)

@@ -13,7 +13,7 @@ if t then
   if was_live then
     t.state, t.error = 'FAILED', '{"code":"expired","detail":null}'
     local data = '{"transfer":' .. event_json(t) .. '}'
-    append_and_notify(keys, read_routes(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
+    append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
 else
   -- No sweep came for an hour after its time, and the record, which knows where it is listed, has expired.

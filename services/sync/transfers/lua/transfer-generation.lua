@@ -19,6 +19,6 @@ if tells and not (sent == begun_at and math.abs(now - tonumber(at)) < TELL_AGAIN
   redis.call('HSET', keys.record, 'w' .. file, begun_at .. ' ' .. int(now))
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. file .. ',"upload_url":"' .. relay_url(t.id, file, generation)
     .. '","offset":' .. offset .. '}'
-  append_and_notify(keys, read_routes(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
+  append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'relay:rewind', t.sender, data)
 end
 return { 'OK', generation, '', known_generation ~= generation and '1' or '0' }

@@ -2,24 +2,24 @@
 -- Twelve keys: a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
--- RETURNS OK, transfer as JSON without its end, receiver, open routes, jobs to push at once;
---         OK, '', '', {}, {}, ids: nothing was done, these have to be evicted first;
+-- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both in lines;
+--         OK, '', '', '', '', ids: nothing was done, these have to be evicted first;
 --         OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
 local now = now_ms()
-local rows = read_routes(keys.routes, now, late_ms)
+local open = open_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then
   -- It is remembered without `sealed`, which the same request brings again.
   local at = string.find(first[2], ',"sealed":null', 1, true)
   if at then first[2] = string.sub(first[2], 1, at + 9) .. sealed .. string.sub(first[2], at + 14) end
-  first[4], first[5] = open_routes(rows), {}
+  first[4], first[5] = table.concat(open, '\n'), ''
   return first
 end
 if must_schedule(keys, pushes) then return { 'OK' } end
 local surplus = surplus_transfers(keys, LIMITS.transferRecords)
-if surplus then return { 'OK', '', '', {}, {}, surplus } end
+if surplus then return { 'OK', '', '', '', '', surplus } end
 local flat, from, to, to_name = redis.call('HGETALL', keys.devices), nil, nil, nil
 for i = 1, #flat, 2 do
   local id, name = flat[i], string.match(flat[i + 1], '^[^\n]*')
@@ -49,7 +49,7 @@ redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 
   'receiver_name', to_name, 'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
 save_transfer(keys, t, now)
 local data = '{"transfer":' .. event_json(t) .. ',"redelivered":false}'
-t.log = append_and_notify(keys, rows, now, random, 'transfer:incoming', to, data)
+t.log = append_and_notify(keys, open, now, random, 'transfer:incoming', to, data)
 redis.call('HSET', keys.record, 'log', t.log)
 redis.call('ZADD', keys.offers, 0, pending_offer(to, t.log, t.id),
   0, listed_transfer(sender, t.created, t.id), 0, listed_transfer(to, t.created, t.id))
@@ -58,9 +58,9 @@ for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', ke
 local reply = { 'OK', open_json(t), to }
 t.sealed = 'null'
 remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
-reply[4] = open_routes(rows)
+reply[4] = table.concat(open, '\n')
 if pushes == 'scheduled' then
-  enqueue_push(keys, now, has_live_stream(rows, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
+  enqueue_push(keys, now, has_live_stream(open, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
 end
-reply[5] = PUSH_NOW
+reply[5] = table.concat(PUSH_NOW, '\n')
 return reply

@@ -31,7 +31,7 @@ save_transfer(keys, t, now)
 if forwards then
   local to, data = t.sender .. '\t' .. t.receiver, '{"transfer":' .. event_json(t) .. '}'
   local payload = table.concat({ BUS.unlogged, account_of(keys.routes), 'transfer:updated', to, data }, '\n')
-  notify_all(read_routes(keys.routes, now), 'transfer:updated', payload)
+  notify_all(routes_to_notify(keys.routes, now), 'transfer:updated', payload)
 end
 local files, words = brief_parts(t)
 return { 'OK', open_json(t), files, words, '', t.dirty == '1' and int(wait) or '0' }

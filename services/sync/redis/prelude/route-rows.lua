@@ -1,0 +1,32 @@
+-- Routes in full, for what attaches streams and says who is online. (After `routes`.)
+-- A closed row stays for GONE_MS, so that an attach that comes late cannot undo it.
+local GONE_MS = 60000
+-- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
+local ROUTES_SECONDS = 7 * 86400
+
+-- The rows that are not closed, and the texts of those that are, by id.
+local function read_routes(key, now, late_ms)
+  local flat, rows, closed, oldest = redis.call('HGETALL', key), {}, {}, now - STALE_MS - late_ms
+  for i = 1, #flat, 2 do
+    local id, text = flat[i], flat[i + 1]
+    if is_closed(text) then
+      closed[id] = text
+    else
+      local channel, device, generation, seen, opened = string.match(text, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n')
+      seen = tonumber(seen)
+      rows[#rows + 1] = {
+        id = id, channel = channel, device = device, generation = tonumber(generation), seen = seen,
+        opened = tonumber(opened), closed = 0, open = seen >= oldest,
+      }
+    end
+  end
+  return rows, closed
+end
+
+-- RETURNS the text that was written.
+local function write_route(key, row)
+  local text = row.channel .. '\n' .. row.device .. '\n' .. int(row.generation) .. '\n' .. int(row.seen) .. '\n'
+    .. int(row.opened) .. '\n' .. int(row.closed)
+  redis.call('HSET', key, row.id, text)
+  return text
+end
