@@ -159,6 +159,24 @@ test('while the store is away no end is told to it, and each is when it is back'
   jest.useRealTimers();
 });
 
+test('all streams are swept in time where a hundred replicas share what the store may be asked, at quiet ticks too', async () => {
+  jest.useFakeTimers();
+  const swept = new Set<string>();
+  const sweeper = new Sweeper({
+    ...QUIET,
+    liveReplicas: () => 100,
+    sweepMs: 60_000,
+    streams: new Map(Array.from({ length: 5_000 }, (_, i) => [String(i), { id: String(i) } as Stream])),
+    attach: ({ id }) => Promise.resolve(swept.add(id).size > 0),
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  await jest.advanceTimersByTimeAsync(61_000);
+  sweeper.stop();
+  jest.useRealTimers();
+  expect(swept.size).toBe(5_000);
+});
+
 test('all streams are swept in time, however late the ticks come', async () => {
   jest.useFakeTimers();
   const clock = performance.now.bind(performance);

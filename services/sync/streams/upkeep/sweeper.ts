@@ -131,7 +131,9 @@ export class Sweeper {
     const sinceMs = now - this.#tickedMs;
     this.#tickedMs = now;
     if (!isUp()) return false;
-    const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
+    // A quiet tick has the share of the many that it stands for.
+    const shareMs = Math.min(QUIET_TICK_MS, Math.max(TICK_MS, sinceMs));
+    const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (shareMs / 1000));
     let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
     this.#due = Math.min(budget, this.#due + (streams.size * sinceMs) / sweepMs);
     for (; this.#due >= 1; this.#due -= 1, budget -= 1) {
