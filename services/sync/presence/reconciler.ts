@@ -48,13 +48,14 @@ export function makeReconciler({ reconcileAccount, accounts, streams, replica, s
   return {
     /** A stream of it has closed, and the store has no route of it: without another one the device is offline then. */
     graceBegins(stream: Pick<Stream, 'account' | 'device'>, inMs: number): void {
-      graces.begin(stream);
+      graces.begin(stream, inMs);
       sweeper().reconcileLater(stream.account, inMs);
     },
 
     /** After the grace of a stream that closed. Resolves to the ms after which to reconcile again, 0 when settled. */
     async afterGrace(account: string): Promise<number> {
-      if (graces.endNeedless(account)) return 0;
+      const leftMs = graces.leftMs(account);
+      if (leftMs !== null) return leftMs;
       let isSettled = false;
       try {
         const againInMs = await reconcile(account);

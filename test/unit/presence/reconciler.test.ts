@@ -4,6 +4,11 @@ import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
 const { jest } = import.meta;
 
+const GRACE_MS = 5_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
 const of = (device: string, more: Partial<Stream> = {}): Stream =>
   ({ id: `${device}-${Math.random()}`, account: 'ann', device, readySent: true, isOver: false, ...more }) as Stream;
 
@@ -25,17 +30,21 @@ function setUp(...answers: (number | 'fails')[]) {
     onFailure: () => undefined,
   });
   /** A stream of this device closes, and the store knows of it. */
-  const leaves = (device: string): void => reconciler.graceBegins(of(device), 5_000);
-  return { streams, reconciler, leaves, reconcileAccount, drop, sweeper };
+  const leaves = (device: string): void => reconciler.graceBegins(of(device), GRACE_MS);
+  const afterGrace = (): Promise<number> => {
+    jest.advanceTimersByTime(GRACE_MS);
+    return reconciler.afterGrace('ann');
+  };
+  return { streams, reconciler, leaves, afterGrace, reconcileAccount, drop, sweeper };
 }
 
 test('an account whose devices are all back when the grace is over is not reconciled', async () => {
-  const { streams, reconciler, leaves, reconcileAccount, drop } = setUp();
+  const { streams, leaves, afterGrace, reconcileAccount, drop } = setUp();
   leaves('phone');
   leaves('laptop');
   streams.add(of('phone'));
   streams.add(of('laptop'));
-  expect(await reconciler.afterGrace('ann')).toBe(0);
+  expect(await afterGrace()).toBe(0);
   expect(reconcileAccount).not.toHaveBeenCalled();
   expect(drop).not.toHaveBeenCalled();
 });
@@ -45,35 +54,47 @@ test.each([
   ['has a stream that is not attached yet', [of('laptop', { readySent: false })]],
   ['has a stream that is ending', [of('laptop', { isOver: true })]],
 ])('it is where one of them %s', async (_what, others) => {
-  const { streams, reconciler, leaves, reconcileAccount } = setUp();
+  const { streams, leaves, afterGrace, reconcileAccount } = setUp();
   leaves('phone');
   leaves('laptop');
   for (const stream of [of('phone'), ...others]) streams.add(stream);
-  expect(await reconciler.afterGrace('ann')).toBe(0);
+  expect(await afterGrace()).toBe(0);
+  expect(reconcileAccount).toHaveBeenCalledTimes(1);
+});
+
+test('a device that came back and left again has its grace from then on', async () => {
+  const { reconciler, leaves, afterGrace, reconcileAccount } = setUp();
+  leaves('phone');
+  jest.advanceTimersByTime(4_000);
+  leaves('phone');
+  jest.advanceTimersByTime(1_000);
+  expect(await reconciler.afterGrace('ann')).toBe(4_000);
+  expect(reconcileAccount).not.toHaveBeenCalled();
+  expect(await afterGrace()).toBe(0);
   expect(reconcileAccount).toHaveBeenCalledTimes(1);
 });
 
 test('what could not be settled is reconciled again, whoever is back by then', async () => {
-  const { streams, reconciler, leaves, reconcileAccount } = setUp(3_000, 'fails');
+  const { streams, leaves, afterGrace, reconcileAccount } = setUp(3_000, 'fails');
   leaves('phone');
-  expect(await reconciler.afterGrace('ann')).toBe(3_000);
+  expect(await afterGrace()).toBe(3_000);
   streams.add(of('phone'));
   leaves('phone');
-  await expect(reconciler.afterGrace('ann')).rejects.toThrow('away');
-  expect(await reconciler.afterGrace('ann')).toBe(0);
+  await expect(afterGrace()).rejects.toThrow('away');
+  expect(await afterGrace()).toBe(0);
   expect(reconcileAccount).toHaveBeenCalledTimes(3);
   leaves('phone');
-  expect(await reconciler.afterGrace('ann')).toBe(0);
+  expect(await afterGrace()).toBe(0);
   expect(reconcileAccount).toHaveBeenCalledTimes(3);
 });
 
 test('an account whose last stream has just ended is reconciled where the store may have lost that, also when it is back', async () => {
-  const { streams, reconciler, leaves, reconcileAccount, sweeper } = setUp();
+  const { streams, reconciler, leaves, afterGrace, reconcileAccount, sweeper } = setUp();
   leaves('phone');
   reconciler.noteEnd('ann');
   reconciler.recentlyLeft();
   expect(sweeper.reconcileLater).toHaveBeenLastCalledWith('ann', 0);
   streams.add(of('phone'));
-  expect(await reconciler.afterGrace('ann')).toBe(0);
+  expect(await afterGrace()).toBe(0);
   expect(reconcileAccount).toHaveBeenCalledTimes(1);
 });
