@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import { frame } from '../streams/stream/frames.ts';
 import { presenceView, type PresenceFields } from './presence-view.ts';
@@ -14,9 +13,11 @@ interface PresenceBroadcastParts {
 /** The next snapshot waits for so long: a device that comes and goes in a loop must not cause one each time. */
 const PAUSE_MS = 100;
 
-/** Streams to which a newer presence can be written now; the others are brought up to date when they are live. */
-const outdated = ({ streams, presenceVersion }: AccountStreams): Stream[] =>
-  [...streams].filter((stream) => stream.lacksPresence(presenceVersion));
+/** There is a stream to which a newer presence can be written now; the others are brought up to date when they are live. */
+function isOutdated({ streams, presenceVersion }: AccountStreams): boolean {
+  for (const stream of streams) if (stream.lacksPresence(presenceVersion)) return true;
+  return false;
+}
 
 /** Writes a snapshot to each stream that has neither it nor a newer one already. */
 export function sendPresence(streams: Iterable<Stream>, presence: Presence): void {
@@ -45,30 +46,36 @@ export function makePresenceBroadcast({ streams, readPresence, onFailure }: Pres
     const presence = await readPresence(entry.account);
     // What was read is true also when the store has lost the announced version since. One announced meanwhile stays due.
     if (entry.presenceVersion === versionAtRead) entry.presenceVersion = presence.version;
-    sendPresence(outdated(entry), presence);
+    sendPresence(entry.streams, presence);
   }
 
   /** An announcement of another version than the newest, as after a failover: only the store knows what is true. */
   async function take(entry: AccountStreams, version: number, snapshot: string): Promise<void> {
     if (snapshot === '' || version !== entry.presenceVersion) return read(entry);
-    sendPresence(outdated(entry), presenceView(JSON.parse(snapshot) as PresenceFields));
+    sendPresence(entry.streams, presenceView(JSON.parse(snapshot) as PresenceFields));
+  }
+
+  function pause(entry: AccountStreams): void {
+    const timer = setTimeout(() => {
+      entry.presenceReading = false;
+      broadcast(entry.account);
+    }, PAUSE_MS);
+    timer.unref();
   }
 
   const broadcast: Broadcast = (account, version = 0, snapshot = '') => {
     const entry = streams.find(account);
     if (!entry) return;
     entry.presenceVersion = Math.max(entry.presenceVersion, version);
-    if (entry.presenceReading || outdated(entry).length === 0) return;
+    if (entry.presenceReading || !isOutdated(entry)) return;
     entry.presenceReading = true;
-    take(entry, version, snapshot)
-      .then(() => pause(PAUSE_MS, undefined, { ref: false }))
-      .finally(() => {
+    take(entry, version, snapshot).then(
+      () => pause(entry),
+      (error: unknown) => {
         entry.presenceReading = false;
-      })
-      .then(
-        () => broadcast(account),
-        (error: unknown) => onFailure(account, error),
-      );
+        onFailure(account, error);
+      },
+    );
   };
   return broadcast;
 }

@@ -14,23 +14,35 @@ export interface DeviceState {
   lastSeenAtMs: number | null;
 }
 
-const pairs = (flat: string[]): [string, string][] =>
-  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);
-
 /** Parses device rows: id, row, id, row, ... */
-export const rowsOf = (devices: string[]): DeviceRow[] => pairs(devices).map(([id, row]) => parseRow(id, row));
+export function rowsOf(devices: string[]): DeviceRow[] {
+  const rows: DeviceRow[] = [];
+  for (let i = 0; i + 1 < devices.length; i += 2) rows.push(parseRow(devices[i] as string, devices[i + 1] as string));
+  return rows;
+}
+
+/** Announced states by device, and `v`. */
+function announcedIn(states: string[]): Map<string, string> {
+  const announced = new Map<string, string>();
+  for (let i = 0; i + 1 < states.length; i += 2) announced.set(states[i] as string, states[i + 1] as string);
+  return announced;
+}
 
 /** Parses an announced state; a device without one is offline. */
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 
-/** Reads the states of rows. A row is also online while a stream without a device has its name. */
+/** The state of a row, which is also online while a stream without a device has its name. */
+function stateIn(announced: ReadonlyMap<string, string>, { deviceId, name }: DeviceRow): DeviceState {
+  const state = stateOf(announced.get(deviceId));
+  if (!state.online) state.online = announced.has(`~${name}`);
+  return state;
+}
+
+/** Reads the states of rows. */
 export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
-  const announced = new Map(pairs(states));
-  return ({ deviceId, name }: DeviceRow): DeviceState => {
-    const state = stateOf(announced.get(deviceId));
-    return { ...state, online: state.online || announced.has(`~${name}`) };
-  };
+  const announced = announcedIn(states);
+  return (row: DeviceRow): DeviceState => stateIn(announced, row);
 }
 
 /**
@@ -38,11 +50,10 @@ export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
  * order in which the devices came.
  */
 export function presenceView({ devices, states }: PresenceFields): Presence {
-  const announced = new Map(pairs(states));
+  const announced = announcedIn(states);
   const byName = new Map<string, PresenceEntry>();
-  const stateOfRow = stateReader({ states });
   for (const row of rowsOf(devices).sort((a, b) => a.createdAtMs - b.createdAtMs)) {
-    const { online, lastSeenAtMs } = stateOfRow(row);
+    const { online, lastSeenAtMs } = stateIn(announced, row);
     byName.set(row.name, {
       device_id: row.deviceId,
       name: row.name,

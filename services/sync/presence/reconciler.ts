@@ -1,6 +1,8 @@
 import type { AccountSets } from '../replicas/account-sets.ts';
+import { Graces } from './graces.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { LocalStreams } from '../streams/local-streams.ts';
+import type { Stream } from '../streams/stream/stream.ts';
 import type { Sweeper } from '../streams/upkeep/sweeper.ts';
 import type { Reconcile } from './transitions.ts';
 
@@ -9,11 +11,11 @@ const LOSABLE_MS = 60_000;
 
 interface ReconcilerParts {
   reconcileAccount: Reconcile;
-  accounts: AccountSets;
-  streams: LocalStreams;
+  accounts: Pick<AccountSets, 'drop'>;
+  streams: Pick<LocalStreams, 'find' | 'isLeaving'>;
   replica: Pick<Replica, 'id' | 'channel'>;
   /** Calls `afterGrace` when it is time. A function, because the sweeper is made later. */
-  sweeper: () => Sweeper;
+  sweeper: () => Pick<Sweeper, 'reconcileLater' | 'attachSoon'>;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -21,6 +23,7 @@ interface ReconcilerParts {
 export function makeReconciler({ reconcileAccount, accounts, streams, replica, sweeper, onFailure }: ReconcilerParts) {
   /** Orphaned accounts that are being reconciled. */
   const running = new Set<string>();
+  const graces = new Graces(streams);
   /** Accounts whose last stream here has ended, the latest last: when, and on which channel it was. */
   const ended = new Map<string, { atMs: number; channel: string }>();
 
@@ -43,11 +46,26 @@ export function makeReconciler({ reconcileAccount, accounts, streams, replica, s
   }
 
   return {
+    /** A stream of it has closed, and the store has no route of it: without another one the device is offline then. */
+    graceBegins(stream: Pick<Stream, 'account' | 'device'>, inMs: number): void {
+      graces.begin(stream, inMs);
+      sweeper().reconcileLater(stream.account, inMs);
+    },
+
     /** After the grace of a stream that closed. Resolves to the ms after which to reconcile again, 0 when settled. */
     async afterGrace(account: string): Promise<number> {
-      const againInMs = await reconcile(account);
-      if (againInMs === 0 && !isHere(account)) await accounts.drop(replica.id, account);
-      return againInMs;
+      const leftMs = graces.leftMs(account);
+      if (leftMs !== null) return leftMs;
+      let isSettled = false;
+      try {
+        const againInMs = await reconcile(account);
+        if (againInMs === 0 && !isHere(account)) await accounts.drop(replica.id, account);
+        isSettled = againInMs === 0;
+        return againInMs;
+      } finally {
+        // A grace still runs, whose is not known here, or the store did not answer.
+        if (!isSettled) graces.insist(account);
+      }
     },
 
     /** The store has taken the end of a stream of this account. */
@@ -63,7 +81,11 @@ export function makeReconciler({ reconcileAccount, accounts, streams, replica, s
 
     /** The store may have lost its latest writes, the ends of streams among them: reconciles the accounts they were of. */
     recentlyLeft(): void {
-      for (const account of ended.keys()) if (!isHere(account)) sweeper().reconcileLater(account, 0);
+      for (const account of ended.keys()) {
+        if (isHere(account)) continue;
+        graces.insist(account);
+        sweeper().reconcileLater(account, 0);
+      }
     },
 
     /** This replica was notified for an account of which no stream is here: it has an orphaned row of ours. */

@@ -48,8 +48,8 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
      * Adds an account that is not known to be in the set: a stream that opens spares the trip where another one of its
      * account has paid it.
      */
-    async ensure(replicaId: string, account: string): Promise<void> {
-      if (!addedOf(replicaId).has(account)) await add(replicaId, account);
+    ensure(replicaId: string, account: string): Promise<void> | null {
+      return addedOf(replicaId).has(account) ? null : add(replicaId, account);
     },
 
     /** The store may have lost accounts: what was added is no longer taken for granted. */

@@ -73,7 +73,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
       replica,
       catchUp,
       sweeper,
-      restoreRow: makeRowKeeper({ restoreRow: modules.restoreRow, sweeper, onFailure }),
+      rows: makeRowKeeper({ restoreRow: modules.restoreRow, sweeper, onFailure }),
       onAttached: (stream: Stream, { transitions, orphanInMs }: Attached) => {
         onTransitions(transitions);
         if (orphanInMs > 0) sweeper.attachLater(stream, orphanInMs);

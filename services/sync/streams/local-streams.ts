@@ -7,8 +7,8 @@ export interface AccountStreams {
   /** The highest presence version that was heard of. */
   presenceVersion: number;
   presenceReading: boolean;
-  /** The latest read of the log; the next one waits for it. */
-  reading: Promise<unknown>;
+  /** The latest read of the log; the next one waits for it. Null before the first. */
+  reading: Promise<unknown> | null;
 }
 
 /** What this replica holds: nothing but sockets, by account and in the order in which they came. */
@@ -16,7 +16,7 @@ export class LocalStreams {
   readonly all = new Map<string, Stream>();
   readonly #accounts = new Map<string, AccountStreams>();
   /** Ids of closed streams by account, as long as the store may not know of their end. */
-  readonly #leaving = new Map<string, Set<string>>();
+  readonly #leaving = new Map<string, string[]>();
 
   /** How many are open. */
   get size(): number {
@@ -37,8 +37,9 @@ export class LocalStreams {
 
   /** The account's streams that have their row in the store by right: those that are open, and those that leave. */
   idsOf(account: string): string[] {
-    const open = Array.from(this.#accounts.get(account)?.streams ?? [], ({ id }) => id);
-    return [...open, ...(this.#leaving.get(account) ?? [])];
+    const ids = this.#leaving.get(account)?.slice() ?? [];
+    for (const { id } of this.#accounts.get(account)?.streams ?? []) ids.push(id);
+    return ids;
   }
 
   /** A stream of it has closed, and the store may not know. */
@@ -58,14 +59,16 @@ export class LocalStreams {
       streams,
       presenceVersion: 0,
       presenceReading: false,
-      reading: Promise.resolve(),
+      reading: null,
     });
   }
 
   /** It has closed; `forget` says that the store knows. */
   remove(stream: Stream): void {
     this.all.delete(stream.id);
-    this.#leaving.set(stream.account, (this.#leaving.get(stream.account) ?? new Set()).add(stream.id));
+    const leaving = this.#leaving.get(stream.account);
+    if (leaving === undefined) this.#leaving.set(stream.account, [stream.id]);
+    else leaving.push(stream.id);
     const entry = this.#accounts.get(stream.account);
     entry?.streams.delete(stream);
     if (entry?.streams.size === 0) this.#accounts.delete(stream.account);
@@ -73,8 +76,8 @@ export class LocalStreams {
 
   /** The store knows of its end. */
   forget({ account, id }: Stream): void {
-    const ids = this.#leaving.get(account);
-    ids?.delete(id);
-    if (ids?.size === 0) this.#leaving.delete(account);
+    const ids = this.#leaving.get(account)?.filter((one) => one !== id) ?? [];
+    if (ids.length > 0) this.#leaving.set(account, ids);
+    else this.#leaving.delete(account);
   }
 }

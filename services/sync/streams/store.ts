@@ -24,8 +24,10 @@ export interface Page {
   ended: boolean;
 }
 
-type OpenReply = Extract<ReturnType<typeof streamOpen.read>, { outcome: 'attached' }>;
-type AttachReply = Extract<ReturnType<typeof streamAttach.read>, { outcome: 'attached' }>;
+type OpenAnswer = ReturnType<typeof streamOpen.read>;
+type AttachAnswer = ReturnType<typeof streamAttach.read>;
+type OpenReply = Extract<OpenAnswer, { outcome: 'attached' }>;
+type AttachReply = Extract<AttachAnswer, { outcome: 'attached' }>;
 
 export interface Attached {
   outcome: 'attached' | 'gone' | 'old' | 'busy';
@@ -146,15 +148,17 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metr
       };
       const accountKeys = keys.inAccount(stream.account);
       const position = stream.position.id;
-      const asked = opening
-        ? openScript(accountKeys, { ...args, position })
-        : attachScript(accountKeys, { ...args, knownVersion });
-      let reply = await asked.catch((error: unknown) => {
+      let reply: OpenAnswer | AttachAnswer;
+      try {
+        reply = await (opening
+          ? openScript(accountKeys, { ...args, position })
+          : attachScript(accountKeys, { ...args, knownVersion }));
+      } catch (error) {
         // Attached again or detached, by whether it is open.
         if (mayHaveWritten(error)) repaired('unknown attach');
         else stream.attaches.refused();
         throw error;
-      });
+      }
       if (reply.outcome === 'full') {
         // Streams of a replica that has just died must not push out those that are there.
         const silent = await silentAmong(reply.channels, publish);
@@ -168,8 +172,8 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metr
     },
 
     /** Marks the stream's route as closed. */
-    async detach(stream: Stream): Promise<void> {
-      await detachScript(keys.inAccount(stream.account), {
+    detach(stream: Stream): Promise<unknown> {
+      return detachScript(keys.inAccount(stream.account), {
         stream: stream.id,
         channel: replica.channel,
         device: stream.device,

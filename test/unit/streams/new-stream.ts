@@ -31,7 +31,7 @@ export class Client extends EventEmitter {
   get response(): ServerResponse {
     const pass = (): void => undefined;
     const head = { removeHeader: pass, writeHead: pass, flushHeaders: pass, detachSocket: pass, emit: pass };
-    return { req: {}, socket: this, ...head } as unknown as ServerResponse;
+    return { req: { read: pass }, socket: this, ...head } as unknown as ServerResponse;
   }
 }
 

@@ -1,8 +1,17 @@
-import { makePermits } from '../../../services/sync/streams/delivery/permits.ts';
+import { Permits } from '../../../services/sync/streams/delivery/permits.ts';
 
 /** Acts that end when they are told to; `begun`: their names, in the order in which they began. */
 function setUp(count: number) {
-  const withPermit = makePermits(count);
+  const permits = new Permits(count);
+  const withPermit = async <T>(act: () => Promise<T>): Promise<T> => {
+    const turn = permits.take();
+    if (turn !== null) await turn;
+    try {
+      return await act();
+    } finally {
+      permits.give();
+    }
+  };
   const begun: string[] = [];
   const begin = (name: string) => {
     let [end, fail] = [() => {}, () => {}];

@@ -14,13 +14,10 @@ function setUp(...outcomes: (boolean | 'fails')[]) {
     return outcome === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve(outcome);
   });
   const [attachLater, onFailure] = [jest.fn(), jest.fn()];
-  return {
-    stream,
-    restoreRow,
-    attachLater,
-    onFailure,
-    keep: makeRowKeeper({ restoreRow, sweeper: { attachLater }, onFailure }),
-  };
+  const rows = makeRowKeeper({ restoreRow, sweeper: { attachLater }, onFailure });
+  const keep = async (of: typeof stream, told: Attached): Promise<boolean> =>
+    rows.isMissing(of, told) && rows.restore(of);
+  return { stream, restoreRow, attachLater, onFailure, keep };
 }
 
 test('a row that could not be put back is tried again, though no newer presence says that it is missing', async () => {

@@ -116,6 +116,67 @@ test('an account is reconciled when the first of its devices is due, however man
   jest.useRealTimers();
 });
 
+test('streams that close all at once are detached some at a time, the next with each answer, and all of them', async () => {
+  const answers: (() => void)[] = [];
+  const sweeper = new Sweeper({
+    ...QUIET,
+    streams: new Map(),
+    attach: () => Promise.resolve(true),
+    detach: () => new Promise<void>((resolve) => answers.push(resolve)),
+  });
+  for (let i = 0; i < 5_000; i++) sweeper.detachSoon({ id: String(i), account: 'a' } as Stream);
+  expect(answers).toHaveLength(100);
+  for (let i = 0; i < 5_000; i++) {
+    answers[i]?.();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(answers).toHaveLength(Math.min(5_000, 101 + i));
+  }
+  expect(sweeper.settled).toBe(true);
+});
+
+test('while the store is away no end is told to it, and each is when it is back', async () => {
+  jest.useFakeTimers();
+  let isUp = false;
+  const detach = jest.fn(() => Promise.resolve());
+  const sweeper = new Sweeper({
+    ...QUIET,
+    isUp: () => isUp,
+    streams: new Map(),
+    attach: () => Promise.resolve(true),
+    detach,
+  });
+  sweeper.start();
+  for (let i = 0; i < 300; i++) sweeper.detachSoon({ id: String(i), account: 'a' } as Stream);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(detach).not.toHaveBeenCalled();
+  expect(sweeper.settled).toBe(false);
+  isUp = true;
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(detach).toHaveBeenCalledTimes(300);
+  expect(sweeper.settled).toBe(true);
+  sweeper.stop();
+  jest.useRealTimers();
+});
+
+test('all streams are swept in time where a hundred replicas share what the store may be asked, at quiet ticks too', async () => {
+  jest.useFakeTimers();
+  const swept = new Set<string>();
+  const sweeper = new Sweeper({
+    ...QUIET,
+    liveReplicas: () => 100,
+    sweepMs: 60_000,
+    streams: new Map(Array.from({ length: 5_000 }, (_, i) => [String(i), { id: String(i) } as Stream])),
+    attach: ({ id }) => Promise.resolve(swept.add(id).size > 0),
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  await jest.advanceTimersByTimeAsync(61_000);
+  sweeper.stop();
+  jest.useRealTimers();
+  expect(swept.size).toBe(5_000);
+});
+
 test('all streams are swept in time, however late the ticks come', async () => {
   jest.useFakeTimers();
   const clock = performance.now.bind(performance);

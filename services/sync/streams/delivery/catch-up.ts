@@ -4,7 +4,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { frame } from '../stream/frames.ts';
 import type { LocalStreams } from '../local-streams.ts';
 import type { PendingFrom } from '../stream/log-position.ts';
-import { makePermits } from './permits.ts';
+import { Permits } from './permits.ts';
 import type { Page, StreamStore } from '../store.ts';
 import type { Stream } from '../stream/stream.ts';
 
@@ -39,18 +39,37 @@ interface CatchUpParts {
  */
 export class CatchUp {
   readonly #parts: CatchUpParts;
-  readonly #withPermit = makePermits(PAGES_AT_ONCE);
+  readonly #permits = new Permits(PAGES_AT_ONCE);
 
   constructor(parts: CatchUpParts) {
     this.#parts = parts;
   }
 
-  /** Of a stream that is `catchingUp` since just now. Never rejects: after a failure the stream is behind. */
-  async start(stream: Stream, firstPage: Page | null = null): Promise<void> {
-    const { onLost, onLive, onFailure } = this.#parts;
+  /**
+   * Of a stream that is `catchingUp` since just now. Most that come back stand at the end, and are live at once. After a
+   * failure the stream is behind.
+   */
+  start(stream: Stream, firstPage: Page | null = null): void {
+    if (firstPage === null || !this.#isAllOf(firstPage, stream)) return void this.#catchUp(stream, firstPage);
+    this.#parts.metrics.catchup_events.observe(0);
+    this.#caughtUp(stream);
+  }
+
+  /** It says that there is nothing to be read, nothing was missed since then, nothing is pending: nothing to wait for. */
+  #isAllOf({ entries, ended }: Page, { position, pending, socket }: Stream): boolean {
+    return ended && entries.length === 0 && !position.hasMissed && pending === null && socket.writable;
+  }
+
+  #caughtUp(stream: Stream): void {
+    if (stream.state.caughtUp()) this.#parts.onLive(stream);
+  }
+
+  /** Never rejects. */
+  async #catchUp(stream: Stream, firstPage: Page | null): Promise<void> {
+    const { onLost, onFailure } = this.#parts;
     try {
-      if (!(await this.#follow(stream, firstPage))) await onLost(stream);
-      else if (stream.state.caughtUp()) onLive(stream);
+      if (await this.#follow(stream, firstPage)) this.#caughtUp(stream);
+      else await onLost(stream);
     } catch (error) {
       stream.state.catchUpFailed();
       onFailure(stream, error);
@@ -63,7 +82,7 @@ export class CatchUp {
     let ended = false;
     while (await stream.socket.whenWritable()) {
       if (!ended || stream.position.hasMissed) {
-        const reached = await this.#withPermit(() => this.#takePage(stream, page));
+        const reached = await this.#takePage(stream, page);
         page = null;
         if (reached === 'lost') return false;
         ended = reached === 'end';
@@ -75,10 +94,16 @@ export class CatchUp {
   }
 
   async #takePage(stream: Stream, given: Page | null): Promise<'lost' | 'end' | 'more'> {
-    const page = given ?? (await this.#readPage(stream));
-    if (stream.isOver) return 'more';
-    if ('lostReason' in page) return 'lost';
-    return this.#writePage(stream, page) && page.ended ? 'end' : 'more';
+    const turn = this.#permits.take();
+    if (turn !== null) await turn;
+    try {
+      const page = given ?? (await this.#readPage(stream));
+      if (stream.isOver) return 'more';
+      if ('lostReason' in page) return 'lost';
+      return this.#writePage(stream, page) && page.ended ? 'end' : 'more';
+    } finally {
+      this.#permits.give();
+    }
   }
 
   #readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {

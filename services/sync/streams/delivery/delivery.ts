@@ -44,7 +44,7 @@ export class Delivery {
         chunk ??= frame(event.name as EventName, event.data, event.id);
         this.#parts.metrics.events_delivered_total.inc({ event: event.name });
         this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - event.appendedAtMs) / 1000);
-        if (!stream.writePosition(chunk) && stream.state.fellBehind()) void this.#parts.catchUp.start(stream);
+        if (!stream.writePosition(chunk) && stream.state.fellBehind()) this.#parts.catchUp.start(stream);
       } else if (!stream.position.saw(event.id)) {
         this.fellBehind(stream, 'gap');
       }
@@ -92,6 +92,6 @@ export class Delivery {
   fellBehind(stream: Stream, source: string): void {
     if (!stream.state.fellBehind()) return;
     this.#parts.metrics.gap_repairs_total.inc({ source });
-    void this.#parts.catchUp.start(stream);
+    this.#parts.catchUp.start(stream);
   }
 }

@@ -10,7 +10,7 @@ import type { Closing } from '../upkeep/closing.ts';
 import { isPosition } from '../stream/frames.ts';
 import { spreadRetryMs } from '../upkeep/heartbeat.ts';
 import type { LocalStreams } from '../local-streams.ts';
-import { makePermits } from '../delivery/permits.ts';
+import { Permits } from '../delivery/permits.ts';
 import { countOpened, sendReady } from './ready.ts';
 import type { RowKeeper } from './row-keeper.ts';
 import type { Attached, StreamStore } from '../store.ts';
@@ -39,7 +39,7 @@ interface OpeningParts {
   replica: Pick<Replica, 'id'>;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
-  restoreRow: RowKeeper;
+  rows: RowKeeper;
   catchUp: CatchUp;
   closing: Closing;
   sweeper: Sweeper;
@@ -56,7 +56,7 @@ interface OpeningParts {
 /** Streams from the request to their first page, and those that are opened anew because something of theirs was lost. */
 export class Opening {
   readonly #parts: OpeningParts;
-  readonly #withPermit = makePermits(OPENING_AT_ONCE);
+  readonly #permits = new Permits(OPENING_AT_ONCE);
 
   constructor(parts: OpeningParts) {
     this.#parts = parts;
@@ -110,7 +110,7 @@ export class Opening {
       if (attached.opened === null) return this.refuse(stream, attached.outcome);
       this.#parts.onAttached(stream, attached);
       this.#sendReady(stream, attached, attached.opened, isMalformed);
-      if (stream.state.attached()) void this.#parts.catchUp.start(stream, attached.opened.page);
+      if (stream.state.attached()) this.#parts.catchUp.start(stream, attached.opened.page);
       const postponed = stream.attaches.takePostponed();
       if (postponed !== undefined) this.#parts.sweeper.attachSoon(stream, postponed);
     } catch (error) {
@@ -120,16 +120,24 @@ export class Opening {
 
   /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
   async #askStore(stream: Stream): Promise<Attached | null> {
-    const { store, accounts, replica, streams, restoreRow } = this.#parts;
-    const attach = () =>
-      this.#withPermit(async () => {
-        if (stream.isOver) return null;
-        // A reaper finds by it the accounts of a replica that died.
-        void accounts.ensure(replica.id, stream.account);
-        return store.attach(stream, true, streams.idsOf(stream.account));
-      });
-    const attached = await attach();
-    return attached && (await restoreRow(stream, attached)) ? attach() : attached;
+    const { rows } = this.#parts;
+    const attached = await this.#askOnce(stream);
+    if (attached === null || !rows.isMissing(stream, attached)) return attached;
+    return (await rows.restore(stream)) ? this.#askOnce(stream) : attached;
+  }
+
+  async #askOnce(stream: Stream): Promise<Attached | null> {
+    const { store, accounts, replica, streams } = this.#parts;
+    const turn = this.#permits.take();
+    if (turn !== null) await turn;
+    try {
+      if (stream.isOver) return null;
+      // A reaper finds by it the accounts of a replica that died.
+      void accounts.ensure(replica.id, stream.account);
+      return await store.attach(stream, true, streams.idsOf(stream.account));
+    } finally {
+      this.#permits.give();
+    }
   }
 
   /** Where one is due: the first, or after the position or the presence was lost. */

@@ -10,7 +10,8 @@ export interface PendingFrom {
 /** Where a stream stands in the log of its account, and what the client was sent of it. */
 export class LogPosition {
   #id: string;
-  readonly #recent: string[] = [];
+  /** Null until it has advanced: a quiet stream never does. */
+  #recent: string[] | null = null;
   #next = 0;
   #sentId = '';
   #sentMs = 0;
@@ -29,13 +30,14 @@ export class LogPosition {
   /** Goes on to a new position; the old ones are remembered for announcements that come late. */
   advance(id: string): void {
     this.#id = id;
+    this.#recent ??= [];
     this.#recent[this.#next] = id;
     this.#next = (this.#next + 1) % REMEMBERED;
   }
 
   /** It stood there not long ago. */
   saw(id: string): boolean {
-    return this.#recent.includes(id);
+    return this.#recent?.includes(id) ?? false;
   }
 
   /** The client is sent a frame with the present position as its id, or is there without being told. */

@@ -47,10 +47,11 @@ export class Closing {
   }
 
   /** Tells the store of the end of a stream. */
-  async detach(stream: Stream): Promise<void> {
-    await this.#parts.store.detach(stream);
-    this.#forget(stream);
-    this.#parts.reconciler.noteEnd(stream.account);
+  detach(stream: Stream): Promise<void> {
+    return this.#parts.store.detach(stream).then(() => {
+      this.#forget(stream);
+      this.#parts.reconciler.noteEnd(stream.account);
+    });
   }
 
   /**
@@ -75,6 +76,6 @@ export class Closing {
   /** The store has no route of it: not before, since a reconciliation that comes first finds it open, and is the last. */
   #forget(stream: Stream): void {
     this.#parts.streams.forget(stream);
-    this.#parts.sweeper.reconcileLater(stream.account, this.#parts.graceMs + 20);
+    this.#parts.reconciler.graceBegins(stream, this.#parts.graceMs + 20);
   }
 }

@@ -16,7 +16,7 @@ interface RepairParts {
   store: Pick<StreamStore, 'attach'>;
   accounts: Pick<AccountSets, 'add'>;
   replica: Pick<Replica, 'id'>;
-  restoreRow: RowKeeper;
+  rows: RowKeeper;
   catchUp: CatchUp;
   delivery: Delivery;
   opening: Opening;
@@ -50,7 +50,7 @@ export class Repair {
   }
 
   async #compare(stream: Stream, cause: string, speaksForAccount: boolean): Promise<void> {
-    const { streams, store, restoreRow, opening, sweeper, onAttached, scheduleDue } = this.#parts;
+    const { streams, store, rows, opening, sweeper, onAttached, scheduleDue } = this.#parts;
     const { id: positionBefore } = stream.position;
     const attached = await store.attach(stream, false, streams.idsOf(stream.account));
     if (stream.isOver || attached.outcome === 'old') return;
@@ -60,7 +60,7 @@ export class Repair {
     // Only a `ready` takes back presence that the store lost, and one that is behind may get its own.
     if (stream.state.isLive && attached.presenceVersion < stream.presenceVersion) stream.outdateReady();
     if (stream.needsReady && (stream.state.isLive || stream.state.isBehind)) return opening.restart(stream);
-    if (await restoreRow(stream, attached)) sweeper.attachSoon(stream);
+    if (rows.isMissing(stream, attached) && (await rows.restore(stream))) sweeper.attachSoon(stream);
     if (attached.presence) sendPresence([stream], presenceView(attached.presence));
     if (speaksForAccount && attached.nextDueInMs !== null) await scheduleDue(stream.account, attached.nextDueInMs);
     this.#readOn(stream, attached.top, positionBefore, cause);
@@ -72,6 +72,6 @@ export class Repair {
     // An end that lies before where the stream stood when it asked: the store lost its tail.
     const isBehind = top !== id && (id === positionBefore || !stream.position.saw(top));
     if (isBehind) this.#parts.delivery.fellBehind(stream, cause);
-    if (stream.state.retried()) void this.#parts.catchUp.start(stream);
+    if (stream.state.retried()) this.#parts.catchUp.start(stream);
   }
 }

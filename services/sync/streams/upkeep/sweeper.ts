@@ -9,10 +9,16 @@ const PER_TICK = 50;
 
 /** Where nothing waits and a sweep takes no more streams than this a tick: an idle replica need not wake 40 times a second. */
 const QUIET_TICK_MS = 250;
-const SWEPT_PER_QUIET_TICK = 10;
+const SWEPT_PER_QUIET_TICK = 25;
 
 /** Calls without an answer yet: a slow store slows the sweep down. */
 const MAX_IN_FLIGHT = 200;
+
+/**
+ * Of them so many detaches. Streams that close all at once are detached one after the other's answer: thousands on their
+ * way at once would fill the gate, which refuses the streams that come back then.
+ */
+const MAX_DETACHING = 100;
 
 /** After a failover the sweeps of all replicas together stay below this many a second. */
 const ALL_REPLICAS_PER_SECOND = 20_000;
@@ -54,6 +60,7 @@ export class Sweeper {
   #due = 0;
   #tickedMs = 0;
   #inFlight = 0;
+  #detaching = 0;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
@@ -93,7 +100,8 @@ export class Sweeper {
   /** Detaches until it is confirmed: an attach with unknown outcome must not leave a route behind. */
   detachSoon(stream: Stream): void {
     this.#dropAttach(stream);
-    this.#detach(stream);
+    this.#detaches.add(stream, 0);
+    this.#detachNext();
   }
 
   /** A stream has closed of which the store never knew. */
@@ -123,8 +131,9 @@ export class Sweeper {
     const sinceMs = now - this.#tickedMs;
     this.#tickedMs = now;
     if (!isUp()) return false;
-    const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (TICK_MS / 1000));
-    // Streams that close all at once are detached at once, beyond what a tick may.
+    // A quiet tick has the share of the many that it stands for.
+    const shareMs = Math.min(QUIET_TICK_MS, Math.max(TICK_MS, sinceMs));
+    const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (shareMs / 1000));
     let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
     this.#due = Math.min(budget, this.#due + (streams.size * sinceMs) / sweepMs);
     for (; this.#due >= 1; this.#due -= 1, budget -= 1) {
@@ -151,8 +160,8 @@ export class Sweeper {
     const cause = this.#dropAttach(stream);
     this.#run(
       task,
-      async () => {
-        const isDone = await this.#parts.attach(stream, cause);
+      this.#parts.attach(stream, cause),
+      (isDone) => {
         // One that was under way when all were asked for may have been too early.
         if (isDone && !this.#attaches.has(stream)) this.#rounds.settle(stream);
       },
@@ -164,37 +173,55 @@ export class Sweeper {
     );
   }
 
+  /** Beyond what a tick may: the next with each answer. While the store is away none; a tick begins again. */
+  #detachNext(): void {
+    if (!this.#parts.isUp()) return;
+    this.#detaches.serve(MAX_DETACHING - this.#detaching, (stream) => this.#detach(stream));
+  }
+
   #detach(stream: Stream): void {
+    this.#detaching += 1;
+    const over = (): void => {
+      this.#detaching -= 1;
+      this.#detachNext();
+    };
     this.#run(
       'detach',
-      async () => {
-        await this.#parts.detach(stream);
+      this.#parts.detach(stream),
+      () => {
         this.#rounds.settle(stream);
+        over();
       },
-      () => this.#detaches.add(stream, againAt(1)),
+      () => {
+        this.#detaches.add(stream, againAt(1));
+        over();
+      },
     );
   }
 
   #reconcile(account: string): void {
     this.#run(
       'reconcile',
-      async () => {
-        const inMs = await this.#parts.reconcile(account);
+      this.#parts.reconcile(account),
+      (inMs) => {
         if (inMs > 0) this.reconcileLater(account, inMs);
       },
       () => this.reconcileLater(account, 1_000),
     );
   }
 
-  #run(task: string, act: () => Promise<void>, onFailed: () => void): void {
+  #run<T>(task: string, call: Promise<T>, onDone: (result: T) => void, onFailed: () => void): void {
     this.#inFlight += 1;
-    act()
-      .catch((error: unknown) => {
+    call.then(
+      (result) => {
+        this.#inFlight -= 1;
+        onDone(result);
+      },
+      (error: unknown) => {
+        this.#inFlight -= 1;
         this.#parts.onFailure(task, error);
         onFailed();
-      })
-      .finally(() => {
-        this.#inFlight -= 1;
-      });
+      },
+    );
   }
 }

@@ -5,14 +5,27 @@
 const AGAIN_MS = 400;
 const MAX_AGAIN_MS = 4_000;
 
+/** Items whose times lie this close together count as due at once. */
+const SLOT_MS = 25;
+
+const slotAt = (atMs: number): number => Math.ceil(atMs / SLOT_MS);
+const slotNow = (): number => Math.floor(performance.now() / SLOT_MS);
+
 /** When to try again after so many failures. */
 export const againAt = (failures: number): number =>
   performance.now() + Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** (failures - 1)) * (1 + Math.random());
 
-/** Work of which each item is done once, and not before its time (of `performance.now()`). */
+/**
+ * Work of which each item is done once, and not before its time (of `performance.now()`). Items lie in slots by their time,
+ * as on a timer wheel: who asks for what is due does not go through the thousands that have yet to wait.
+ */
 export class TimedQueue<T> {
+  /** Which slot each item is in. */
   readonly #items = new Map<T, number>();
+  readonly #slots = new Map<number, Set<T>>();
   readonly #onAdded: () => void;
+  /** The earliest slot with an item, or an earlier one. */
+  #first = slotNow();
 
   constructor(onAdded: () => void) {
     this.#onAdded = onAdded;
@@ -28,30 +41,49 @@ export class TimedQueue<T> {
 
   /** In place of the time that it had. */
   add(item: T, atMs: number): void {
-    this.#items.set(item, atMs);
-    this.#onAdded();
+    this.delete(item);
+    // What is to be done at once comes behind what has been due for some time.
+    this.#put(item, Math.max(slotAt(atMs), slotNow()));
   }
 
   /** The earlier one of this time and the one that it has. */
   addEarlier(item: T, atMs: number): void {
-    this.add(item, Math.min(this.#items.get(item) ?? Infinity, atMs));
+    const slot = this.#items.get(item);
+    if (slot === undefined || slotAt(atMs) < slot) this.add(item, atMs);
   }
 
   delete(item: T): void {
+    const slot = this.#items.get(item);
+    if (slot === undefined) return;
     this.#items.delete(item);
+    const items = this.#slots.get(slot);
+    items?.delete(item);
+    if (items?.size === 0) this.#slots.delete(slot);
   }
 
   /** Takes out what is due, at most so many, and does it; returns how many these were. */
   serve(most: number, act: (item: T) => void): number {
-    const now = performance.now();
+    const now = slotNow();
     let served = 0;
-    for (const [item, atMs] of this.#items) {
-      if (served >= most) break;
-      if (atMs > now) continue;
-      this.#items.delete(item);
-      act(item);
-      served += 1;
+    while (this.#items.size > 0 && this.#first <= now) {
+      for (const item of this.#slots.get(this.#first) ?? []) {
+        if (served >= most) return served;
+        this.delete(item);
+        act(item);
+        served += 1;
+      }
+      // What was added meanwhile, to be done at once, may be in this slot.
+      if (!this.#slots.has(this.#first)) this.#first += 1;
     }
+    this.#first = now;
     return served;
+  }
+
+  #put(item: T, slot: number): void {
+    const items = this.#slots.get(slot);
+    if (items === undefined) this.#slots.set(slot, new Set([item]));
+    else items.add(item);
+    this.#items.set(item, slot);
+    this.#onAdded();
   }
 }

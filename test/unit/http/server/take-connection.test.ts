@@ -58,9 +58,23 @@ test('for HTTP the answer is over, and nothing of the request is kept', async ()
   const [[req, res] = []] = await sent(REQUEST, 1);
   let closed = 0;
   res?.on('close', () => (closed += 1));
+  // As Express does.
+  Object.assign(req as IncomingMessage, { res, next: () => res });
   takeConnection(res as ServerResponse, {});
   expect(closed).toBe(1);
   expect([req?.rawHeaders, req?.headers, res?.socket]).toEqual([[], {}, null]);
+  expect(req).toMatchObject({ res: undefined, next: undefined });
+});
+
+test('the request has ended long before its connection, and that is no error to it', async () => {
+  const [[req, res] = []] = await sent(REQUEST, 1);
+  let errors = 0;
+  req?.on('error', () => (errors += 1));
+  const socket = takeConnection(res as ServerResponse, {});
+  await once(req as IncomingMessage, 'close');
+  client.destroy();
+  await new Promise((closed) => socket.on('close', closed));
+  expect([req?.readableEnded, req?.destroyed, req?.readableAborted, errors]).toEqual([true, true, false, 0]);
 });
 
 test.each([
