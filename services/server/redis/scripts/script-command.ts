@@ -33,11 +33,7 @@ export class ScriptCommand extends Command {
     super('evalsha', [], REPLY);
     this.#script = script;
     this.#isWhole = isWhole;
-    const args = new Array<string>(words.length + 2);
-    args[0] = script.sha;
-    args[1] = String(script.keyCount);
-    for (let i = 0; i < words.length; i++) args[i + 2] = String(words[i]);
-    this.args = args;
+    this.args = [script.sha, String(script.keyCount), ...words.map(String)];
   }
 
   override toWritable(connection: object): string {
