@@ -47,14 +47,14 @@ export const GUARDS = [
   {
     name: "the edge's secret",
     file: 'services/sync/identity/modes/edge.ts',
-    from: 'if (!req.headersDistinct[PROOF]?.some(isProof)) {',
-    to: 'if (isProof === undefined) {',
+    from: 'if (!proofsOf(req).some(isProof)) {',
+    to: 'if (proofsOf(req).length > 99) {',
     test: ['test/wire/identity/identity-edge.test.ts', 'the proof'],
   },
   {
     name: 'identity headers that occur twice',
     file: 'services/sync/identity/modes/edge.ts',
-    from: 'refuseAmbiguous(req, [PROOF, ...IDENTITY_HEADERS]);',
+    from: 'refuseAmbiguous(req, ALL_HEADERS);',
     to: 'void refuseAmbiguous;',
     test: ['test/wire/identity/identity-edge.test.ts', ''],
   },
