@@ -63,6 +63,13 @@ function parseNodes(text: string): ClusterNode[] {
   });
 }
 
+/** As a node sees it: three primaries have slots, and each of them has a replica. */
+function isPaired(text: string): boolean {
+  const nodes = parseNodes(text);
+  const primaries = nodes.filter(({ isPrimary, slots }) => isPrimary && slots.length > 0);
+  return primaries.length === 3 && primaries.every(({ id }) => nodes.some(({ primary }) => primary === id));
+}
+
 function slotsIn({ slots }: ClusterNode): Set<number> {
   const all = slots.flatMap((range) => {
     const [from = 0, to = from] = range.split('-').map(Number);
@@ -107,9 +114,11 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
       (text) => text.includes('cluster_state:ok'),
       'the cluster',
     );
+    // One that has not yet been told whose replica it is calls itself a primary too.
+    await until(() => node.cli('cluster', 'nodes'), isPaired, 'a replica for each primary');
     await until(
       () => node.cli('info', 'replication'),
-      (text) => text.includes('role:master') || text.includes('master_link_status:up'),
+      (text) => text.includes('connected_slaves:1') || text.includes('master_link_status:up'),
       'replication',
     );
   }
