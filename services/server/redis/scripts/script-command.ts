@@ -33,7 +33,9 @@ export class ScriptCommand extends Command {
     super('evalsha', [], REPLY);
     this.#script = script;
     this.#isWhole = isWhole;
-    this.args = [script.sha, String(script.keyCount), ...words.map(String)];
+    const args = [script.sha, String(script.keyCount)];
+    for (const word of words) args.push(typeof word === 'string' ? word : String(word));
+    this.args = args;
   }
 
   override toWritable(connection: object): string {
