@@ -9,15 +9,15 @@ export type CommonHeaders = (res: ServerResponse) => readonly string[];
 type HeadWords = (string | OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined)[];
 
 /** Those of the common headers that the answer does not have under the same name, and then its own. */
-function withCommon(common: readonly string[], own: OutgoingHttpHeaders): string[] {
-  const names = Object.keys(own);
+function withCommon(common: readonly string[], own: OutgoingHttpHeaders): OutgoingHttpHeader[] {
+  const names = Object.keys(own).filter((name) => own[name] !== undefined);
   const lower = names.map((name) => name.toLowerCase());
-  const all: string[] = [];
+  const all: OutgoingHttpHeader[] = [];
   for (let i = 0; i < common.length; i += 2) {
     const name = common[i] as string;
     if (!lower.includes(name.toLowerCase())) all.push(name, common[i + 1] as string);
   }
-  for (const name of names) all.push(name, String(own[name]));
+  for (const name of names) all.push(name, own[name] as OutgoingHttpHeader);
   return all;
 }
 
@@ -35,7 +35,7 @@ function installClasses(app: Express, commonOf: CommonHeaders): void {
     override writeHead(status: number, ...rest: HeadWords): this {
       const common = commonOf(this);
       const [own = {}] = rest;
-      const isPlain = rest.length < 2 && typeof own === 'object' && !Array.isArray(own);
+      const isPlain = rest.length < 2 && typeof own === 'object' && own !== null && !Array.isArray(own);
       if (isPlain && this.getHeaderNames().length === 0) return super.writeHead(status, withCommon(common, own));
       for (let i = 0; i < common.length; i += 2) {
         const name = common[i] as string;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 import { API_VERSION } from '../../server/http/api-version.ts';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
-import { contextOf } from '../../server/http/request-context.ts';
+import { contextOf, type RequestContext } from '../../server/http/request-context.ts';
 
 /**
  * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then
@@ -40,8 +40,12 @@ const IN_API = [...EVERYWHERE, 'Cache-Control', 'no-store'];
 
 const isInApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 
-/** What every answer of the public port carries, errors included: name, value, name, value. */
+/**
+ * What every answer of the public port carries, errors included: name, value, name, value. Of what Node refuses by itself,
+ * before anybody here sees it (no `Host`, an `Expect` that it does not know), there is no context.
+ */
 export function commonHeaders(res: ServerResponse): readonly string[] {
-  const { requestId, target } = contextOf(res);
-  return ['X-Request-Id', requestId, ...(isInApi(target.path) ? IN_API : EVERYWHERE)];
+  const context = contextOf(res) as RequestContext | undefined;
+  if (context === undefined) return EVERYWHERE;
+  return ['X-Request-Id', context.requestId, ...(isInApi(context.target.path) ? IN_API : EVERYWHERE)];
 }

@@ -12,13 +12,13 @@ import {
   flag,
   maybeNumber,
   maybeText,
+  lines,
   number,
   oneOf,
   record,
   rest,
   restOfWords,
   rows,
-  table,
   text,
   variants,
   wordSet,
@@ -42,10 +42,10 @@ test('a script finds its keys, arguments and constants by name, and is answered 
   const file = scriptFile(
     `-- uses: sums notes/own
 return { 'OK', keys.first_note, twice(COUNT), GREETING, plain .. digits_only, is_on and 'on' or 'off', missing == nil and 1 or 0,
-  dead.b and not dead.c and 1 or 0, kind, table.concat(others, '+'), LIMITS.logEvents, BUS.unlogged, own() }`,
+  dead.b and not dead.c and 1 or 0, kind, table.concat(others, '+'), LIMITS.logEvents, BUS.unlogged, own(), 'x' }`,
     {
       'redis/prelude/sums.lua': 'local function twice(n) return 2 * n end',
-      'notes/prelude/own.lua': "local function own() return { 'id', '7', 'x' } end",
+      'notes/prelude/own.lua': "local function own() return 'id\\n7' end",
     },
   );
   const script = defineScript({
@@ -60,7 +60,7 @@ return { 'OK', keys.first_note, twice(COUNT), GREETING, plain .. digits_only, is
     reply: record({
       ...{ key: text, twice: number, greeting: text, joined: text, on: text, isMissing: flag, isDead: flag },
       ...{ kind: oneOf('a', 'b'), others: text, events: number, word: text },
-      own: table({ tag: text, value: number, more: maybeText, absent: absentOr(text) }),
+      ...{ own: lines(rows({ tag: text, value: number })), more: maybeText, absent: absentOr(text) },
     }),
   });
   const bound = bindScript(script, false, [{ COUNT: 21 }]);
@@ -73,7 +73,7 @@ return { 'OK', keys.first_note, twice(COUNT), GREETING, plain .. digits_only, is
   expect(bound.read(answer)).toEqual({
     ...{ key: 'k:{u}:1', twice: 42, greeting: 'a "word"', joined: 'x5', on: 'on', isMissing: true, isDead: true },
     ...{ kind: 'b', others: 'y+z', events: LIMITS.logEvents, word: 'u' },
-    own: { tag: 'id', value: 7, more: 'x', absent: null },
+    ...{ own: [{ tag: 'id', value: 7 }], more: 'x', absent: null },
   });
 });
 

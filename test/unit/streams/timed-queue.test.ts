@@ -29,6 +29,18 @@ test('nothing is done before its time, and what is due is done once, the earlier
   expect(queue.size).toBe(0);
 });
 
+test('what is asked for again while it waits keeps its place, so that the others come too', () => {
+  const queue = new TimedQueue<string>(() => undefined);
+  const items = ['a', 'b', 'c', 'd', 'e'];
+  const served = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    for (const item of items) queue.add(item, 0);
+    for (const item of serve(queue, 2)) served.add(item);
+    jest.advanceTimersByTime(30);
+  }
+  expect([...served]).toEqual(items);
+});
+
 test('more than may be done at once is done the next time, in the order in which it came', () => {
   const queue = new TimedQueue<string>(() => undefined);
   for (const item of ['a', 'b', 'c', 'd', 'e']) queue.add(item, 0);

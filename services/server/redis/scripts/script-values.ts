@@ -151,12 +151,6 @@ export function record<R extends object>(members: Members<R>): Shape<R> {
   };
 }
 
-/** A table that is a record. */
-export const table = <R extends object>(members: Members<R>): Answer<R> => {
-  const shape = record(members);
-  return { read: (raw) => shape.from(listOf(raw), 0) };
-};
-
 /** Records one after another in one flat table. */
 export const rows = <R extends object>(members: Members<R>): Answer<R[]> => {
   const shape = record(members);

@@ -17,8 +17,8 @@ interface AnnouncingParts {
 export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: AnnouncingParts): Announcing {
   /** What a script that announces returns behind its answer: what it announced, then what it leaves to us. */
   function takeAnnouncements(reply: Raw[], key: string, wasCut: boolean): void {
-    const said = reply.pop() as string | string[];
-    const [heard = '', recalled, ...unheard] = typeof said === 'string' ? [said] : said;
+    const said = reply.pop() as string | [string, string, string[]];
+    const [heard, recalled = '0', unheard = []] = typeof said === 'string' ? ([said] as const) : said;
     for (const event of heard === '' ? [] : heard.split('\n'))
       metrics.events_published_total.inc({ event, outcome: 'heard' });
     for (let i = 0; i < unheard.length; i += 3) {

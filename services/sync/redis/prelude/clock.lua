@@ -4,7 +4,8 @@ local function now_ms()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- A whole number as decimal digits; tostring() turns milliseconds into 1.7e+12. (`%.0f` takes three times as long.)
+-- A whole number as decimal digits; tostring() turns milliseconds into 1.7e+12. (`%.0f` takes three times as long. A
+-- store of 32 bits, which nobody has asked for, would need it.)
 local function int(n)
   return string.format('%d', n)
 end

@@ -65,10 +65,10 @@ local function notify_all(open, label, payload)
 end
 
 -- The answer of a script that announces, as its caller gets it, who takes the last element off (announcing.ts): a text of
--- what was heard, and where there is more to say a list of that text, whether it was recalled, and what nobody has heard.
+-- what was heard, and where there is more to say a list of that text, whether it was recalled, and a list of what nobody has heard.
 -- (A table in an answer costs the store more than a text: it looks for seven names in each.)
 local function with_announcements(reply)
   local is_all = #UNNOTIFIED == 0 and not RECALLED
-  reply[#reply + 1] = is_all and NOTIFIED or { NOTIFIED, RECALLED and '1' or '0', unpack(UNNOTIFIED) }
+  reply[#reply + 1] = is_all and NOTIFIED or { NOTIFIED, RECALLED and '1' or '0', UNNOTIFIED }
   return reply
 end

@@ -39,11 +39,14 @@ export class TimedQueue<T> {
     return this.#items.has(item);
   }
 
-  /** In place of the time that it had. */
+  /** In place of the time that it had. What is due keeps its place: who is asked for again and again would never come. */
   add(item: T, atMs: number): void {
-    this.delete(item);
+    const now = slotNow();
     // What is to be done at once comes behind what has been due for some time.
-    this.#put(item, Math.max(slotAt(atMs), slotNow()));
+    const slot = Math.max(slotAt(atMs), now);
+    if (slot === now && (this.#items.get(item) ?? Infinity) <= now) return this.#onAdded();
+    this.delete(item);
+    this.#put(item, slot);
   }
 
   /** The earlier one of this time and the one that it has. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import request from 'supertest';
+import { messageClasses } from '../../../../services/server/http/express-app.ts';
 import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
 import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
@@ -129,7 +130,7 @@ const RAW: readonly (readonly [string, string])[] = [
 describe('over the wire', () => {
   let server: RunningServer;
   beforeAll(async () => {
-    server = await startServer({ app, host: HOST, port: 0 });
+    server = await startServer({ app, classes: messageClasses(app), host: HOST, port: 0 });
   });
   afterAll(() => server.close(0));
 
@@ -154,4 +155,28 @@ describe('over the wire', () => {
     expect(Number(status)).toBeLessThan(500);
     if (Number(status) >= 400) expect(text).toContain('"request_id"');
   });
+
+  // Node refuses these itself, before the application has seen them.
+  test.each([
+    ['without a host', 'GET / HTTP/1.1', 400],
+    ['with an expectation that nobody knows', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: wonders', 417],
+  ])(
+    'a request %s is refused with the headers of all answers, and the next one is served',
+    async (_what, head, status) => {
+      const ask = async (lines: string): Promise<string> => {
+        const socket = connect(server.port, HOST);
+        let text = '';
+        socket.setEncoding('latin1').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        socket.write(`${lines}\r\nConnection: close\r\n\r\n`);
+        await once(socket, 'close');
+        return text;
+      };
+      const refused = await ask(head);
+      expect(refused).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(refused).toMatch(/^x-content-type-options: nosniff\r$/im);
+      expect(await ask('GET /api/nothing HTTP/1.1\r\nHost: localhost')).toMatch(/^HTTP\/1.1 404 /);
+    },
+  );
 });
