@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts';
 import { type Commands, makeCommands } from './commands.ts';
+import { removeProfile } from './remove-profile.ts';
 
 /** Over the pipe of a browser: a NUL is behind each message. */
 function speak(to: Writable, from: Readable): Commands {
@@ -46,8 +47,7 @@ export function launchBareChromium(): BareChromium {
     async stop() {
       const ended = once(child, 'close');
       if (child.exitCode === null && child.kill('SIGKILL')) await ended;
-      // Its other processes end a moment after it, and write until then.
-      rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
+      await removeProfile(folder);
     },
   };
 }

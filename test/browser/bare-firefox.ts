@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'undici';
 import { type Commands, makeCommands } from './commands.ts';
+import { removeProfile } from './remove-profile.ts';
 
 const NAMES = ['firefox-esr', 'firefox'];
 
@@ -78,7 +79,7 @@ export async function launchBareFirefox(): Promise<BareFirefox> {
       close();
       if (child.exitCode === null) child.kill('SIGKILL');
       await ended;
-      rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
+      await removeProfile(folder);
     },
   };
 }
