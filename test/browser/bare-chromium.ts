@@ -47,7 +47,7 @@ export function launchBareChromium(): BareChromium {
     async stop() {
       const ended = once(child, 'close');
       if (child.exitCode === null && child.kill('SIGKILL')) await ended;
-      await removeProfile(folder);
+      removeProfile(folder);
     },
   };
 }

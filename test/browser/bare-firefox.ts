@@ -79,7 +79,7 @@ export async function launchBareFirefox(): Promise<BareFirefox> {
       close();
       if (child.exitCode === null) child.kill('SIGKILL');
       await ended;
-      await removeProfile(folder);
+      removeProfile(folder);
     },
   };
 }

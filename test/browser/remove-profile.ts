@@ -1,21 +1,18 @@
 import { rmSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 
-const TRIES = 100;
-const PAUSE_MS = 100;
+const TRIES = 20;
 
 /**
- * Removes the profile of a browser that was killed. Its other processes end a moment after it, and write until then: what they
- * leave in a folder that was just emptied has to be removed too, which the retries of `rmSync` do not.
+ * Removes the profile of a browser that was killed. Its other processes end a moment after it, and write until then. The
+ * retries of `rmSync` only wait for a folder that it has emptied; what was left in it meanwhile takes another removal.
  */
-export async function removeProfile(folder: string): Promise<void> {
+export function removeProfile(folder: string): void {
   for (let left = TRIES; ; left--) {
     try {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 });
       return;
     } catch (error) {
       if (left === 0) throw error;
-      await pause(PAUSE_MS);
     }
   }
 }
