@@ -16,11 +16,14 @@ export interface Inbox<T> {
    * before. Rejects after `patienceMs` (`PATIENCE_MS`) and then tells what is there instead.
    */
   next(match?: (item: T) => boolean, patienceMs?: number): Promise<T>;
+  /** Nothing arrives any more: whoever still waits is rejected, as one that lost a race may. */
+  close(): void;
 }
 
 interface Waiter<T> {
   match: (item: T) => boolean;
   give: (item: T) => void;
+  giveUp: (why: string) => void;
 }
 
 /** `describe` names an item in the error of a wait that was in vain. */
@@ -37,11 +40,15 @@ export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
           clearTimeout(timer);
           resolve(item);
         },
+        giveUp(why) {
+          clearTimeout(timer);
+          const there = unclaimed.slice(-20).map(describe).join(', ');
+          reject(new Error(`${why}; unclaimed: ${there || 'nothing'}`));
+        },
       };
       const timer = setTimeout(() => {
         waiters.splice(waiters.indexOf(waiter), 1);
-        const there = unclaimed.slice(-20).map(describe).join(', ');
-        reject(new Error(`Waited ${patienceMs} ms in vain; unclaimed: ${there || 'nothing'}`));
+        waiter.giveUp(`Waited ${patienceMs} ms in vain`);
       }, patienceMs);
       waiters.push(waiter);
     });
@@ -58,6 +65,9 @@ export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
     next(match = () => true, patienceMs = PATIENCE_MS) {
       const index = unclaimed.findIndex(match);
       return index < 0 ? wait(match, patienceMs) : Promise.resolve(unclaimed.splice(index, 1)[0] as T);
+    },
+    close() {
+      for (const waiter of waiters.splice(0)) waiter.giveUp('Stopped');
     },
   };
 }
@@ -108,6 +118,10 @@ export function recordStream(options: Omit<StreamOptions, 'onEvent'>): Recorder 
     async nextState<S extends StreamState['state']>(state: S) {
       return (await states.next((one) => one.state === state)) as Extract<StreamState, { state: S }>;
     },
-    stop: () => stream.stop(),
+    async stop() {
+      await stream.stop();
+      events.close();
+      states.close();
+    },
   };
 }
