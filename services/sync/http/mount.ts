@@ -77,7 +77,8 @@ async function admit(
   try {
     if (route.sameOrigin) sameOrigin(req);
     if (route.identity === 'public') return null;
-    const caller = await identity.identify(req, route, params);
+    const identifying = identity.identify(req, route, params);
+    const caller = identifying instanceof Promise ? await identifying : identifying;
     const { account, deviceId } = caller;
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
     replicaLimits.check(route, caller);
@@ -198,10 +199,10 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
       const body = reader === null ? null : reader.parse(bytes);
       validator.body(body);
       const operation = operationOf(req, route, bytes);
-      const read = { params, query, body };
+      const { requestId } = contextOf(res);
+      const releaseSlot = (): void => slot?.end();
       // What the validators let through has the types of the row.
-      const own = { requestId: contextOf(res).requestId, operation, releaseSlot: () => slot?.end() };
-      const call = { caller, ...read, ...own, req, res } as unknown as Call<Route>;
+      const call = { caller, params, query, body, requestId, operation, releaseSlot, req, res } as unknown as Call<Route>;
       send(res, await run(handler, call, deps.identity));
     } finally {
       slot?.end();
@@ -254,17 +255,24 @@ function indexOf(deps: RouterDeps): RouteIndex<Row> {
 export function makeRouter(deps: RouterDeps) {
   checkComplete(deps.handlers);
   const index = indexOf(deps);
-  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const { target } = contextOf(res);
-    if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);
-    const found = index.find(req.method ?? '', target.path);
+  function dispatch(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const context = contextOf(res);
+    const found = index.find(req.method ?? '', context.target.path);
     if (found.served === null) {
       if (found.methods.length > 0) throw methodNotAllowed(found.methods);
       throw new BatonError('not_found', 'Nothing is served under this path');
     }
+    const { params } = found;
     const { route, limit, serve } = found.served;
-    if (limit !== null) await passes(limit, req, res);
-    contextOf(res).route = route;
-    await serve({ req, res, params: found.params });
+    const begin = (): Promise<void> => {
+      context.route = route;
+      return serve({ req, res, params });
+    };
+    return limit === null ? begin() : passes(limit, req, res).then(begin);
+  }
+
+  return (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    if (!isAuth(contextOf(res).target.path)) return dispatch(req, res);
+    return passes(deps.addressLimits.auth, req, res).then(() => dispatch(req, res));
   };
 }

@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 import { API_VERSION } from '../../server/http/api-version.ts';
+import { type CommonHeaders, HeaderBlock } from '../../server/http/common-headers.ts';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
 import { contextOf, type RequestContext } from '../../server/http/request-context.ts';
 
@@ -35,17 +36,19 @@ function readSecurityHeaders(): [string, string][] {
   return Object.entries(res.getHeaders()).map(([name, value]) => [name, String(value)]);
 }
 
-const EVERYWHERE = ['X-Api-Version', API_VERSION, ...readSecurityHeaders().flat()];
-const IN_API = [...EVERYWHERE, 'Cache-Control', 'no-store'];
+const ON_EVERY_ANSWER: [string, string][] = [['X-Api-Version', API_VERSION], ...readSecurityHeaders()];
+const EVERYWHERE = new HeaderBlock(ON_EVERY_ANSWER);
+const IN_API = new HeaderBlock([...ON_EVERY_ANSWER, ['Cache-Control', 'no-store']]);
 
 const isInApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 
 /**
- * What every answer of the public port carries, errors included: name, value, name, value. Of what Node refuses by itself,
- * before anybody here sees it (no `Host`, an `Expect` that it does not know), there is no context.
+ * What every answer of the public port carries, errors included. Of what Node refuses by itself, before anybody here sees it
+ * (no `Host`, an `Expect` that it does not know), there is no context.
  */
-export function commonHeaders(res: ServerResponse): readonly string[] {
+export const commonHeaders: CommonHeaders = (res, own) => {
   const context = contextOf(res) as RequestContext | undefined;
-  if (context === undefined) return EVERYWHERE;
-  return ['X-Request-Id', context.requestId, ...(isInApi(context.target.path) ? IN_API : EVERYWHERE)];
-}
+  if (context === undefined) return EVERYWHERE.linesWithout(own);
+  const block = isInApi(context.target.path) ? IN_API : EVERYWHERE;
+  return `X-Request-Id: ${context.requestId}\r\n${block.linesWithout(own)}`;
+};

@@ -25,7 +25,7 @@ function development({ storeAway = false, revoked = '' } = {}) {
     },
     isRevoked: (_, deviceId) => deviceId === revoked,
   });
-  const callerFrom = (headers: Header[], route: Route = ROUTES.getMe, url: string = route.path): Promise<Caller> =>
+  const callerFrom = async (headers: Header[], route: Route = ROUTES.getMe, url = route.path): Promise<Caller> =>
     identity.identify(requestWith(headers, { url }), route);
   const stream = (query: string, ...headers: Header[]): Promise<Caller> =>
     callerFrom(headers, ROUTES.openStream, `${ROUTES.openStream.path}?${query}`);

@@ -12,7 +12,7 @@ const FULL = ['X-Auth-Scope', 'full'] as const;
 type Header = readonly [string, string];
 
 const edge = makeEdgeIdentity({ secrets: [SECRET, NEXT] });
-const callerFrom = (...headers: Header[]): Promise<Caller> => edge.identify(requestWith(headers), ROUTES.getMe);
+const callerFrom = async (...headers: Header[]): Promise<Caller> => edge.identify(requestWith(headers), ROUTES.getMe);
 const alice = (...headers: Header[]): Promise<Caller> => callerFrom(PROOF, ALICE, FULL, ...headers);
 const refusal = (...headers: Header[]): Promise<string> => codeOf(() => callerFrom(...headers));
 

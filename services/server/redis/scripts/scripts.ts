@@ -54,12 +54,18 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
   const send = (command: ScriptCommand): Promise<Raw[]> => connection.sendCommand(command) as Promise<Raw[]>;
 
-  async function run(script: ScriptText, words: Word[], announced: Announcing | null): Promise<Raw[]> {
+  /** Resolves to what `finish` makes of the answer. */
+  async function run<R>(
+    script: ScriptText,
+    words: Word[],
+    announced: Announcing | null,
+    finish: (reply: Raw[]) => R,
+  ): Promise<R> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
     const call = announced?.begin(key);
+    let reply: Raw[];
     try {
-      let reply: Raw[];
       try {
         reply = await send(new ScriptCommand(script, words));
       } catch (error) {
@@ -68,12 +74,12 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       }
       leave?.(true);
       call?.replied(reply);
-      return reply;
     } catch (error) {
       leave?.(isAnswer(error));
       call?.failed(error);
       throw storeFault(error);
     }
+    return finish(reply);
   }
 
   return {
@@ -84,14 +90,15 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       const labels = { module };
       const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount };
 
-      return async (keys, args) => {
+      return (keys, args) => {
         const startedMs = performance.now();
+        const finish = (reply: Raw[]) => {
+          metrics?.redis_command_duration_seconds.observe(labels, (performance.now() - startedMs) / 1000);
+          return read(reply);
+        };
         const sent = words(keys, args);
-        const reply = await (areScriptsTraced()
-          ? scriptCalls.tracePromise(run, { script: name, module }, undefined, script, sent, announced)
-          : run(script, sent, announced));
-        metrics?.redis_command_duration_seconds.observe(labels, (performance.now() - startedMs) / 1000);
-        return read(reply);
+        if (!areScriptsTraced()) return run(script, sent, announced, finish);
+        return scriptCalls.tracePromise(run, { script: name, module }, undefined, script, sent, announced, finish);
       };
     },
   };

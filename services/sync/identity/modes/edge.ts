@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Caller } from '../caller.ts';
@@ -10,13 +10,25 @@ const PROOF = 'x-edge-secret';
 export const IDENTITY_HEADERS = ['x-auth-subject', 'x-auth-scope', 'x-auth-meta', 'x-auth-name', 'x-auth-roles'];
 const ALL_HEADERS = [PROOF, ...IDENTITY_HEADERS];
 
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+/** The longest character of UTF-8. */
+const CHARACTER_BYTES = 4;
 
-/** Compares digests, so that neither time nor length tells how much of a guess was right. */
+/**
+ * Compares texts that are padded to one length, so that neither time nor length tells how much of a guess was right. (A digest
+ * of each takes ten times as long.) What a guess is longer than the longest secret is cut off, but for its first character.
+ */
 function makeProofCheck(secrets: readonly string[]): (sent: string) => boolean {
-  const known = secrets.map(digest);
+  const longest = Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
+  const padded = (text: string): Buffer => {
+    const bytes = Buffer.alloc(longest + CHARACTER_BYTES);
+    bytes.write(text);
+    return bytes;
+  };
+  const known = secrets.map(padded);
+  const given = padded('');
   return (sent) => {
-    const given = digest(sent);
+    given.fill(0);
+    given.write(sent);
     let isProof = false;
     // Every secret is compared, so that time does not tell which of the two it was.
     for (const secret of known) isProof = timingSafeEqual(secret, given) || isProof;
@@ -43,6 +55,16 @@ const decoded = (text: string): string => {
 /** What is not percent-encoded UTF-8 is taken as it came. */
 const nameOf = (header: string): string => decoded(utf8Of(header) ?? header);
 
+const fieldOf = (req: IncomingMessage, name: string): string => headerOf(req, name) ?? '';
+
+/** Whether the request has these values, in the order of the names. */
+function areFieldsOf(req: IncomingMessage, fields: readonly string[]): boolean {
+  for (let i = 0; i < fields.length; i++) {
+    if (fieldOf(req, IDENTITY_HEADERS[i] as string) !== fields[i]) return false;
+  }
+  return true;
+}
+
 /** Callers that were read from such headers before; forgotten together. To read one takes two microseconds. */
 const MOST_KNOWN = 10_000;
 /** Longer ones are rare, and would be kept. */
@@ -50,17 +72,17 @@ const MOST_CHARS = 512;
 
 /** The caller of these headers, which are those of one account and device with each request. */
 function makeCallerReader(): (req: IncomingMessage) => Caller {
-  let known = new Map<string, Caller>();
+  /** By device, which nearly always tells the others. */
+  let known = new Map<string, { fields: readonly string[]; caller: Caller }>();
   return (req) => {
-    const fields = IDENTITY_HEADERS.map((name) => headerOf(req, name) ?? '');
-    // No header has a line end in it.
-    const key = fields.join('\n');
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const [subject = '', scope = '', meta = '', name = '', roles = ''] = fields;
+    const meta = fieldOf(req, 'x-auth-meta');
+    const before = known.get(meta);
+    if (before !== undefined && areFieldsOf(req, before.fields)) return before.caller;
+    const fields = IDENTITY_HEADERS.map((name) => fieldOf(req, name));
+    const [subject = '', scope = '', , name = '', roles = ''] = fields;
     const caller = callerOf({ subject, scope, meta, name: nameOf(name), roles: roles.split(',') });
     if (known.size >= MOST_KNOWN) known = new Map();
-    if (key.length <= MOST_CHARS) known.set(key, caller);
+    if (fields.join('').length <= MOST_CHARS) known.set(meta, { fields, caller });
     return caller;
   };
 }
@@ -73,7 +95,7 @@ export function makeEdgeIdentity({ secrets }: { secrets: readonly string[] }): I
   const isProof = makeProofCheck(secrets);
   const callerIn = makeCallerReader();
   return {
-    async identify(req) {
+    identify(req) {
       // Repeated proofs count here and are refused as ambiguous below: an edge was there, and somebody added to it.
       if (!proofsOf(req).some(isProof)) {
         throw new BatonError(carriesAny(req, IDENTITY_HEADERS) ? 'untrusted_edge' : 'unauthenticated');

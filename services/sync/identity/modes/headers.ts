@@ -11,8 +11,12 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | n
 const asTwin = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name);
 
 /** Whether it is one of the names, under its own or that of a twin. Most are told by their length. */
-const isAmong = (raw: string, names: readonly string[]): boolean =>
-  names.some((name) => name.length === raw.length) && names.includes(asTwin(raw.toLowerCase()));
+function isAmong(raw: string, names: readonly string[]): boolean {
+  for (const name of names) {
+    if (name.length === raw.length && asTwin(raw.toLowerCase()) === name) return true;
+  }
+  return false;
+}
 
 /** Whether any of the (lower-case) headers is there, under its own name or that of its twin. */
 export const carriesAny = ({ rawHeaders }: IncomingMessage, names: readonly string[]): boolean =>
@@ -24,12 +28,14 @@ export const carriesAny = ({ rawHeaders }: IncomingMessage, names: readonly stri
  * @throws invalid_request that names each such header
  */
 export function refuseAmbiguous({ rawHeaders }: IncomingMessage, names: readonly string[]): void {
-  const found: string[] = [];
+  const [found, wrong]: [string[], string[]] = [[], []];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const raw = rawHeaders[i] as string;
-    if (isAmong(raw, names)) found.push(raw.toLowerCase());
+    if (!isAmong(raw, names)) continue;
+    const name = raw.toLowerCase();
+    if (!names.includes(name) || found.includes(name)) wrong.push(name);
+    found.push(name);
   }
-  const wrong = found.filter((name, index) => !names.includes(name) || found.indexOf(name) !== index);
   if (wrong.length === 0) return;
   const errors = wrong.map((name) => ({ path: `/header/${name}`, message: 'occurs twice or with an underscore' }));
   throw new BatonError('invalid_request', 'An identity header is ambiguous', { errors });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { HeaderBlock } from '../../../../services/server/http/common-headers.ts';
 import { makeExpress, messageClasses } from '../../../../services/server/http/express-app.ts';
 
 test('requests and responses come with the prototypes of Express, which has none to change', async () => {
@@ -57,7 +58,8 @@ const ANSWERS: Record<string, [Answer, Record<string, string | null>]> = {
 test.each(Object.entries(ANSWERS))(
   'an answer %s has the common headers once, unless it has its own',
   async (_, [act, expected]) => {
-    const app = makeExpress(() => ['X-Common', 'a']);
+    const common = new HeaderBlock([['X-Common', 'a']]);
+    const app = makeExpress((_res, own) => common.linesWithout(own));
     app.use((_req, res) => act(res));
     const server = createServer(messageClasses(app), app).listen(0, '127.0.0.1');
     await once(server, 'listening');
