@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+import { Counter, Histogram } from './series.ts';
 
 export const counter = <const L extends string = never>(help: string, labels: readonly L[] = []) =>
   ({ kind: 'counter', help, labels }) as const;
@@ -31,10 +32,11 @@ export type MetricsOf<D extends Declarations> = { readonly [N in keyof D]: Metri
 const PREFIX = 'baton_';
 
 function make(name: string, declared: Declared, registry: Registry): Counter | Gauge | Histogram {
-  const { help, labels } = declared;
-  const settings = { name: PREFIX + name, help, labelNames: [...labels], registers: [registry] };
+  const { help, labels: labelNames } = declared;
+  const settings = { name: PREFIX + name, help, labelNames, registry };
   if (declared.kind === 'histogram') return new Histogram({ ...settings, buckets: declared.buckets });
-  return declared.kind === 'counter' ? new Counter(settings) : new Gauge(settings);
+  if (declared.kind === 'counter') return new Counter(settings);
+  return new Gauge({ ...settings, labelNames: [...labelNames], registers: [registry] });
 }
 
 /** The declared metrics, on this registry. */

@@ -98,10 +98,10 @@ export class Confirmer {
 
     /** One WAIT for all of them. The commands go out together, and what is behind them stands until WAIT is over. */
     async function askFor(group: Asking[]): Promise<void> {
-      const stop = metrics.redis_command_duration_seconds.startTimer({ module: 'wait' });
+      const startedMs = performance.now();
       const written = group.map(({ key, seconds }) => server.expire(key, seconds));
       const [waited, ...there] = await Promise.allSettled([server.wait(replicas, WAIT_MS), ...written]);
-      stop();
+      metrics.redis_command_duration_seconds.observe({ module: 'wait' }, (performance.now() - startedMs) / 1000);
       for (const [i, { resolve, reject }] of group.entries()) {
         const answer = (isConfirmed: boolean) => {
           if (!isConfirmed) metrics.messages_unconfirmed_total.inc();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Histogram } from 'prom-client';
 import { bindScript, type Settings } from './bound-script.ts';
 import type { Connection } from '../connections.ts';
+import type { Histogram } from '../../telemetry/series.ts';
 import { areScriptsTraced, scriptCalls } from '../../telemetry/trace-points.ts';
 import { isAnswer, storeFault } from '../faults.ts';
 import type { RunScript, ScriptDeclaration } from './script.ts';
