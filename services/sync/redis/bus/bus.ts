@@ -10,9 +10,10 @@ export interface BusEvent {
   name: string;
   /** Addressees, in the log's notation. */
   to: string;
-  appendedAtMs: number;
-  /** JSON text, one line. */
-  data: string;
+  /** Ms of the store's clock, as digits. */
+  appendedAt: string;
+  /** JSON text in UTF-8, one line. It lies in what was read from the store, and is not to be kept. */
+  data: Buffer;
 }
 
 /** What a replica's channel carries. */
@@ -49,18 +50,38 @@ const REBUILD_AGAIN_MS = 1_000;
 /** A change of topology comes as a burst of events. */
 const TOPOLOGY_SETTLES_MS = 250;
 
-/** A payload is header lines and, for events, the data last; only the last part may be anything but a plain word. */
-function parseEvent(payload: string): BusEvent {
-  const parts: string[] = [];
-  let from = 2;
-  for (let i = 0; i < 6; i++) {
-    const end = payload.indexOf('\n', from);
-    parts.push(payload.slice(from, end));
-    from = end + 1;
+const EVENT_BYTE = BUS.event.charCodeAt(0);
+
+/** As far as the header of an event is looked for at first: all of it, unless it is for many devices. */
+const HEADER_BYTES = 512;
+
+/** Lines of the header of an event, its word included. */
+const HEADER_LINES = 7;
+
+/** Where the lines of the header end, if they are within so many bytes. */
+function headerEnds(payload: Buffer, withinBytes: number): number[] | null {
+  // A character for each byte.
+  const header = payload.toString('latin1', 0, withinBytes);
+  const ends: number[] = [];
+  for (let end = header.indexOf('\n'); end !== -1; end = header.indexOf('\n', end + 1)) {
+    ends.push(end);
+    if (ends.length === HEADER_LINES) return ends;
   }
-  const [account, id, prev, name, to, at] = parts as [string, string, string, string, string, string];
-  return { account, id, prev, name, to, appendedAtMs: Number(at), data: payload.slice(from) };
+  return null;
 }
+
+/**
+ * A payload is header lines and, for events, the data last; only the last part may be anything but a plain word. Each field is
+ * a text of its own: streams remember ids, and a part of a longer text would keep all of it.
+ */
+function parseEvent(payload: Buffer): BusEvent {
+  const ends = headerEnds(payload, HEADER_BYTES) ?? headerEnds(payload, payload.length) ?? [];
+  const line = (number: number): string => payload.toString('utf8', (ends[number - 1] ?? 0) + 1, ends[number]);
+  const data = payload.subarray((ends[HEADER_LINES - 1] ?? payload.length) + 1);
+  return { account: line(1), id: line(2), prev: line(3), name: line(4), to: line(5), appendedAt: line(6), data };
+}
+
+const NO_DATA = Buffer.alloc(0);
 
 /**
  * The log's end alone: an event for nobody, behind a position that no stream can have. Streams that saw this id skip
@@ -72,8 +93,8 @@ const topOnly = (account: string, id: string): BusEvent => ({
   prev: '-',
   name: '',
   to: '',
-  appendedAtMs: 0,
-  data: '',
+  appendedAt: '0',
+  data: NO_DATA,
 });
 
 /**
@@ -203,13 +224,12 @@ export class Bus {
     return timer;
   }
 
-  #hear(payload: string): void {
+  #hear(payload: Buffer): void {
     this.#heardAt = this.#parts.now();
     const listener = this.#listener;
     if (listener === null) return;
-    const kind = payload[0];
-    if (kind === BUS.event) return listener.event(parseEvent(payload));
-    const [, account = '', rest = '', to = '', data = '', last = ''] = payload.split('\n');
+    if (payload[0] === EVENT_BYTE) return listener.event(parseEvent(payload));
+    const [kind, account = '', rest = '', to = '', data = '', last = ''] = payload.toString('utf8').split('\n');
     if (kind === BUS.nonce) this.#hearNonce(Number(account));
     if (kind === BUS.top) listener.event(topOnly(account, rest));
     if (kind === BUS.unlogged) listener.unlogged(account, rest, to, data);

@@ -16,7 +16,8 @@ export interface SubscriberParts {
   address: RedisAddress;
   name: string;
   channel: string;
-  onMessage: (payload: string) => void;
+  /** The payload lies in what was read from the store, and is not to be kept. */
+  onMessage: (payload: Buffer) => void;
   onLoss: (loss: Loss) => void;
   onError: (error: Error) => void;
   onWell?: () => void;
@@ -47,7 +48,7 @@ function within<T>(ms: number, promise: Promise<T>): Promise<T> {
 function openPlain({ channel, onMessage, onLoss, ...parts }: SubscriberParts): Subscriber {
   const server = connectSubscriber(parts);
   let isListening = false;
-  server.on('message', (_channel: string, payload: string) => onMessage(payload));
+  server.on('messageBuffer', (_channel: Buffer, payload: Buffer) => onMessage(payload));
   server.on('ready', () => {
     // The client resubscribes by itself; asking again tells when it has been done. A failure leaves silence, and
     // silence rebuilds.
@@ -70,7 +71,7 @@ function openPlain({ channel, onMessage, onLoss, ...parts }: SubscriberParts): S
 function openSharded({ channel, onMessage, onLoss, ...parts }: SubscriberParts): Subscriber {
   const cluster = connectShardedSubscriber(parts);
   let isListening = false;
-  cluster.on('smessage', (_channel: string, payload: string) => onMessage(payload));
+  cluster.on('smessageBuffer', (_channel: Buffer, payload: Buffer) => onMessage(payload));
   for (const event of ['+node', '-node', '-subscriber', 'subscribersReady']) {
     cluster.on(event, () => {
       if (isListening) onLoss('moved');

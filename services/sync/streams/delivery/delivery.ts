@@ -43,7 +43,7 @@ export class Delivery {
         if (!addressed(event.to, stream.device)) continue;
         chunk ??= frame(event.name as EventName, event.data, event.id);
         this.#parts.metrics.events_delivered_total.inc({ event: event.name });
-        this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - event.appendedAtMs) / 1000);
+        this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - Number(event.appendedAt)) / 1000);
         if (!stream.writePosition(chunk) && stream.state.fellBehind()) this.#parts.catchUp.start(stream);
       } else if (!stream.position.saw(event.id)) {
         this.fellBehind(stream, 'gap');

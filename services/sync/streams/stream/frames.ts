@@ -1,11 +1,19 @@
 import type { EventName } from '../../../../shared/contract/events.ts';
 
+const LINE_END = 0x0a;
+
 /**
- * One server-sent event as bytes (WHATWG HTML, 9.2.5), `id`, `event` and `data` in one piece. `data` is JSON text, which
- * never holds a raw line end; names and ids come from the catalogue and the store, never from a client.
+ * One server-sent event as bytes (WHATWG HTML, 9.2.5), `id`, `event` and `data` in one piece. `data` is JSON text, as a string
+ * or in UTF-8, which never holds a raw line end; names and ids come from the catalogue and the store, never from a client.
  */
-export function frame(name: EventName, data: string, id?: string): Buffer {
-  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${data}\n\n`);
+export function frame(name: EventName, data: string | Buffer, id?: string): Buffer {
+  const head = `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: `;
+  if (typeof data === 'string') return Buffer.from(`${head}${data}\n\n`);
+  const bytes = Buffer.allocUnsafe(head.length + data.length + 2);
+  bytes.write(head, 'latin1');
+  bytes.set(data, head.length);
+  bytes.fill(LINE_END, head.length + data.length);
+  return bytes;
 }
 
 /** The last frame of a stream: why it ends, and when this client in particular should come back. */
