@@ -98,7 +98,9 @@ const plainFields = {
       .replaceAll(/__classPrivateFieldSet\(this, (\w+), /g, 'set$1(this, ')
       .replaceAll(/(\w+)\.set\(this, (0|void 0)\);/g, 'set$1(this, $2);');
     if (fields.size === 0) throw new Error(`${id} has no private fields any more: plain-fields is not needed`);
-    const setters = [...fields].map((name) => `function set${name}(decoder, value) { return (decoder.${name} = value); }`);
+    const setters = [...fields].map(
+      (name) => `function set${name}(decoder, value) { return (decoder.${name} = value); }`,
+    );
     return { code: `${plain}\n${setters.join('\n')}`, map: { mappings: '' } };
   },
 };
@@ -121,7 +123,14 @@ async function bundle({ input, file, format }) {
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
-  const { output } = await made.write({ file, format, strict: true, intro: GLOBALS, sourcemap: true, codeSplitting: false });
+  const { output } = await made.write({
+    file,
+    format,
+    strict: true,
+    intro: GLOBALS,
+    sourcemap: true,
+    codeSplitting: false,
+  });
   await made.close();
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }

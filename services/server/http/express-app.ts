@@ -1,6 +1,6 @@
 import { IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
-import type { CommonHeaders } from './common-headers.ts';
+import type { CommonHeaders } from './header-block.ts';
 import type { MessageClasses } from './server.ts';
 
 /** As Node hands them to whatever writes a head: those that were set, or what `writeHead` was given. */
@@ -13,7 +13,8 @@ type GivenHeaders = OutgoingHttpHeaders | readonly OutgoingHttpHeader[] | undefi
 const { _storeHeader: storeHeader } = ServerResponse.prototype as unknown as {
   _storeHeader: (this: ServerResponse, firstLine: string, given: GivenHeaders) => void;
 };
-if (typeof storeHeader !== 'function') throw new Error('this Node makes heads elsewhere: no answer would carry what it must');
+if (typeof storeHeader !== 'function')
+  throw new Error('this Node makes heads elsewhere: no answer would carry what it must');
 
 /** Lower-case names of headers, of which there are a few. */
 const lowerNames = new Map<string, string>();

@@ -63,12 +63,14 @@ abstract class Registered<L extends string> {
   abstract readonly type: 'counter' | 'histogram';
   readonly name: string;
   readonly help: string;
+  readonly labelNames: readonly L[];
   /** How those of several processes are put together. */
   readonly aggregator = 'sum';
 
-  constructor({ name, help, registry }: SeriesSettings<L>) {
+  constructor({ name, help, labelNames, registry }: SeriesSettings<L>) {
     this.name = name;
     this.help = help;
+    this.labelNames = labelNames;
     registry.registerMetric(this as unknown as Metric);
   }
 

@@ -202,7 +202,17 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
       const { requestId } = contextOf(res);
       const releaseSlot = (): void => slot?.end();
       // What the validators let through has the types of the row.
-      const call = { caller, params, query, body, requestId, operation, releaseSlot, req, res } as unknown as Call<Route>;
+      const call = {
+        caller,
+        params,
+        query,
+        body,
+        requestId,
+        operation,
+        releaseSlot,
+        req,
+        res,
+      } as unknown as Call<Route>;
       send(res, await run(handler, call, deps.identity));
     } finally {
       slot?.end();

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 import { API_VERSION } from '../../server/http/api-version.ts';
-import { type CommonHeaders, HeaderBlock } from '../../server/http/common-headers.ts';
+import { type CommonHeaders, HeaderBlock } from '../../server/http/header-block.ts';
 import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
 import { contextOf, type RequestContext } from '../../server/http/request-context.ts';
 

@@ -54,7 +54,9 @@ describe('over a connection', () => {
   test('what a script refuses is raised, and what the store says against it too', async () => {
     const announcing = {
       publishInScript: true,
-      begin: () => ({ replied: (reply: unknown[]) => void reply.pop(), failed: () => undefined }),
+      losses: () => 0,
+      replied: (reply: unknown[]) => void reply.pop(),
+      failed: () => undefined,
     };
     const ack = makeScriptLoader({ connection, announcing }).define(messageAck);
     const names = ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'] as const;

@@ -69,7 +69,15 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-const missedOne = { account: 'ann', name: 'message', to: '', prev: '8-8', id: '9-9', data: Buffer.from('{}'), appendedAt: '9' };
+const missedOne = {
+  account: 'ann',
+  name: 'message',
+  to: '',
+  prev: '8-8',
+  id: '9-9',
+  data: Buffer.from('{}'),
+  appendedAt: '9',
+};
 
 test('a stream that is sent another ready while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
   const { hub, client, attach, open } = setUp([

@@ -21,19 +21,15 @@ interface Gate {
   enter: (key: string) => (answered: boolean) => void;
 }
 
-/** What becomes of one call of a script that announces. */
-export interface AnnouncingCall {
-  /** Takes what the script announced off the end of its reply. */
-  replied: (reply: Raw[]) => void;
-  failed: (error: unknown) => void;
-}
-
-/** Takes over what scripts announce to others than their caller. */
+/** Takes over what scripts announce to others than their caller. `key`: the first one of a call. */
 export interface Announcing {
   /** False in a cluster: a script may not publish to a channel of another slot. */
   readonly publishInScript: boolean;
-  /** A script that announces is about to be called, with this key first. */
-  begin: (key: string) => AnnouncingCall;
+  /** How often a connection was lost so far. A call is told to the others with what this was when it began. */
+  readonly losses: () => number;
+  /** Takes what the script announced off the end of its reply. */
+  replied: (reply: Raw[], key: string, lossesBefore: number) => void;
+  failed: (error: unknown, key: string, lossesBefore: number) => void;
 }
 
 interface ScriptLoaderParts {
@@ -63,7 +59,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
   ): Promise<R> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
-    const call = announced?.begin(key);
+    const lossesBefore = announced?.losses() ?? 0;
     let reply: Raw[];
     try {
       try {
@@ -73,10 +69,10 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
         reply = await send(new ScriptCommand(script, words, true));
       }
       leave?.(true);
-      call?.replied(reply);
+      announced?.replied(reply, key, lossesBefore);
     } catch (error) {
       leave?.(isAnswer(error));
-      call?.failed(error);
+      announced?.failed(error, key, lossesBefore);
       throw storeFault(error);
     }
     return finish(reply);

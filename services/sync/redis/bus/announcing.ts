@@ -18,9 +18,10 @@ export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: 
   /** What a script that announces returns behind its answer: what it announced, then what it leaves to us. */
   function takeAnnouncements(reply: Raw[], key: string, wasCut: boolean): void {
     const said = reply.pop() as string | [string, string, string[]];
-    const [heard, recalled = '0', unheard = []] = typeof said === 'string' ? ([said] as const) : said;
-    for (const event of heard === '' ? [] : heard.split('\n'))
-      metrics.events_published_total.inc({ event, outcome: 'heard' });
+    const [heard, recalled, unheard]: readonly [string, string, string[]] =
+      typeof said === 'string' ? [said, '0', []] : said;
+    if (heard !== '')
+      for (const event of heard.split('\n')) metrics.events_published_total.inc({ event, outcome: 'heard' });
     for (let i = 0; i < unheard.length; i += 3) {
       const announcement = {
         channel: unheard[i] as string,
@@ -39,19 +40,15 @@ export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: 
 
   return {
     publishInScript,
-    begin(key) {
-      const lossesBefore = losses();
-      const wasCut = (): boolean => losses() !== lossesBefore;
-      return {
-        // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
-        // finds nothing to announce the second time.
-        replied: (reply) => takeAnnouncements(reply, key, wasCut()),
-        // Nobody knows whether the script took effect, so whoever should have heard of it is notified once that is
-        // possible. A script that publishes itself announced in the same step in which it took effect.
-        failed(error) {
-          if (!publishInScript && (wasCut() || mayHaveRun(error))) announcer().notifyAccount(key, 'unknown');
-        },
-      };
+    losses,
+    // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
+    // finds nothing to announce the second time.
+    replied: (reply, key, lossesBefore) => takeAnnouncements(reply, key, losses() !== lossesBefore),
+    // Nobody knows whether the script took effect, so whoever should have heard of it is notified once that is
+    // possible. A script that publishes itself announced in the same step in which it took effect.
+    failed(error, key, lossesBefore) {
+      const isUnknown = losses() !== lossesBefore || mayHaveRun(error);
+      if (!publishInScript && isUnknown) announcer().notifyAccount(key, 'unknown');
     },
   };
 }

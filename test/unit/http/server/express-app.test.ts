@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HeaderBlock } from '../../../../services/server/http/common-headers.ts';
+import { HeaderBlock } from '../../../../services/server/http/header-block.ts';
 import { makeExpress, messageClasses } from '../../../../services/server/http/express-app.ts';
 
 test('requests and responses come with the prototypes of Express, which has none to change', async () => {
