@@ -8,6 +8,7 @@ import { installPackages, requireNode } from '../setup/setup.mjs';
 import { filesUnder, ROOT } from '../setup/tree.mjs';
 import { buildWeb, WEB_FILES, webSources } from './build-web.mjs';
 import { licencesOf } from './licences.mjs';
+import { isDecoder, withPlainFields } from './plain-fields.mjs';
 import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
 
 /**
@@ -32,7 +33,7 @@ const BUILDERS = [
   'tsconfig.json',
   PROJECT,
   'package-lock.json',
-  ...['build', 'entry', 'build-web', 'slim-contract', 'licences', 'reference'].map(
+  ...['build', 'entry', 'build-web', 'plain-fields', 'slim-contract', 'licences', 'reference'].map(
     (name) => `deploy/local/build/${name}.mjs`,
   ),
   ...REFERENCE_SOURCES,
@@ -78,31 +79,9 @@ const keepAddresses = (file) => ({
   },
 });
 
-/**
- * The client library's decoder comes compiled for a JavaScript without private fields: each use of one is two look-ups in a
- * WeakMap, and each call of a private method one, which is a twentieth of the time of an accepted message. Here they are fields
- * and functions again.
- */
 const plainFields = {
   name: 'plain-fields',
-  transform(code, id) {
-    if (!id.endsWith(join('ioredis', 'built', 'resp', 'decoder.js'))) return null;
-    const fields = new Set();
-    const field = (_, name) => {
-      fields.add(name);
-      return `this.${name}`;
-    };
-    const plain = code
-      .replaceAll(/__classPrivateFieldGet\(this, _Decoder_instances, "m", (\w+)\)/g, '$1')
-      .replaceAll(/__classPrivateFieldGet\(this, (\w+), "f"\)/g, field)
-      .replaceAll(/__classPrivateFieldSet\(this, (\w+), /g, 'set$1(this, ')
-      .replaceAll(/(\w+)\.set\(this, (0|void 0)\);/g, 'set$1(this, $2);');
-    if (fields.size === 0) throw new Error(`${id} has no private fields any more: plain-fields is not needed`);
-    const setters = [...fields].map(
-      (name) => `function set${name}(decoder, value) { return (decoder.${name} = value); }`,
-    );
-    return { code: `${plain}\n${setters.join('\n')}`, map: { mappings: '' } };
-  },
+  transform: (code, id) => (isDecoder(id) ? { code: withPlainFields(code), map: { mappings: '' } } : null),
 };
 
 /**

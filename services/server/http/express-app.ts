@@ -4,7 +4,11 @@ import type { CommonHeaders } from './header-block.ts';
 import type { MessageClasses } from './server.ts';
 
 /** As Node hands them to whatever writes a head: those that were set, or what `writeHead` was given. */
-type GivenHeaders = OutgoingHttpHeaders | readonly OutgoingHttpHeader[] | undefined;
+type GivenHeaders =
+  | OutgoingHttpHeaders
+  | readonly (OutgoingHttpHeader | readonly OutgoingHttpHeader[])[]
+  | null
+  | undefined;
 
 /**
  * Where Node makes the text of a head, from its first line on. It has no public name. Elsewhere common headers can only be added
@@ -27,12 +31,16 @@ function lowerOf(name: string): string {
   return lower;
 }
 
+/** Of an object, of a flat list of name and value, or of a list of such pairs. */
+function namesIn(given: NonNullable<GivenHeaders>): unknown[] {
+  if (!Array.isArray(given)) return Object.keys(given);
+  return Array.isArray(given[0]) ? given.map(([name]) => name) : given.filter((_, i) => i % 2 === 0);
+}
+
 /** The lower-case names of an answer's own headers. Where it has set any, it has set all. */
 function ownNames(res: ServerResponse, given: GivenHeaders): readonly string[] {
   const set = res.getHeaderNames();
-  if (set.length > 0 || given === undefined) return set;
-  const names = Array.isArray(given) ? given.filter((_, i) => i % 2 === 0) : Object.keys(given);
-  return names.map((name) => lowerOf(String(name)));
+  return set.length > 0 || !given ? set : namesIn(given).map((name) => lowerOf(String(name)));
 }
 
 /**

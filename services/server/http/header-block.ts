@@ -6,6 +6,8 @@ const lineOf = ([name, value]: readonly [string, string]): string => `${name}: $
 export class HeaderBlock {
   readonly #lines: ReadonlyMap<string, string>;
   readonly #all: string;
+  /** What is left of them, by the names that are taken: a few, of which streams have one each time. */
+  readonly #rest = new Map<string, string>();
 
   constructor(headers: readonly (readonly [name: string, value: string])[]) {
     this.#lines = new Map(headers.map((header) => [header[0].toLowerCase(), lineOf(header)]));
@@ -14,13 +16,18 @@ export class HeaderBlock {
 
   /** Their lines, without those of these (lower-case) names. */
   linesWithout(names: readonly string[]): string {
-    for (const name of names) if (this.#lines.has(name)) return this.#someWithout(names);
-    return this.#all;
+    const taken = names.filter((name) => this.#lines.has(name));
+    return taken.length === 0 ? this.#all : this.#linesBut(taken);
   }
 
-  #someWithout(names: readonly string[]): string {
-    const left = [...this.#lines].filter(([name]) => !names.includes(name));
-    return left.map(([, line]) => line).join('');
+  #linesBut(taken: readonly string[]): string {
+    const key = taken.join();
+    const known = this.#rest.get(key);
+    if (known !== undefined) return known;
+    const left = [...this.#lines].filter(([name]) => !taken.includes(name));
+    const lines = left.map(([, line]) => line).join('');
+    this.#rest.set(key, lines);
+    return lines;
   }
 }
 

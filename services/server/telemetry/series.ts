@@ -94,9 +94,11 @@ export class Counter<L extends string = string> extends Registered<L> {
   /** `by` is not negative. */
   inc(by?: number): void;
   inc(labels: Labels<L>, by?: number): void;
-  inc(labels: Labels<L> | number = 1, by = 1): void {
-    if (typeof labels === 'number') this.#series.of(NO_LABELS).count += labels;
-    else this.#series.of(labels).count += by;
+  inc(labels: Labels<L> | number = 1, given = 1): void {
+    const [counted, by] =
+      typeof labels === 'number' ? [this.#series.of(NO_LABELS), labels] : [this.#series.of(labels), given];
+    if (!(by >= 0)) throw new RangeError(`${this.name} cannot rise by ${by}`);
+    counted.count += by;
   }
 
   protected override lines(): Line[] {
@@ -127,6 +129,7 @@ export class Histogram<L extends string = string> extends Registered<L> {
   observe(labels: Labels<L> | number, given = 0): void {
     const [observed, value] =
       typeof labels === 'number' ? [this.#series.of(NO_LABELS), labels] : [this.#series.of(labels), given];
+    if (!Number.isFinite(value)) throw new RangeError(`${this.name} cannot take ${value}`);
     let bucket = 0;
     while (bucket < this.#bounds.length && value > (this.#bounds[bucket] as number)) bucket += 1;
     observed.counts[bucket] = (observed.counts[bucket] as number) + 1;

@@ -49,6 +49,6 @@ const isInApi = (path: string): boolean => path === '/api' || path.startsWith('/
 export const commonHeaders: CommonHeaders = (res, own) => {
   const context = contextOf(res) as RequestContext | undefined;
   if (context === undefined) return EVERYWHERE.linesWithout(own);
-  const block = isInApi(context.target.path) ? IN_API : EVERYWHERE;
-  return `X-Request-Id: ${context.requestId}\r\n${block.linesWithout(own)}`;
+  const lines = (isInApi(context.target.path) ? IN_API : EVERYWHERE).linesWithout(own);
+  return own.includes('x-request-id') ? lines : `X-Request-Id: ${context.requestId}\r\n${lines}`;
 };

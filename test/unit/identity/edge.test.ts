@@ -39,6 +39,23 @@ test.each([
   expect(await alice(...headers)).toMatchObject({ deviceId: null, name: 'alice', roles: [] });
 });
 
+test('devices of two accounts with one id are told apart, also when their requests alternate', async () => {
+  const meta = ['X-Auth-Meta', 'laptop-01'] as const;
+  const ask = (user: string, scope: string) =>
+    callerFrom(PROOF, ['X-Auth-Subject', user], ['X-Auth-Scope', scope], meta);
+  const seen: string[] = [];
+  for (let i = 0; i < 2; i++)
+    for (const [user, scope] of [
+      ['alice', 'full'],
+      ['bob', 'guest'],
+      ['alice', 'guest'],
+    ] as const) {
+      const caller = await ask(user, scope);
+      seen.push(`${caller.userId} ${caller.scope}`);
+    }
+  expect(seen).toEqual(['alice full', 'bob guest', 'alice guest', 'alice full', 'bob guest', 'alice guest']);
+});
+
 test('both secrets are good while they are rotated', async () => {
   expect(await callerFrom(['X-Edge-Secret', NEXT], ALICE, FULL)).toMatchObject({ userId: 'alice' });
 });
@@ -48,6 +65,12 @@ test.each<[string, Header[], string]>([
   ['a wrong proof alone', [['X-Edge-Secret', 'wrong']], 'unauthenticated'],
   ['an identity without proof', [ALICE, FULL], 'untrusted_edge'],
   ['an identity with a wrong proof', [['X-Edge-Secret', `${SECRET}x`], ALICE, FULL], 'untrusted_edge'],
+  [
+    'an identity with a proof that goes on',
+    [['X-Edge-Secret', `${NEXT}${asHeaderBytes('é😀')}`], ALICE],
+    'untrusted_edge',
+  ],
+  ['an identity with a part of the proof', [['X-Edge-Secret', SECRET.slice(0, -1)], ALICE], 'untrusted_edge'],
   ['an identity with an empty proof', [['X-Edge-Secret', ''], ALICE, FULL], 'untrusted_edge'],
   ['an identity with both secrets in one value', [['X-Edge-Secret', `${SECRET},${NEXT}`], ALICE], 'untrusted_edge'],
   ['an underscore identity without proof', [['X_Auth_Subject', 'alice']], 'untrusted_edge'],

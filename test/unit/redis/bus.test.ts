@@ -67,6 +67,16 @@ test('announcements reach the listener by their kind, and the data of an event m
   bus.stop();
 });
 
+test('an event for many devices, with names beyond ASCII, is told whole', async () => {
+  const { bus, latest, events } = await setUp();
+  const to = [...Array.from({ length: 60 }, (_, i) => `device-${i}-of-the-account`), '~Zoë 😀'].join('\t');
+  latest().onMessage(Buffer.from(`e\nu\n2-2\n1-1\nmessage\n${to}\n1234\n`));
+
+  expect(events).toEqual([expect.objectContaining({ account: 'u', id: '2-2', to, appendedAt: '1234' })]);
+  expect(events[0]?.data).toHaveLength(0);
+  bus.stop();
+});
+
 test('the end of a log comes as an event for nobody, behind a position that no stream has', async () => {
   const { bus, latest, events } = await setUp();
   latest().onMessage(Buffer.from('t\nu\n5-5'));

@@ -2,6 +2,7 @@ import { type RedisAddress, redisAddress } from '../../../services/server/config
 import { close, type Connection, connectCommands } from '../../../services/server/redis/connections.ts';
 import { ScriptCommand } from '../../../services/server/redis/scripts/script-command.ts';
 import { makeScriptLoader } from '../../../services/server/redis/scripts/scripts.ts';
+import { scriptCalls } from '../../../services/server/telemetry/trace-points.ts';
 import { messageAck } from '../../../services/sync/messages/scripts.ts';
 import { presenceRead } from '../../../services/sync/presence/scripts.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';
@@ -10,6 +11,8 @@ const SCRIPT = { text: "return { KEYS[1], ARGV[1], ARGV[2] or '' }", sha: 'f'.re
 
 const written = (connection: object, words: (string | number)[], isWhole = false): string =>
   new ScriptCommand(SCRIPT, words, isWhole).toWritable(connection);
+
+const noNote = (): void => undefined;
 
 test('a connection is sent the text of a script once, and then its SHA-1', () => {
   const [first, second] = [{}, {}];
@@ -65,6 +68,14 @@ describe('over a connection', () => {
       string
     >;
     const args = { device: 'phone', messageIds: ['m'], fingerprint: '', rememberSeconds: 60 };
+    const failures: unknown[] = [];
+    const noted = (call: unknown) => void failures.push(call);
+    scriptCalls.error.subscribe(noted);
+    scriptCalls.start.subscribe(noNote);
+    await expect(ack(keys, args)).rejects.toMatchObject({ code: 'device_required' });
+    scriptCalls.start.unsubscribe(noNote);
+    scriptCalls.error.unsubscribe(noted);
+    expect(failures).toEqual([]);
     await expect(ack(keys, args)).rejects.toMatchObject({ code: 'device_required' });
     await connection.set('{b}:devices', 'no hash');
     await expect(ack(keys, args)).rejects.toMatchObject({ code: 'internal' });

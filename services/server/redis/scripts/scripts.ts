@@ -43,6 +43,8 @@ interface ScriptLoaderParts {
 /** The store has forgotten the script: it was started anew, or another one took its place. Nothing was done. */
 const isUnknown = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
+const asItIs = (reply: Raw[]): Raw[] => reply;
+
 /** Makes scripts ready for a connection, over which each is sent whole once, and again to a store that has forgotten it. */
 export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
   const { connection, gate, announcing, metrics } = parts;
@@ -94,7 +96,9 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
         };
         const sent = words(keys, args);
         if (!areScriptsTraced()) return run(script, sent, announced, finish);
-        return scriptCalls.tracePromise(run, { script: name, module }, undefined, script, sent, announced, finish);
+        // What a script refuses is an answer, and no failure of the call.
+        const traced = { script: name, module };
+        return scriptCalls.tracePromise(run<Raw[]>, traced, undefined, script, sent, announced, asItIs).then(finish);
       };
     },
   };

@@ -38,6 +38,15 @@ const ANSWERS: Record<string, [Answer, Record<string, string | null>]> = {
     { 'x-common': 'own' },
   ],
   'with a reason': [(res) => res.writeHead(200, 'Fine', { 'X-Other': 'b' }).end(), { 'x-common': 'a', 'x-other': 'b' }],
+  'with a flat list of headers': [
+    (res) => res.writeHead(200, ['x-common', 'own', 'X-Other', 'b']).end(),
+    { 'x-common': 'own', 'x-other': 'b' },
+  ],
+  'with a list of pairs': [
+    (res) => res.writeHead(200, [['X-Other', 'b'] as never, ['x-common', 'own'] as never]).end(),
+    { 'x-common': 'own', 'x-other': 'b' },
+  ],
+  'with no headers, as null': [(res) => res.writeHead(200, null as never).end(), { 'x-common': 'a' }],
   'with two cookies': [
     (res) => res.writeHead(200, { 'Set-Cookie': ['a=1', 'b=2'] }).end(),
     { 'x-common': 'a', 'set-cookie': 'a=1, b=2' },
