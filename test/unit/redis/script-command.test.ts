@@ -69,12 +69,16 @@ describe('over a connection', () => {
     >;
     const args = { device: 'phone', messageIds: ['m'], fingerprint: '', rememberSeconds: 60 };
     const failures: unknown[] = [];
-    const noted = (call: unknown) => void failures.push(call);
-    scriptCalls.error.subscribe(noted);
-    scriptCalls.start.subscribe(noNote);
+    const watcher = {
+      start: noNote,
+      end: noNote,
+      asyncStart: noNote,
+      asyncEnd: noNote,
+      error: (call: unknown) => void failures.push(call),
+    };
+    scriptCalls.subscribe(watcher);
     await expect(ack(keys, args)).rejects.toMatchObject({ code: 'device_required' });
-    scriptCalls.start.unsubscribe(noNote);
-    scriptCalls.error.unsubscribe(noted);
+    scriptCalls.unsubscribe(watcher);
     expect(failures).toEqual([]);
     await expect(ack(keys, args)).rejects.toMatchObject({ code: 'device_required' });
     await connection.set('{b}:devices', 'no hash');
