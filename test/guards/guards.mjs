@@ -159,8 +159,8 @@ export const GUARDS = [
   {
     name: 'the limit of sign-in',
     file: 'services/sync/http/mount.ts',
-    from: 'if (!isAuth(contextOf(res).target.path)) return dispatch(req, res);',
-    to: 'if (contextOf(res) !== null) return dispatch(req, res);',
+    from: 'if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);',
+    to: '',
     test: ['test/wire/limits/rate-limits.test.ts', 'everything on sign-in'],
   },
   {

@@ -84,12 +84,6 @@ const plainFields = {
   transform: (code, id) => (isDecoder(id) ? { code: withPlainFields(code), map: { mappings: '' } } : null),
 };
 
-/**
- * Node's own globals as constants of the file: on the global object they are properties with a getter, which V8 looks up and
- * calls with each use.
- */
-const GLOBALS = 'const { Buffer, process, performance } = globalThis;';
-
 /** One file of `input` with all that it imports. Gives the modules that went into it. */
 async function bundle({ input, file, format }) {
   // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
@@ -106,7 +100,6 @@ async function bundle({ input, file, format }) {
     file,
     format,
     strict: true,
-    intro: GLOBALS,
     sourcemap: true,
     codeSplitting: false,
   });

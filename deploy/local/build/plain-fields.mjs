@@ -17,11 +17,18 @@ export function withPlainFields(code) {
     fields.add(name);
     return `this.${name}`;
   };
+  const asSetter = (_, name) => {
+    fields.add(name);
+    return `set${name}(this, `;
+  };
   const plain = code
     .replaceAll(/__classPrivateFieldGet\(this, _Decoder_instances, "m", (\w+)\)/g, '$1')
     .replaceAll(/__classPrivateFieldGet\(this, (\w+), "f"\)/g, asField)
-    .replaceAll(/__classPrivateFieldSet\(this, (\w+), /g, 'set$1(this, ')
-    .replaceAll(/(\w+)\.set\(this, (0|void 0)\);/g, 'set$1(this, $2);');
+    .replaceAll(/__classPrivateFieldSet\(this, (\w+), /g, asSetter)
+    .replaceAll(/(\w+)\.set\(this, /g, asSetter);
+  // What of it is left would be a mixture of both.
+  const left = /__classPrivateField[GS]et\(this, [^)]*/.exec(plain)?.[0];
+  if (left !== undefined) throw new Error(`the decoder has private members of another form: ${left}`);
   if (fields.size === 0) throw new Error('the decoder has no private fields to replace: plain-fields is not needed');
   const setters = [...fields].map(
     (name) => `function set${name}(decoder, value) { return (decoder.${name} = value); }`,

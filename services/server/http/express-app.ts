@@ -20,17 +20,6 @@ const { _storeHeader: storeHeader } = ServerResponse.prototype as unknown as {
 if (typeof storeHeader !== 'function')
   throw new Error('this Node makes heads elsewhere: no answer would carry what it must');
 
-/** Lower-case names of headers, of which there are a few. */
-const lowerNames = new Map<string, string>();
-
-function lowerOf(name: string): string {
-  const known = lowerNames.get(name);
-  if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  lowerNames.set(name, lower);
-  return lower;
-}
-
 /** Of an object, of a flat list of name and value, or of a list of such pairs. */
 function namesIn(given: NonNullable<GivenHeaders>): unknown[] {
   if (!Array.isArray(given)) return Object.keys(given);
@@ -40,7 +29,7 @@ function namesIn(given: NonNullable<GivenHeaders>): unknown[] {
 /** The lower-case names of an answer's own headers. Where it has set any, it has set all. */
 function ownNames(res: ServerResponse, given: GivenHeaders): readonly string[] {
   const set = res.getHeaderNames();
-  return set.length > 0 || !given ? set : namesIn(given).map((name) => lowerOf(String(name)));
+  return set.length > 0 || !given ? set : namesIn(given).map((name) => String(name).toLowerCase());
 }
 
 /**

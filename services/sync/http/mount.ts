@@ -265,24 +265,17 @@ function indexOf(deps: RouterDeps): RouteIndex<Row> {
 export function makeRouter(deps: RouterDeps) {
   checkComplete(deps.handlers);
   const index = indexOf(deps);
-  function dispatch(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const context = contextOf(res);
-    const found = index.find(req.method ?? '', context.target.path);
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const { target } = contextOf(res);
+    if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);
+    const found = index.find(req.method ?? '', target.path);
     if (found.served === null) {
       if (found.methods.length > 0) throw methodNotAllowed(found.methods);
       throw new BatonError('not_found', 'Nothing is served under this path');
     }
-    const { params } = found;
     const { route, limit, serve } = found.served;
-    const begin = (): Promise<void> => {
-      context.route = route;
-      return serve({ req, res, params });
-    };
-    return limit === null ? begin() : passes(limit, req, res).then(begin);
-  }
-
-  return (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    if (!isAuth(contextOf(res).target.path)) return dispatch(req, res);
-    return passes(deps.addressLimits.auth, req, res).then(() => dispatch(req, res));
+    if (limit !== null) await passes(limit, req, res);
+    contextOf(res).route = route;
+    await serve({ req, res, params: found.params });
   };
 }

@@ -9,7 +9,6 @@ import { parseJson } from './json.ts';
 export const NOTHING = Buffer.alloc(0);
 
 const isJson = (contentType: string | undefined): boolean =>
-  contentType === 'application/json' ||
   /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
 
 function parse(bytes: Buffer): unknown {

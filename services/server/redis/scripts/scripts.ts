@@ -43,8 +43,6 @@ interface ScriptLoaderParts {
 /** The store has forgotten the script: it was started anew, or another one took its place. Nothing was done. */
 const isUnknown = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
-const asItIs = (reply: Raw[]): Raw[] => reply;
-
 /** Makes scripts ready for a connection, over which each is sent whole once, and again to a store that has forgotten it. */
 export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
   const { connection, gate, announcing, metrics } = parts;
@@ -52,13 +50,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
   const send = (command: ScriptCommand): Promise<Raw[]> => connection.sendCommand(command) as Promise<Raw[]>;
 
-  /** Resolves to what `finish` makes of the answer. */
-  async function run<R>(
-    script: ScriptText,
-    words: Word[],
-    announced: Announcing | null,
-    finish: (reply: Raw[]) => R,
-  ): Promise<R> {
+  async function run(script: ScriptText, words: Word[], announced: Announcing | null): Promise<Raw[]> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
     const lossesBefore = announced?.losses() ?? 0;
@@ -70,14 +62,14 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
         if (!isUnknown(error)) throw error;
         reply = await send(new ScriptCommand(script, words, true));
       }
-      leave?.(true);
-      announced?.replied(reply, key, lossesBefore);
     } catch (error) {
       leave?.(isAnswer(error));
       announced?.failed(error, key, lossesBefore);
       throw storeFault(error);
     }
-    return finish(reply);
+    leave?.(true);
+    announced?.replied(reply, key, lossesBefore);
+    return reply;
   }
 
   return {
@@ -88,17 +80,14 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       const labels = { module };
       const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount };
 
-      return (keys, args) => {
+      return async (keys, args) => {
         const startedMs = performance.now();
-        const finish = (reply: Raw[]) => {
-          metrics?.redis_command_duration_seconds.observe(labels, (performance.now() - startedMs) / 1000);
-          return read(reply);
-        };
         const sent = words(keys, args);
-        if (!areScriptsTraced()) return run(script, sent, announced, finish);
-        // What a script refuses is an answer, and no failure of the call.
-        const traced = { script: name, module };
-        return scriptCalls.tracePromise(run<Raw[]>, traced, undefined, script, sent, announced, asItIs).then(finish);
+        const reply = await (areScriptsTraced()
+          ? scriptCalls.tracePromise(run, { script: name, module }, undefined, script, sent, announced)
+          : run(script, sent, announced));
+        metrics?.redis_command_duration_seconds.observe(labels, (performance.now() - startedMs) / 1000);
+        return read(reply);
       };
     },
   };

@@ -14,8 +14,8 @@ const ALL_HEADERS = [PROOF, ...IDENTITY_HEADERS];
 const CHARACTER_BYTES = 4;
 
 /**
- * Compares texts that are padded to one length, so that neither time nor length tells how much of a guess was right. (A digest
- * of each takes ten times as long.) What a guess is longer than the longest secret is cut off, but for its first character.
+ * Compares texts that are padded to one length, so that neither time nor length tells how much of a guess was right (a digest
+ * of each takes four times as long). What a guess is longer than the longest secret is cut off, but for its first character.
  */
 function makeProofCheck(secrets: readonly string[]): (sent: string) => boolean {
   const longest = Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
