@@ -2,7 +2,6 @@ import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { ClipboardStore } from './store.ts';
 
@@ -24,7 +23,6 @@ interface Write {
   contentType: string;
   /** Header X-Device-Name, as sent. */
   deviceName: string | undefined;
-  operation: Operation;
 }
 
 interface ClipboardParts {
@@ -38,7 +36,7 @@ export function makeClipboard({ store, onWritten }: ClipboardParts) {
     get: async (caller: Caller): Promise<ClipboardEntry> => (await store.find(caller.account)) ?? EMPTY,
 
     /** Throws `clipboard_too_large`, `unsupported_media_type`, `invalid_device_name`. */
-    async set(caller: Caller, { content, contentType, deviceName, operation }: Write): Promise<ClipboardEntry> {
+    async set(caller: Caller, { content, contentType, deviceName }: Write): Promise<ClipboardEntry> {
       if (contentType !== 'text/plain')
         throw new BatonError('unsupported_media_type', 'The clipboard holds text/plain');
       if (Buffer.byteLength(content) > LIMITS.clipboardBytes)
@@ -47,7 +45,7 @@ export function makeClipboard({ store, onWritten }: ClipboardParts) {
       if (given === null) throw new BatonError('invalid_device_name');
       const shownName = given || (caller.deviceId === null ? caller.name : '');
       const plain = content.replace(CONTROLS, '');
-      const { name, updatedAtMs, expiresAtMs } = await store.set(caller, { content: plain, shownName, operation });
+      const { name, updatedAtMs, expiresAtMs } = await store.set(caller, { content: plain, shownName });
       onWritten();
       return {
         content: plain,

@@ -14,13 +14,12 @@ function deviceNameOf(headers: NodeJS.Dict<string[]>): string | undefined {
 export const makeClipboardHandlers = (clipboard: Clipboard): HandlersOf<typeof clipboardRoutes> => ({
   getClipboard: async ({ caller }) => ({ status: 200, body: await clipboard.get(caller) }),
 
-  setClipboard: async ({ caller, body, operation, req }) => ({
+  setClipboard: async ({ caller, body, req }) => ({
     status: 200,
     body: await clipboard.set(caller, {
       content: body.content,
       contentType: body.content_type,
       deviceName: deviceNameOf(req.headersDistinct),
-      operation,
     }),
   }),
 

@@ -1,9 +1,9 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, number, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
+import { digits, flag, number, randomBits, record, resent, text } from '../../server/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({
   file: new URL('./lua/clipboard-set.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
+  keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'rate', 'accountRate'],
   args: {
     /** Device of the writer, '' without. */
     device: text,
@@ -14,8 +14,7 @@ export const clipboardSet = defineScript({
     /** Content in bytes. */
     bytes: digits,
     random: randomBits,
-    fingerprint: text,
-    rememberSeconds: digits,
+    resent,
   },
   settings: ['TTL_MS', 'RATE_LIMIT'],
   reply: record({ name: text, updatedAtMs: number, expiresAtMs: number }),

@@ -1,10 +1,8 @@
 import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.ts';
-import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import { orFault } from '../../server/redis/faults.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
-import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { clipboardClear, clipboardSet } from './scripts.ts';
 
@@ -39,13 +37,12 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
     /** The account is in the index of due things before the entry is written. Throws `device_required`, `rate_limited`. */
     async set(
       { account: u, deviceId }: Caller,
-      { content, shownName, operation }: { content: string; shownName: string; operation: Operation },
+      { content, shownName }: { content: string; shownName: string },
     ): Promise<{ name: string; updatedAtMs: number; expiresAtMs: number }> {
       // A moment later than the entry ends, so that the sweeper finds it ended.
       await scheduleDue(u, ttlMs + 100);
       return await setScript(
         keys.inAccount(u, {
-          operation: keys.operation(u, deviceId, operation.id),
           rate: keys.rate(u, 'clipboard', deviceId),
           accountRate: keys.rate(u, 'clipboard', ACCOUNT),
         }),
@@ -54,8 +51,6 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
           name: shownName,
           content: JSON.stringify(content),
           bytes: Buffer.byteLength(content),
-          fingerprint: operation.fingerprint,
-          rememberSeconds: rememberSeconds(operation),
         },
       );
     },

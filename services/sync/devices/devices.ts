@@ -1,7 +1,6 @@
 import type { Device } from '../../../shared/contract/modules/devices.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
-import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type DeviceState, rowsOf, stateOf, stateReader } from '../presence/presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
@@ -48,14 +47,13 @@ export function makeDevices(store: DeviceStore) {
       (await store.readPresence(account)).devices.includes(deviceId),
 
     /** Throws `invalid_device_name`, `name_taken`, `not_found`, `rate_limited`. */
-    async rename(caller: Caller, deviceId: string, wanted: string, operation: Operation): Promise<Device> {
+    async rename(caller: Caller, deviceId: string, wanted: string): Promise<Device> {
       const name = parseDeviceName(wanted);
       if (name === null) throw new BatonError('invalid_device_name');
       const { row, state } = await store.rename(caller.account, {
         callerId: caller.deviceId ?? '',
         deviceId,
         name,
-        operation,
       });
       return deviceOf(parseRow(deviceId, row), stateOf(state || undefined), caller);
     },

@@ -6,8 +6,8 @@ import type { Devices } from './devices.ts';
 export const makeDeviceHandlers = (devices: Devices): HandlersOf<typeof deviceRoutes> => ({
   listDevices: async ({ caller }) => ({ status: 200, body: { devices: await devices.list(caller) } }),
 
-  renameDevice: async ({ caller, params, body, operation }) => ({
+  renameDevice: async ({ caller, params, body }) => ({
     status: 200,
-    body: { device: await devices.rename(caller, params.device_id, body.name, operation) },
+    body: { device: await devices.rename(caller, params.device_id, body.name) },
   }),
 });

@@ -1,6 +1,6 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, oneOf, randomBits, record, text } from '../../server/redis/scripts/script-values.ts';
+import { digits, flag, oneOf, randomBits, record, resent, text } from '../../server/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./lua/device-add.lua', import.meta.url),
@@ -40,7 +40,7 @@ export const deviceRemove = defineScript({
 
 export const deviceRename = defineScript({
   file: new URL('./lua/device-rename.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'presence', 'operation', 'rate'],
+  keys: ['devices', 'routes', 'log', 'presence', 'rate'],
   args: {
     /** Device of the caller. */
     caller: text,
@@ -49,8 +49,7 @@ export const deviceRename = defineScript({
     /** New name. */
     name: text,
     random: randomBits,
-    fingerprint: text,
-    rememberSeconds: digits,
+    resent,
   },
   settings: ['RATE_LIMIT'],
   reply: record({ row: text, state: text }),

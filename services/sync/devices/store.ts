@@ -1,9 +1,7 @@
-import type { Operation } from '../../server/operation.ts';
 import type { Redis } from '../../server/redis/connections.ts';
 import { orFault } from '../../server/redis/faults.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
-import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
@@ -60,20 +58,16 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
         callerId,
         deviceId,
         name,
-        operation,
-      }: { callerId: string; deviceId: string; name: string; operation: Operation },
+      }: { callerId: string; deviceId: string; name: string },
     ): Promise<{ row: string; state: string }> {
       return await renameScript(
         keys.inAccount(account, {
-          operation: keys.operation(account, callerId, operation.id),
           rate: keys.rate(account, 'rename', null),
         }),
         {
           caller: callerId,
           device: deviceId,
           name,
-          fingerprint: operation.fingerprint,
-          rememberSeconds: rememberSeconds(operation),
         },
       );
     },

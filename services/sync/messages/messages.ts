@@ -75,8 +75,8 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
     },
 
     /** Resolves to how many of them the device still held. */
-    async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
-      return caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds, operation);
+    async acknowledge(caller: Caller, messageIds: string[]): Promise<number> {
+      return caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds);
     },
 
     /** The unacknowledged messages that a stream of this device, starting at `position`, does not get from the log; as JSON. */

@@ -7,6 +7,7 @@ import {
   number,
   randomBits,
   record,
+  resent,
   rest,
   restOfWords,
   rows,
@@ -32,7 +33,9 @@ export const messageAccept = defineScript({
     bytes: number,
     random: randomBits,
     fingerprint: text,
+    /** 0: the answer is not kept. */
     rememberSeconds: digits,
+    resent,
     pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */
@@ -52,13 +55,12 @@ export const messageAccept = defineScript({
 
 export const messageAck = defineScript({
   file: new URL('./lua/message-ack.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'],
+  keys: ['devices', 'routes', 'log', 'mail', 'inbox'],
   args: {
     /** Device that acknowledges. */
     device: text,
     random: randomBits,
-    fingerprint: text,
-    rememberSeconds: digits,
+    resent,
     messageIds: restOfWords,
   },
   reply: record({ acked: number }),

@@ -69,6 +69,8 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = JSON.stringify(content);
+      // Replicas are asked about the answer that was kept.
+      const seconds = rememberSeconds(operation, confirm !== null);
       const accepted = await acceptScript(
         keys.inAccount(u, {
           operation: operationKey,
@@ -83,7 +85,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           content: json,
           bytes: storedBytesOf(content, json),
           fingerprint: operation.fingerprint,
-          rememberSeconds: rememberSeconds(operation),
+          rememberSeconds: seconds,
           dead: replica.deadChannels(),
           lateMs: replica.lateMs(),
           pushes,
@@ -91,20 +93,15 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
       );
       // The message and its operation were written in one step: a replica that has the one has the other.
       if (confirm !== null) onConfirming();
-      const isConfirmed = confirm === null || (await confirm(operationKey, rememberSeconds(operation)));
+      const isConfirmed = confirm === null || (await confirm(operationKey, seconds));
       const { messageId: id, createdAtMs, targets, routes } = accepted;
       return { messageId: id, createdAtMs, isConfirmed, targets: (targets ?? []).map(targetOf), routes };
     },
 
     /** Resolves to how many of them this device still held. */
-    async acknowledge(caller: Caller, messageIds: string[], operation: Operation): Promise<number> {
+    async acknowledge(caller: Caller, messageIds: string[]): Promise<number> {
       const { account: u, deviceId } = caller;
-      const { acked } = await ackScript(keys.inAccount(u, { operation: keys.operation(u, deviceId, operation.id) }), {
-        device: deviceId ?? '',
-        messageIds,
-        fingerprint: operation.fingerprint,
-        rememberSeconds: rememberSeconds(operation),
-      });
+      const { acked } = await ackScript(keys.inAccount(u), { device: deviceId ?? '', messageIds });
       return acked;
     },
 

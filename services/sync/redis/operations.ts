@@ -1,11 +1,12 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../../server/operation.ts';
 
-/**
- * How long an unkeyed operation is remembered: only the Redis client's own resend can repeat it, and that comes within
- * seconds of a reconnect. (With 600 s for all, a replica at 1,000 messages a second would keep 600,000 keys.)
- */
-const UNKEYED_SECONDS = 60;
+/** How long the answer to an operation without a key is kept where replicas of the store are asked whether they have it. */
+const CONFIRMED_SECONDS = 60;
 
-/** Seconds for which the script remembers the operation's answer. */
-export const rememberSeconds = ({ keyed }: Operation): number => (keyed ? LIMITS.idempotencySeconds : UNKEYED_SECONDS);
+/**
+ * Seconds for which a script keeps the operation's answer; 0: not at all. Without a client's key only the Redis client
+ * sends it again, and the script finds what it did by the log (`prelude/operation.lua`).
+ */
+export const rememberSeconds = ({ keyed }: Operation, isConfirmed = false): number =>
+  keyed ? LIMITS.idempotencySeconds : isConfirmed ? CONFIRMED_SECONDS : 0;

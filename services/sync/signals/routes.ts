@@ -10,9 +10,9 @@ interface SignalHandlerParts {
 }
 
 export const makeSignalHandlers = ({ sendSignal, iceFor }: SignalHandlerParts): HandlersOf<typeof signalRoutes> => ({
-  sendSignal: async ({ caller, body, operation }) => ({
+  sendSignal: async ({ caller, body }) => ({
     status: 202,
-    body: { delivered: await sendSignal(deviceCallerOf(caller), body, operation) },
+    body: { delivered: await sendSignal(deviceCallerOf(caller), body) },
   }),
 
   getIceServers: ({ caller }) => ({ status: 200, body: iceFor(caller.deviceId as string) }),

@@ -1,9 +1,9 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, lines, number, randomBits, record, rows, text } from '../../server/redis/scripts/script-values.ts';
+import { lines, number, randomBits, record, resent, rows, text } from '../../server/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
+  keys: ['devices', 'routes', 'log', 'rate', 'transfer', 'accountRate'],
   args: {
     /** Device that sends. */
     sender: text,
@@ -15,8 +15,7 @@ export const signalSend = defineScript({
     /** Payload as JSON. */
     payload: text,
     random: randomBits,
-    fingerprint: text,
-    rememberSeconds: digits,
+    resent,
     /** Ms that rows may be older than usual. */
     lateMs: number,
   },

@@ -1,10 +1,8 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/modules/signal.ts';
-import type { Operation } from '../../server/operation.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
-import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { signalSend } from './scripts.ts';
 import type { Replica } from '../replicas/replica.ts';
@@ -28,7 +26,6 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
   return async function send(
     { account: u, deviceId }: DeviceCaller,
     signal: SendSignal,
-    operation: Operation,
   ): Promise<boolean> {
     const payload = JSON.stringify(signal.payload);
     if (Buffer.byteLength(payload) > LIMITS.signalBytes) {
@@ -38,7 +35,6 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
     const target = signal.to === undefined ? `=${signal.to_device_id}` : `~${signal.to}`;
     const { receiver, routes } = await script(
       keys.inAccount(u, {
-        operation: keys.operation(u, deviceId, operation.id),
         rate: keys.rate(u, 'signal', deviceId),
         accountRate: keys.rate(u, 'signal', ACCOUNT),
         transfer: keys.transfer(u, transferId),
@@ -50,8 +46,6 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
         kind: signal.kind,
         payload,
         lateMs: replica.lateMs(),
-        fingerprint: operation.fingerprint,
-        rememberSeconds: rememberSeconds(operation),
       },
     );
     return routes.some(({ channel, device }) => device === receiver && !replica.isDeadChannel(channel));

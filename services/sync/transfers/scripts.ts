@@ -11,6 +11,7 @@ import {
   oneOf,
   randomBits,
   record,
+  resent,
   rest,
   rows,
   text,
@@ -59,7 +60,9 @@ export const transferInit = defineScript({
     sealed: text,
     random: randomBits,
     fingerprint: text,
+    /** 0: the answer is not kept. */
     rememberSeconds: digits,
+    resent,
     pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */

@@ -7,10 +7,17 @@ import { messageAck } from '../../../services/sync/messages/scripts.ts';
 import { presenceRead } from '../../../services/sync/presence/scripts.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';
 
-const SCRIPT = { text: "return { KEYS[1], ARGV[1], ARGV[2] or '' }", sha: 'f'.repeat(40), keyCount: 1 };
+const SCRIPT = { text: "return { KEYS[1], ARGV[1], ARGV[2] or '' }", sha: 'f'.repeat(40), keyCount: 1, resentAt: -1 };
 
-const written = (connection: object, words: (string | number)[], isWhole = false): string =>
-  new ScriptCommand(SCRIPT, words, isWhole).toWritable(connection);
+const written = (connection: object, words: (string | number)[]): string =>
+  new ScriptCommand(SCRIPT, words).toWritable(connection);
+
+/** Another call of the same, which the store refused because it has forgotten the script. */
+function refused(words: string[], connection: object, timesSent = 1, script = SCRIPT): ScriptCommand {
+  const command = new ScriptCommand(script, words);
+  for (let i = 0; i < timesSent; i++) command.toWritable(connection);
+  return new ScriptCommand(script, words, command);
+}
 
 const noNote = (): void => undefined;
 
@@ -18,7 +25,7 @@ test('a connection is sent the text of a script once, and then its SHA-1', () =>
   const [first, second] = [{}, {}];
   const names = [first, first, second, first].map((connection) => written(connection, ['key']).split('\r\n')[2]);
   expect(names).toEqual(['eval', 'evalsha', 'eval', 'evalsha']);
-  expect(written(first, ['key'], true)).toContain(SCRIPT.text);
+  expect(refused(['key'], first).toWritable(first)).toContain(SCRIPT.text);
 });
 
 test('words go out with their lengths in bytes, however long they are', () => {
@@ -27,6 +34,19 @@ test('words go out with their lengths in bytes, however long they are', () => {
   const long = 'é'.repeat(2_000);
   const expected = ['*6', '$7', 'evalsha', '$40', SCRIPT.sha, '$1', '1', '$3', 'key', '$2', '17', '$4000', long, ''];
   expect(written(connection, ['key', 17, long])).toBe(expected.join('\r\n'));
+});
+
+test('a call that is written again says so, also after the store has refused it', () => {
+  const connection = {};
+  const marked = { ...SCRIPT, resentAt: 2 };
+  const words = ['key', 'a', '0', 'b'];
+  const mark = (text: string): string | undefined => text.split('\r\n').at(-4);
+  const command = new ScriptCommand(marked, words);
+  expect([1, 2, 3].map(() => mark(command.toWritable(connection)))).toEqual(['0', '1', '1']);
+  expect(mark(refused(words, connection, 1, marked).toWritable(connection))).toBe('0');
+  expect(mark(refused(words, connection, 2, marked).toWritable(connection))).toBe('1');
+  const unmarked = new ScriptCommand(SCRIPT, words);
+  expect([1, 2].map(() => mark(unmarked.toWritable(connection)))).toEqual(['0', '0']);
 });
 
 describe('over a connection', () => {
@@ -62,12 +82,12 @@ describe('over a connection', () => {
       failed: () => undefined,
     };
     const ack = makeScriptLoader({ connection, announcing }).define(messageAck);
-    const names = ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'] as const;
+    const names = ['devices', 'routes', 'log', 'mail', 'inbox'] as const;
     const keys = Object.fromEntries(names.map((name) => [name, `{b}:${name}`])) as Record<
       (typeof names)[number],
       string
     >;
-    const args = { device: 'phone', messageIds: ['m'], fingerprint: '', rememberSeconds: 60 };
+    const args = { device: 'phone', messageIds: ['m'] };
     const failures: unknown[] = [];
     const watcher = {
       start: noNote,

@@ -16,6 +16,7 @@ export interface BoundScript<K extends string, A, R> {
   readonly module: string;
   readonly text: string;
   readonly keyCount: number;
+  readonly resentAt: number;
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
   /** Of the whole answer; throws what the script refuses with. */
   read: (reply: readonly Raw[]) => R;
@@ -40,7 +41,7 @@ export function bindScript<K extends string, A, R, S extends string>(
   publishInScript: boolean,
   [values]: Settings<S> | [],
 ): BoundScript<K, A, R> {
-  const { file, keys, settings, rate, words, read } = declaration;
+  const { file, keys, resentAt, settings, rate, words, read } = declaration;
   const given: Readonly<Record<string, Word>> = values ?? {};
   const missing = settings.find((name) => given[name] === undefined);
   const name = basename(file.pathname, '.lua');
@@ -54,6 +55,7 @@ export function bindScript<K extends string, A, R, S extends string>(
       publishInScript,
     }),
     keyCount: keys.length,
+    resentAt,
     words,
     read(reply) {
       const word = String(reply[0]);

@@ -86,6 +86,12 @@ export const restOfWords: Argument<readonly Word[]> = {
 /** 32 random bits, which make a position unique across failovers. The caller does not give them. */
 export const randomBits: Argument<undefined> = { lua: asItIs, word: () => randomInt(0, 2 ** 32) };
 
+/**
+ * Whether the client library has sent this very call before: its answer did not come, and it may have been carried out. The
+ * caller does not give it, nor is it known before the call is written (script-command.ts).
+ */
+export const resent: Argument<undefined> = { lua: flag.lua, word: () => '0' };
+
 /** Not copied: what Redis itself told, which is text. */
 export const textList: Answer<string[]> = { read: (raw) => (raw || []) as string[] };
 

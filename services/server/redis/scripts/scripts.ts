@@ -56,11 +56,12 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
     const lossesBefore = announced?.losses() ?? 0;
     let reply: Raw[];
     try {
+      const command = new ScriptCommand(script, words);
       try {
-        reply = await send(new ScriptCommand(script, words));
+        reply = await send(command);
       } catch (error) {
         if (!isUnknown(error)) throw error;
-        reply = await send(new ScriptCommand(script, words, true));
+        reply = await send(new ScriptCommand(script, words, command));
       }
     } catch (error) {
       leave?.(isAnswer(error));
@@ -74,11 +75,11 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
   return {
     define(declaration, ...settings) {
-      const { name, module, text, keyCount, words, read } = bindScript(declaration, publishInScript, settings);
+      const { name, module, text, keyCount, resentAt, words, read } = bindScript(declaration, publishInScript, settings);
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
       const labels = { module };
-      const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount };
+      const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount, resentAt };
 
       return async (keys, args) => {
         const startedMs = performance.now();

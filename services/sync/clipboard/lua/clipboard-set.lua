@@ -1,12 +1,14 @@
--- Replaces the clipboard. The content is in this one key only: not in the log, the event or the operation.
+-- Replaces the clipboard. The content is in this one key only: not in the log or the event.
 -- Value: updated ms \n expires ms \n JSON
 -- Keys and arguments: clipboardSet in scripts.ts.
 -- uses: clock routes log operation rate
 -- RETURNS OK, shown name, updated ms, expires ms | device_required | rate_limited, limit, ms
 local now = now_ms()
-local first, refusal = recall(keys.operation, fingerprint)
-if refusal then return { refusal } end
-if first then return first end
+local before = logged_before(resent, keys.log, now, random, 'clipboard')
+if before then
+  local told = cjson.decode(before[1].data)
+  return { 'OK', told.source_device_name, int(told.updated_at), int(told.expires_at) }
+end
 local row = device ~= '' and redis.call('HGET', keys.devices, device)
 if device ~= '' and not row then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
@@ -21,6 +23,4 @@ redis.call('SET', keys.clipboard, updated .. '\n' .. expires .. '\n' .. json, 'P
 redis.call('ZADD', keys.due, expires, 'clipboard')
 local data = '{' .. source .. ',"bytes":' .. bytes .. '}'
 append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'clipboard', '*', data)
-local reply = { 'OK', name, updated, expires }
-remember(keys.operation, fingerprint, remember_seconds, reply)
-return reply
+return { 'OK', name, updated, expires }

@@ -2,10 +2,10 @@
 -- Keys and arguments: deviceRename in scripts.ts.
 -- uses: clock routes log operation presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
---         | idempotency_key_reused
-local first, refusal = recall(keys.operation, fingerprint)
-if refusal then return { refusal } end
-if first then return first end
+local now = now_ms()
+if logged_before(resent, keys.log, now, random, 'device:renamed') then
+  return { 'OK', redis.call('HGET', keys.devices, device) or '', redis.call('HGET', keys.presence, device) or '' }
+end
 local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 if redis.call('HEXISTS', keys.devices, caller) == 0 then return { 'device_required' } end
@@ -17,7 +17,6 @@ for i = 1, #flat, 2 do
 end
 local old, rest = string.match(row, '^([^\n]*)(\n.*)$')
 if old ~= name then
-  local now = now_ms()
   row = name .. rest
   redis.call('HSET', keys.devices, device, row)
   local kind = string.match(rest, '^\n([^\n]*)')
@@ -26,6 +25,4 @@ if old ~= name then
   append_and_notify(keys, open, now, random, 'device:renamed', '*', data)
   raise_unread_version(keys, open, now)
 end
-local reply = { 'OK', row, redis.call('HGET', keys.presence, device) or '' }
-remember(keys.operation, fingerprint, remember_seconds, reply)
-return reply
+return { 'OK', row, redis.call('HGET', keys.presence, device) or '' }

@@ -6,7 +6,7 @@
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint)
+local first, refusal = recall(keys.operation, fingerprint, remember_seconds)
 if refusal then return { refusal } end
 if first then
   if first[5] then first[4] = kept_targets(keys.targets, first[5], first[6], sender) end
@@ -23,6 +23,20 @@ for i = 1, #devices, 2 do
   if (how == '*' and id ~= sender) or (how == '=' and id == whom) or (how == '~' and name == whom) then
     targets[#targets + 1] = { id, name, '', false }
   end
+end
+-- Sent before and carried out: it is told anew, since nothing is kept of an answer without a client's key.
+local before = logged_before(resent, keys.log, now, random, 'message')
+if before then
+  if #targets == 0 then targets[1] = { '', whom, '', false } end
+  for _, target in ipairs(targets) do
+    local id = target[1]
+    local is_refused = id ~= '' and not string.find('\t' .. before[1].to .. '\t', '\t' .. id .. '\t', 1, true)
+    if is_refused then target[3] = 'mailbox_full' end
+    target[4] = not is_refused and pushes == 'scheduled' and not has_live_stream(open, dead, id) and has_registration(keys, now, id)
+  end
+  local created = string.match(redis.call('HGET', keys.mail, message_id) or before[1].data, '"created_at":(%d+)')
+  created = created or string.match(before[1].id, '^%d+')
+  return { 'OK', message_id, created, cjson.encode(targets), table.concat(open, '\n'), '' }
 end
 if sender ~= '' and not sender_row then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
@@ -60,6 +74,8 @@ if #addressees > 0 then
   notify_all(open, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, json, ending))
 end
 local told = cjson.encode(targets)
-remember(keys.operation, fingerprint, remember_seconds,
-  { 'OK', message_id, created, brief_targets(keys.targets, now, devices, targets, told) })
+if remember_seconds ~= '0' then
+  remember(keys.operation, fingerprint, remember_seconds,
+    { 'OK', message_id, created, brief_targets(keys.targets, now, devices, targets, told) })
+end
 return { 'OK', message_id, created, told, table.concat(open, '\n'), table.concat(PUSH_NOW, '\n') }

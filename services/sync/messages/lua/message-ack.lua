@@ -3,13 +3,13 @@
 -- uses: clock routes log operation messages/mail
 -- RETURNS OK, acked | device_required
 local now = now_ms()
-local first, refusal = recall(keys.operation, fingerprint)
-if refusal then return { refusal } end
-if first then return first end
 local row = redis.call('HGET', keys.devices, device)
 if not row then return { 'device_required' } end
 
 local acked, senders, of_sender = 0, {}, {}
+for _, entry in ipairs(logged_before(resent, keys.log, now, random, 'message:delivered') or {}) do
+  acked = acked + #cjson.decode(entry.data).message_ids
+end
 for i, sender in ipairs(drop_mail(keys, device, message_ids)) do
   if sender then
     acked = acked + 1
@@ -29,6 +29,4 @@ for _, sender in ipairs(senders) do
     append_and_notify(keys, open, now, random, 'message:delivered', sender, data)
   end
 end
-local reply = { 'OK', int(acked) }
-remember(keys.operation, fingerprint, remember_seconds, reply)
-return reply
+return { 'OK', int(acked) }

@@ -11,6 +11,15 @@ local function must_schedule(keys, pushes)
   return pushes == 'unscheduled' and redis.call('EXISTS', keys.push) == 1
 end
 
+-- Whether a push would be enqueued for the device.
+local function has_registration(keys, now, device)
+  for _, platform in ipairs(PUSH_PLATFORMS) do
+    local r = read_registration(keys, platform, device)
+    if r and not is_suspended(r, now) then return true end
+  end
+  return false
+end
+
 -- Enqueues a push in `delay` ms for each of the device's registrations. RETURNS whether it has one.
 local function enqueue_push(keys, now, delay, kind, device, peer, id)
   local enqueued = false

@@ -2,13 +2,12 @@
 -- order.
 -- Keys and arguments: signalSend in scripts.ts.
 -- uses: clock routes log operation rate
--- RETURNS OK, receiver, open routes in lines | device_required | not_found | not_a_party | idempotency_key_reused
+-- RETURNS OK, receiver, open routes in lines | device_required | not_found | not_a_party
 --         | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint)
-if refusal then return { refusal } end
-if first then return { 'OK', first[2], table.concat(open, '\n') } end
+local before = logged_before(resent, keys.log, now, random, 'signal')
+if before then return { 'OK', before[1].to, table.concat(open, '\n') } end
 local flat, from, to = redis.call('HGETALL', keys.devices), nil, nil
 for i = 1, #flat, 2 do
   local name = string.match(flat[i + 1], '^[^\n]*')
@@ -29,5 +28,4 @@ local data = '{"from_device_id":"' .. sender .. '","from_name":' .. cjson.encode
   .. ',"transfer_id":' .. (transfer_id == '' and 'null' or '"' .. transfer_id .. '"')
   .. ',"kind":"' .. kind .. '","payload":' .. payload .. '}'
 append_and_notify(keys, open, now, random, 'signal', to, data)
-remember(keys.operation, fingerprint, remember_seconds, { 'OK', to, '[]' })
 return { 'OK', to, table.concat(open, '\n') }

@@ -8,7 +8,7 @@
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint)
+local first, refusal = recall(keys.operation, fingerprint, remember_seconds)
 if refusal then return { refusal } end
 if first then
   -- It is remembered without `sealed`, which the same request brings again.
@@ -16,6 +16,12 @@ if first then
   if at then first[2] = string.sub(first[2], 1, at + 9) .. sealed .. string.sub(first[2], at + 14) end
   first[4], first[5] = table.concat(open, '\n'), ''
   return first
+end
+-- The id of a transfer is made for its request: it was sent before and carried out.
+local made = resent and read_transfer(keys.record)
+if made then
+  RECALLED = true
+  return { 'OK', open_json(made), made.receiver, table.concat(open, '\n'), '' }
 end
 if must_schedule(keys, pushes) then return { 'OK' } end
 local surplus = surplus_transfers(keys, LIMITS.transferRecords)
@@ -56,8 +62,10 @@ redis.call('ZADD', keys.offers, 0, pending_offer(to, t.log, t.id),
 redis.call('ZADD', keys.transfers, 0, t.slot)
 for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', key, LISTED_SECONDS) end
 local reply = { 'OK', open_json(t), to }
-t.sealed = 'null'
-remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
+if remember_seconds ~= '0' then
+  t.sealed = 'null'
+  remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
+end
 reply[4] = table.concat(open, '\n')
 if pushes == 'scheduled' then
   enqueue_push(keys, now, has_live_stream(open, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
