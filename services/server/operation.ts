@@ -1,7 +1,4 @@
-/**
- * The identity of one mutation. It is made once per request and travels into the script, which answers a repetition
- * (a client's, or the Redis client's own resend after a reconnect) with the first result.
- */
+/** The identity of one mutation: made once per request, for the script that answers a client's repetition with the first result. */
 export interface Operation {
   /** `Idempotency-Key` when the route honours it and the client sent one, else random. */
   readonly id: string;

@@ -27,9 +27,9 @@ beforeAll(async () => {
   redis = await startOwnRedis();
   proxy = await startTcpProxy(redis.url);
   toRedis = connectTo(redis.url);
-  [direct, behindProxy] = await Promise.all(
+  [direct, behindProxy] = (await Promise.all(
     [redis.url, proxy.url].map((redisUrl) => startReplica({ redisUrl, keyPrefix: 'baton' })),
-  ) as [ReplicaProcess, ReplicaProcess];
+  )) as [ReplicaProcess, ReplicaProcess];
 });
 
 beforeEach(async () => {
@@ -124,7 +124,9 @@ test('a message with a key, which is kept as well', async () => {
 test('an acknowledgement, and how many it was of', async () => {
   const send = () => laptop.on(direct).call('sendMessage', { body: { to: 'Phone', content: 'read' } });
   const ids = [(await send()).body.message_id, (await send()).body.message_id];
-  const again = await phone.on(await cutting(ids[0] as string)).call('ackMessages', { body: { message_ids: ids }, ...noRetry });
+  const again = await phone
+    .on(await cutting(ids[0] as string))
+    .call('ackMessages', { body: { message_ids: ids }, ...noRetry });
   expect(again.body).toEqual({ acked: 2 });
   expect(await countOf(onLaptop, 'message:delivered')).toBe(1);
 });

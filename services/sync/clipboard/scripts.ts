@@ -1,5 +1,13 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, number, randomBits, record, resent, text } from '../../server/redis/scripts/script-values.ts';
+import {
+  digits,
+  flag,
+  number,
+  randomBits,
+  record,
+  resentAfter,
+  text,
+} from '../../server/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({
   file: new URL('./lua/clipboard-set.lua', import.meta.url),
@@ -14,7 +22,7 @@ export const clipboardSet = defineScript({
     /** Content in bytes. */
     bytes: digits,
     random: randomBits,
-    resent,
+    resentAfterMs: resentAfter,
   },
   settings: ['TTL_MS', 'RATE_LIMIT'],
   reply: record({ name: text, updatedAtMs: number, expiresAtMs: number }),

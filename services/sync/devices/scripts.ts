@@ -1,6 +1,14 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import { digits, flag, oneOf, randomBits, record, resent, text } from '../../server/redis/scripts/script-values.ts';
+import {
+  digits,
+  flag,
+  oneOf,
+  randomBits,
+  record,
+  resentAfter,
+  text,
+} from '../../server/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./lua/device-add.lua', import.meta.url),
@@ -49,7 +57,7 @@ export const deviceRename = defineScript({
     /** New name. */
     name: text,
     random: randomBits,
-    resent,
+    resentAfterMs: resentAfter,
   },
   settings: ['RATE_LIMIT'],
   reply: record({ row: text, state: text }),

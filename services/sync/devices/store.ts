@@ -54,11 +54,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
     /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
     async rename(
       account: string,
-      {
-        callerId,
-        deviceId,
-        name,
-      }: { callerId: string; deviceId: string; name: string },
+      { callerId, deviceId, name }: { callerId: string; deviceId: string; name: string },
     ): Promise<{ row: string; state: string }> {
       return await renameScript(
         keys.inAccount(account, {

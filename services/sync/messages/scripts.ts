@@ -7,7 +7,7 @@ import {
   number,
   randomBits,
   record,
-  resent,
+  resentAfter,
   rest,
   restOfWords,
   rows,
@@ -35,7 +35,7 @@ export const messageAccept = defineScript({
     fingerprint: text,
     /** 0: the answer is not kept. */
     rememberSeconds: digits,
-    resent,
+    resentAfterMs: resentAfter,
     pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */
@@ -60,7 +60,7 @@ export const messageAck = defineScript({
     /** Device that acknowledges. */
     device: text,
     random: randomBits,
-    resent,
+    resentAfterMs: resentAfter,
     messageIds: restOfWords,
   },
   reply: record({ acked: number }),

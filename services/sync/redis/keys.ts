@@ -65,9 +65,9 @@ export const KEYS = {
   operation: key(
     '{u}:op:<device>:<id>',
     'string',
-    '600 s; 60 s when the client sent no key',
+    '600 s; 60 s where replicas confirm and the client sent no key',
     'redis',
-    'operation ids with their answers',
+    'answers to operations, by the keys of clients',
   ),
   targets: key(
     '{u}:targets',

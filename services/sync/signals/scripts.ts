@@ -1,5 +1,13 @@
 import { defineScript } from '../redis/script.ts';
-import { lines, number, randomBits, record, resent, rows, text } from '../../server/redis/scripts/script-values.ts';
+import {
+  lines,
+  number,
+  randomBits,
+  record,
+  resentAfter,
+  rows,
+  text,
+} from '../../server/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),
@@ -15,7 +23,7 @@ export const signalSend = defineScript({
     /** Payload as JSON. */
     payload: text,
     random: randomBits,
-    resent,
+    resentAfterMs: resentAfter,
     /** Ms that rows may be older than usual. */
     lateMs: number,
   },

@@ -23,10 +23,7 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
    * Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`, `not_a_party`,
    * `device_required`, `rate_limited`.
    */
-  return async function send(
-    { account: u, deviceId }: DeviceCaller,
-    signal: SendSignal,
-  ): Promise<boolean> {
+  return async function send({ account: u, deviceId }: DeviceCaller, signal: SendSignal): Promise<boolean> {
     const payload = JSON.stringify(signal.payload);
     if (Buffer.byteLength(payload) > LIMITS.signalBytes) {
       throw new BatonError('body_too_large', `A payload is at most ${LIMITS.signalBytes} bytes of JSON`);

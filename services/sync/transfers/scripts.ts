@@ -11,7 +11,7 @@ import {
   oneOf,
   randomBits,
   record,
-  resent,
+  resentAfter,
   rest,
   rows,
   text,
@@ -62,7 +62,7 @@ export const transferInit = defineScript({
     fingerprint: text,
     /** 0: the answer is not kept. */
     rememberSeconds: digits,
-    resent,
+    resentAfterMs: resentAfter,
     pushes: pushSchedule,
     dead: wordSet,
     /** Ms that rows may be older than usual. */

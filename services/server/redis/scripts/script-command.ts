@@ -7,7 +7,7 @@ export interface ScriptText {
   /** SHA-1 of the text, by which the store knows it. */
   readonly sha: string;
   readonly keyCount: number;
-  /** Which of the words says whether a call was sent before; -1: none does. */
+  /** Which of the words says how long ago a call was first sent, if it is sent again; -1: none does. */
   readonly resentAt: number;
 }
 
@@ -34,6 +34,7 @@ export class ScriptCommand extends Command {
   readonly #script: ScriptText;
   readonly #isWhole: boolean;
   #timesSent = 0;
+  #firstSentMs = 0;
 
   /** `forgotten`: the same call, which the store refused because it has forgotten the text; now it is sent in any case. */
   constructor(script: ScriptText, words: readonly Word[], forgotten: ScriptCommand | null = null) {
@@ -41,7 +42,7 @@ export class ScriptCommand extends Command {
     this.#script = script;
     this.#isWhole = forgotten !== null;
     // Refused was the last time. Was there one before, on another connection, then that may have been carried out.
-    if (forgotten !== null) this.#timesSent = forgotten.#timesSent - 1;
+    if (forgotten !== null) [this.#timesSent, this.#firstSentMs] = [forgotten.#timesSent - 1, forgotten.#firstSentMs];
     const args = [script.sha, String(script.keyCount)];
     for (const word of words) args.push(typeof word === 'string' ? word : String(word));
     this.args = args;
@@ -50,8 +51,12 @@ export class ScriptCommand extends Command {
   override toWritable(connection: object): string {
     const { args } = this;
     const { resentAt } = this.#script;
-    if (this.#timesSent > 0 && resentAt !== -1) args[WORDS_AT + resentAt] = '1';
-    this.#timesSent += 1;
+    if (resentAt !== -1) {
+      const now = performance.now();
+      if (this.#timesSent === 0) this.#firstSentMs = now;
+      else args[WORDS_AT + resentAt] = String(Math.ceil(now - this.#firstSentMs));
+      this.#timesSent += 1;
+    }
     const isNew = this.#isNewOn(connection);
     let written = `*${args.length + 1}${isNew ? '\r\n$4\r\neval' : '\r\n$7\r\nevalsha'}`;
     for (let i = 0; i < args.length; i++) {

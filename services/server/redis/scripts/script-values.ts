@@ -87,10 +87,11 @@ export const restOfWords: Argument<readonly Word[]> = {
 export const randomBits: Argument<undefined> = { lua: asItIs, word: () => randomInt(0, 2 ** 32) };
 
 /**
- * Whether the client library has sent this very call before: its answer did not come, and it may have been carried out. The
- * caller does not give it, nor is it known before the call is written (script-command.ts).
+ * How long ago, in ms, the client library sent this very call for the first time, when it sends it again: its answer did not
+ * come, and it may have been carried out. Nil the first time. The caller does not give it: it is known when the call is written
+ * (script-command.ts).
  */
-export const resent: Argument<undefined> = { lua: flag.lua, word: () => '0' };
+export const resentAfter: Argument<undefined> = { lua: (argument) => `tonumber(${argument})`, word: () => '' };
 
 /** Not copied: what Redis itself told, which is text. */
 export const textList: Answer<string[]> = { read: (raw) => (raw || []) as string[] };

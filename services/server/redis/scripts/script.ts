@@ -1,5 +1,5 @@
 import type { RateGroup } from '../../../../shared/contract/rates.ts';
-import { type Argument, type Raw, resent, type Shape, type Word } from './script-values.ts';
+import { type Argument, type Raw, resentAfter, type Shape, type Word } from './script-values.ts';
 
 /** Arguments whose value the caller does not give may be left out. */
 export type Given<A> = { readonly [N in keyof A as A[N] extends undefined ? never : N]: A[N] };
@@ -38,7 +38,7 @@ export interface ScriptDeclaration<K extends string, A, R, S extends string> {
   readonly rate: RateGroup | undefined;
   /** What the text may name as `<registry>.<name>`, beside `LIMITS`. */
   readonly registries: Registries;
-  /** Which of the words says whether the call was sent before; -1: none does. */
+  /** Which of the words says how long ago the call was first sent, if it is sent again; -1: none does. */
   readonly resentAt: number;
   /** Keys and arguments in the order in which they are sent. */
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
@@ -62,7 +62,7 @@ export const scriptsThatName =
       const number = i + 1;
       return [name, args[name].lua(`ARGV[${number}]`, number)] as const;
     });
-    const place = kinds.findIndex((kind: Argument<never>) => kind === resent);
+    const place = kinds.findIndex((kind: Argument<never>) => kind === resentAfter);
     return {
       file,
       keys,

@@ -75,7 +75,11 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
 
   return {
     define(declaration, ...settings) {
-      const { name, module, text, keyCount, resentAt, words, read } = bindScript(declaration, publishInScript, settings);
+      const { name, module, text, keyCount, resentAt, words, read } = bindScript(
+        declaration,
+        publishInScript,
+        settings,
+      );
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
       const labels = { module };

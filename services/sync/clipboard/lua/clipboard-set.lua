@@ -4,7 +4,8 @@
 -- uses: clock routes log operation rate
 -- RETURNS OK, shown name, updated ms, expires ms | device_required | rate_limited, limit, ms
 local now = now_ms()
-local before = logged_before(resent, keys.log, now, random, 'clipboard')
+local before, unknown = logged_before(keys.log, now, random, 'clipboard', resent_after_ms)
+if unknown then return { unknown } end
 if before then
   local told = cjson.decode(before[1].data)
   return { 'OK', told.source_device_name, int(told.updated_at), int(told.expires_at) }

@@ -3,7 +3,9 @@
 -- uses: clock routes log operation presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
 local now = now_ms()
-if logged_before(resent, keys.log, now, random, 'device:renamed') then
+local before, unknown = logged_before(keys.log, now, random, 'device:renamed', resent_after_ms)
+if unknown then return { unknown } end
+if before then
   return { 'OK', redis.call('HGET', keys.devices, device) or '', redis.call('HGET', keys.presence, device) or '' }
 end
 local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)

@@ -1,6 +1,6 @@
 -- Accepts a message in one step and one trip: operation id, sender and targets, rate, limits, mailbox, log, announcement.
 -- Keys and arguments: messageAccept in scripts.ts.
--- uses: clock routes log operation rate messages/mail messages/mail-space messages/targets push/push push/queue
+-- uses: clock routes log operation rate messages/mail messages/mail-space messages/chosen messages/targets push/push push/queue messages/told-before
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes
 --         and jobs to push at once, both in lines; OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
@@ -16,29 +16,15 @@ end
 if must_schedule(keys, pushes) then return { 'OK' } end
 local how, whom = string.sub(wanted, 1, 1), string.sub(wanted, 2)
 local devices = how == '=' and rows_of(keys.devices, sender, whom) or redis.call('HGETALL', keys.devices)
-local targets, sender_row = {}, nil
-for i = 1, #devices, 2 do
-  local id, name = devices[i], string.match(devices[i + 1], '^[^\n]*')
-  if id == sender then sender_row, from_name = true, name end
-  if (how == '*' and id ~= sender) or (how == '=' and id == whom) or (how == '~' and name == whom) then
-    targets[#targets + 1] = { id, name, '', false }
-  end
-end
--- Sent before and carried out: it is told anew, since nothing is kept of an answer without a client's key.
-local before = logged_before(resent, keys.log, now, random, 'message')
+local targets, own_name = chosen_targets(devices, how, whom, sender)
+from_name = own_name or from_name
+local before, unknown = logged_before(keys.log, now, random, 'message', resent_after_ms)
+if unknown then return { unknown } end
 if before then
-  if #targets == 0 then targets[1] = { '', whom, '', false } end
-  for _, target in ipairs(targets) do
-    local id = target[1]
-    local is_refused = id ~= '' and not string.find('\t' .. before[1].to .. '\t', '\t' .. id .. '\t', 1, true)
-    if is_refused then target[3] = 'mailbox_full' end
-    target[4] = not is_refused and pushes == 'scheduled' and not has_live_stream(open, dead, id) and has_registration(keys, now, id)
-  end
-  local created = string.match(redis.call('HGET', keys.mail, message_id) or before[1].data, '"created_at":(%d+)')
-  created = created or string.match(before[1].id, '^%d+')
-  return { 'OK', message_id, created, cjson.encode(targets), table.concat(open, '\n'), '' }
+  local created, told = told_before(keys, now, before[1], targets, whom, message_id, open, dead, pushes)
+  return { 'OK', message_id, created, told, table.concat(open, '\n'), '' }
 end
-if sender ~= '' and not sender_row then return { 'device_required' } end
+if sender ~= '' and not own_name then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 -- A stream without a device has no mailbox: it gets only what arrives while it is connected.

@@ -7,7 +7,8 @@ local row = redis.call('HGET', keys.devices, device)
 if not row then return { 'device_required' } end
 
 local acked, senders, of_sender = 0, {}, {}
-for _, entry in ipairs(logged_before(resent, keys.log, now, random, 'message:delivered') or {}) do
+local before = logged_before(keys.log, now, random, 'message:delivered', resent_after_ms)
+for _, entry in ipairs(before or {}) do
   acked = acked + #cjson.decode(entry.data).message_ids
 end
 for i, sender in ipairs(drop_mail(keys, device, message_ids)) do

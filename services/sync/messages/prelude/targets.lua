@@ -7,22 +7,6 @@ local TARGETS_AGAIN_MS = 60000
 -- A list of fewer devices is no longer than what would refer to it.
 local MANY_TARGETS = 4
 
--- The rows of these two devices, as HGETALL tells them: of a message to one device the others need not be read.
-local function rows_of(key, sender, receiver)
-  local found, flat = redis.call('HMGET', key, sender, receiver), {}
-  if found[1] then flat = { sender, found[1] } end
-  if found[2] and receiver ~= sender then flat[#flat + 1], flat[#flat + 2] = receiver, found[2] end
-  return flat
-end
-
--- Whether one of the open routes is that of a stream without a device, of this name (`~<name>`).
-local function is_connected(open, stream_name)
-  for i = 2, #open, 2 do
-    if open[i] == stream_name then return true end
-  end
-  return false
-end
-
 -- Devices come, go and are renamed. Only the newest lists are kept.
 local function make_space(key, now)
   local lists = {}

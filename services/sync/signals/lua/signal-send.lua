@@ -6,7 +6,8 @@
 --         | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local before = logged_before(resent, keys.log, now, random, 'signal')
+local before, unknown = logged_before(keys.log, now, random, 'signal', resent_after_ms)
+if unknown then return { unknown } end
 if before then return { 'OK', before[1].to, table.concat(open, '\n') } end
 local flat, from, to = redis.call('HGETALL', keys.devices), nil, nil
 for i = 1, #flat, 2 do

@@ -18,11 +18,9 @@ if first then
   return first
 end
 -- The id of a transfer is made for its request: it was sent before and carried out.
-local made = resent and read_transfer(keys.record)
-if made then
-  RECALLED = true
-  return { 'OK', open_json(made), made.receiver, table.concat(open, '\n'), '' }
-end
+local made = resent_after_ms and read_transfer(keys.record)
+RECALLED = made and true or false
+if made then return { 'OK', open_json(made), made.receiver, table.concat(open, '\n'), '' } end
 if must_schedule(keys, pushes) then return { 'OK' } end
 local surplus = surplus_transfers(keys, LIMITS.transferRecords)
 if surplus then return { 'OK', '', '', '', '', surplus } end
@@ -62,10 +60,8 @@ redis.call('ZADD', keys.offers, 0, pending_offer(to, t.log, t.id),
 redis.call('ZADD', keys.transfers, 0, t.slot)
 for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', key, LISTED_SECONDS) end
 local reply = { 'OK', open_json(t), to }
-if remember_seconds ~= '0' then
-  t.sealed = 'null'
-  remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
-end
+t.sealed = 'null'
+remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
 reply[4] = table.concat(open, '\n')
 if pushes == 'scheduled' then
   enqueue_push(keys, now, has_live_stream(open, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
