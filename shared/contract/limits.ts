@@ -139,8 +139,8 @@ export const ACCOUNT_BYTES = {
   clipboard: 3 * LIMITS.clipboardBytes,
   /** Lists and `sealed` of live ones, and records. */
   transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
-  /** Of messages with a key of the client, also to all devices; offers; signals and the clipboard, for a minute. */
-  operations: remembered(120, 600) * 640 + remembered(60, 600) * 1_024 + remembered(660, 60) * 512,
+  /** Of messages with a key of the client, also to all devices; and of offers. */
+  operations: remembered(120, 600) * 640 + remembered(60, 600) * 1_024,
   /** The newest lists of devices that messages to all went to: so many, each of up to 64 devices. */
   targets: LIMITS.targetLists * 7_680,
   /** A target for each platform of a device. */

@@ -12,17 +12,17 @@ import { constants, Script } from 'node:vm';
  * (those of the heap, as in the image), and compiles anew. Where stacks are mapped to the sources, Node has to load the file itself.
  * `--write-cache`: what was compiled until the process ended is written there.
  */
+const path = fileURLToPath(new URL('main.cjs', import.meta.url));
+const cachePath = fileURLToPath(new URL('main.cache', import.meta.url));
+const isWriting = process.argv.includes('--write-cache');
+const require = createRequire(import.meta.url);
+
 /*
  * V8 makes objects in the old generation where most of one place's have survived a collection, as those of the first streams do, and
  * keeps to it. What a request makes there is garbage at once, and keeps alive what it refers to until the next full collection:
  * 1.9 KB a message grew old, 0.2 without; a message takes 0.92 of the processor, a collection of the young generation half the time.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
-
-const path = fileURLToPath(new URL('main.cjs', import.meta.url));
-const cachePath = fileURLToPath(new URL('main.cache', import.meta.url));
-const isWriting = process.argv.includes('--write-cache');
-const require = createRequire(import.meta.url);
 
 const DIGEST_BYTES = 20;
 /** V8 compares the length of a source and not its text. */

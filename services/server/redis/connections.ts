@@ -226,7 +226,7 @@ function openServer(parts: ConnectionParts, options: ServerOptions): Server {
 /**
  * The connection for commands and scripts. Nothing waits for a connection that is away: a command then fails at once
  * (no offline queue). What was sent and not answered is sent again after a reconnect; scripts are safe against that
- * by their operation ids. Auto-pipelining stays off: it halves the rate of scripts (measured).
+ * (`prelude/operation.lua`). Auto-pipelining stays off: it halves the rate of scripts (measured).
  */
 export function connectCommands(parts: ConnectionParts): Connection {
   if (parts.address.mode === 'cluster') {

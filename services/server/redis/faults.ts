@@ -30,7 +30,7 @@ export const mayHaveRun = (error: unknown): boolean =>
 /**
  * What a failed command means to modules. Replies of the store that are our own mistake (a wrong type, a script
  * error) stay `internal`; a connection that is away, slow or refusing is `store_unavailable`. Whether the command
- * took effect is unknown then: that is what operation ids are for.
+ * took effect is unknown then: who has sent an `Idempotency-Key` may ask again.
  */
 export function storeFault(error: unknown): BatonError {
   const text = error instanceof Error ? error.message : String(error);

@@ -11,7 +11,7 @@ import {
 
 export const clipboardSet = defineScript({
   file: new URL('./lua/clipboard-set.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'rate', 'accountRate'],
+  keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
   args: {
     /** Device of the writer, '' without. */
     device: text,

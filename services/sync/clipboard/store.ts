@@ -43,6 +43,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
       await scheduleDue(u, ttlMs + 100);
       return await setScript(
         keys.inAccount(u, {
+          operation: keys.call(u, deviceId),
           rate: keys.rate(u, 'clipboard', deviceId),
           accountRate: keys.rate(u, 'clipboard', ACCOUNT),
         }),

@@ -48,7 +48,7 @@ export const deviceRemove = defineScript({
 
 export const deviceRename = defineScript({
   file: new URL('./lua/device-rename.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'presence', 'rate'],
+  keys: ['devices', 'routes', 'log', 'presence', 'operation', 'rate'],
   args: {
     /** Device of the caller. */
     caller: text,

@@ -58,6 +58,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
     ): Promise<{ row: string; state: string }> {
       return await renameScript(
         keys.inAccount(account, {
+          operation: keys.call(account, callerId),
           rate: keys.rate(account, 'rename', null),
         }),
         {

@@ -55,7 +55,7 @@ export const messageAccept = defineScript({
 
 export const messageAck = defineScript({
   file: new URL('./lua/message-ack.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'mail', 'inbox'],
+  keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'],
   args: {
     /** Device that acknowledges. */
     device: text,

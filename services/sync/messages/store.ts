@@ -101,7 +101,10 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
     /** Resolves to how many of them this device still held. */
     async acknowledge(caller: Caller, messageIds: string[]): Promise<number> {
       const { account: u, deviceId } = caller;
-      const { acked } = await ackScript(keys.inAccount(u), { device: deviceId ?? '', messageIds });
+      const { acked } = await ackScript(keys.inAccount(u, { operation: keys.call(u, deviceId) }), {
+        device: deviceId ?? '',
+        messageIds,
+      });
       return acked;
     },
 

@@ -1,3 +1,5 @@
+import { randomId } from '../../server/random-id.ts';
+
 /**
  * The key registry: every key and channel is built here and nowhere else; scripts get them as KEYS. The document of
  * keys and the ACL of the service are generated from it. `{u}` is the account's hash tag, so that everything one
@@ -65,9 +67,9 @@ export const KEYS = {
   operation: key(
     '{u}:op:<device>:<id>',
     'string',
-    '600 s; 60 s where replicas confirm and the client sent no key',
+    '600 s; 60 s without a key of the client, where replicas confirm or a call was sent again',
     'redis',
-    'answers to operations, by the keys of clients',
+    'answers to operations that may be repeated',
   ),
   targets: key(
     '{u}:targets',
@@ -205,6 +207,9 @@ export function makeKeys(prefix: string) {
   const ofAccount = Object.fromEntries(
     Object.entries(OF_ACCOUNT).map(([name, part]) => [name, (account: string) => `${prefix}:{${account}}:${part}`]),
   ) as Record<OfAccount, (account: string) => string>;
+  /** A caller without a device shares one space per account. */
+  const operation = (account: string, deviceId: string | null, id: string) =>
+    `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`;
   return {
     ...ofAccount,
     /** Those of an account by name, as scripts take them, with others that need more than its name. */
@@ -216,9 +221,9 @@ export function makeKeys(prefix: string) {
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
-    /** A caller without a device shares one space per account. */
-    operation: (account: string, deviceId: string | null, id: string) =>
-      `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`,
+    operation,
+    /** Of one call of a script without a client's key, should it be sent again. */
+    call: (account: string, deviceId: string | null) => operation(account, deviceId, randomId(16)),
     rate: (account: string, group: string, deviceId: string | null) =>
       `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,
     dueIndex: (shard: number) => `${prefix}:due:{${shard}}`,

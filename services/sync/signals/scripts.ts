@@ -11,7 +11,7 @@ import {
 
 export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),
-  keys: ['devices', 'routes', 'log', 'rate', 'transfer', 'accountRate'],
+  keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
   args: {
     /** Device that sends. */
     sender: text,

@@ -32,6 +32,7 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
     const target = signal.to === undefined ? `=${signal.to_device_id}` : `~${signal.to}`;
     const { receiver, routes } = await script(
       keys.inAccount(u, {
+        operation: keys.call(u, deviceId),
         rate: keys.rate(u, 'signal', deviceId),
         accountRate: keys.rate(u, 'signal', ACCOUNT),
         transfer: keys.transfer(u, transferId),

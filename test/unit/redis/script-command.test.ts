@@ -84,7 +84,7 @@ describe('over a connection', () => {
       failed: () => undefined,
     };
     const ack = makeScriptLoader({ connection, announcing }).define(messageAck);
-    const names = ['devices', 'routes', 'log', 'mail', 'inbox'] as const;
+    const names = ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'] as const;
     const keys = Object.fromEntries(names.map((name) => [name, `{b}:${name}`])) as Record<
       (typeof names)[number],
       string

@@ -4,6 +4,8 @@
 -- uses: clock routes log operation rate
 -- RETURNS OK, shown name, updated ms, expires ms | device_required | rate_limited, limit, ms
 local now = now_ms()
+local first = recall(keys.operation, '')
+if first then return first end
 local before, unknown = logged_before(keys.log, now, random, 'clipboard', resent_after_ms)
 if unknown then return { unknown } end
 if before then
@@ -24,4 +26,6 @@ redis.call('SET', keys.clipboard, updated .. '\n' .. expires .. '\n' .. json, 'P
 redis.call('ZADD', keys.due, expires, 'clipboard')
 local data = '{' .. source .. ',"bytes":' .. bytes .. '}'
 append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'clipboard', '*', data)
-return { 'OK', name, updated, expires }
+local reply = { 'OK', name, updated, expires }
+if resent_after_ms then remember(keys.operation, '', '0', reply) end
+return reply

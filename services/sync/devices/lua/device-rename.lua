@@ -3,10 +3,13 @@
 -- uses: clock routes log operation presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
 local now = now_ms()
+local first = recall(keys.operation, '')
+if first then return first end
 local before, unknown = logged_before(keys.log, now, random, 'device:renamed', resent_after_ms)
 if unknown then return { unknown } end
 if before then
-  return { 'OK', redis.call('HGET', keys.devices, device) or '', redis.call('HGET', keys.presence, device) or '' }
+  local row = redis.call('HGET', keys.devices, device)
+  return row and { 'OK', row, redis.call('HGET', keys.presence, device) or '' } or { 'not_found' }
 end
 local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
@@ -27,4 +30,6 @@ if old ~= name then
   append_and_notify(keys, open, now, random, 'device:renamed', '*', data)
   raise_unread_version(keys, open, now)
 end
-return { 'OK', row, redis.call('HGET', keys.presence, device) or '' }
+local reply = { 'OK', row, redis.call('HGET', keys.presence, device) or '' }
+if resent_after_ms then remember(keys.operation, '', '0', reply) end
+return reply

@@ -6,24 +6,26 @@
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint, remember_seconds)
+local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then
   if first[5] then first[4] = kept_targets(keys.targets, first[5], first[6], sender) end
   first[5], first[6] = table.concat(open, '\n'), ''
   return first
 end
-if must_schedule(keys, pushes) then return { 'OK' } end
 local how, whom = string.sub(wanted, 1, 1), string.sub(wanted, 2)
 local devices = how == '=' and rows_of(keys.devices, sender, whom) or redis.call('HGETALL', keys.devices)
 local targets, own_name = chosen_targets(devices, how, whom, sender)
 from_name = own_name or from_name
-local before, unknown = logged_before(keys.log, now, random, 'message', resent_after_ms)
+-- Where answers are kept and there is none, it was not accepted.
+local sent_before_ms = remember_seconds == '0' and resent_after_ms or nil
+local before, unknown = logged_before(keys.log, now, random, 'message', sent_before_ms)
 if unknown then return { unknown } end
 if before then
-  local created, told = told_before(keys, now, before[1], targets, whom, message_id, open, dead, pushes)
+  local created, told = told_before(keys, now, before[1], targets, devices, message_id, open, dead, pushes)
   return { 'OK', message_id, created, told, table.concat(open, '\n'), '' }
 end
+if must_schedule(keys, pushes) then return { 'OK' } end
 if sender ~= '' and not own_name then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
@@ -60,7 +62,7 @@ if #addressees > 0 then
   notify_all(open, 'message', event_payload(account_of(keys.log), id, prev, now, 'message', to, json, ending))
 end
 local told = cjson.encode(targets)
-if remember_seconds ~= '0' then
+if is_kept(remember_seconds, resent_after_ms) then
   remember(keys.operation, fingerprint, remember_seconds,
     { 'OK', message_id, created, brief_targets(keys.targets, now, devices, targets, told) })
 end

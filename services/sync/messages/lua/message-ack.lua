@@ -3,11 +3,15 @@
 -- uses: clock routes log operation messages/mail
 -- RETURNS OK, acked | device_required
 local now = now_ms()
+-- A first copy that comes last finds nothing to do.
+local first = resent_after_ms and recall(keys.operation, '')
+if first then return first end
+local before, unknown = logged_before(keys.log, now, random, 'message:delivered', resent_after_ms)
+if unknown then return { unknown } end
 local row = redis.call('HGET', keys.devices, device)
 if not row then return { 'device_required' } end
 
-local acked, senders, of_sender = 0, {}, {}
-local before = logged_before(keys.log, now, random, 'message:delivered', resent_after_ms)
+local acked, senders, of_sender, is_untold = 0, {}, {}, false
 for _, entry in ipairs(before or {}) do
   acked = acked + #cjson.decode(entry.data).message_ids
 end
@@ -28,6 +32,11 @@ for _, sender in ipairs(senders) do
     local data = '{"message_ids":' .. cjson.encode(of_sender[sender]) .. ',"by_device_id":"' .. device .. '","by_name":'
       .. cjson.encode(string.match(row, '^[^\n]*')) .. ',"at":' .. int(now) .. '}'
     append_and_notify(keys, open, now, random, 'message:delivered', sender, data)
+  else
+    is_untold = true
   end
 end
-return { 'OK', int(acked) }
+local reply = { 'OK', int(acked) }
+-- The log does not tell how many there were.
+if is_untold then remember(keys.operation, '', '0', reply) end
+return reply

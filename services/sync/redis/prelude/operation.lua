@@ -1,14 +1,15 @@
 -- Operations: a script changes something once, however often its request comes. (After `routes`, whose RECALLED it sets.)
--- With a client's key it comes again minutes later, on whatever replica: the answer is kept under that key, for as many
--- seconds as the caller says. Without a key only the Redis client sends it again, after a reconnect
--- (`resent_after_ms`): it was carried out if the log has an entry with the random bits of this very call.
--- By so much the clocks of a primary and of the one that took its place may differ, and that of the caller run wrong.
-local UNSURE_MS = 2000
+-- With a client's key it comes again minutes later, on whatever replica: the answer is kept under that key.
+-- Without a key only the Redis client sends it again, after a reconnect (`resent_after_ms`: so long after the first time).
+-- The first copy was carried out if the log has an entry with the random bits of this very call. It may also come last, out
+-- of a connection that was given up: so whatever is carried out as a second copy keeps its answer, and each copy looks.
+local RESENT_SECONDS = '60'
+-- By so much the clock may have changed with the primary, and so long a copy may have been on its way.
+local UNSURE_MS = 5000
 
--- The first answer (a list of strings), or nil; or nil and a code when the id belongs to another body. `seconds` '0': no
--- answer is kept.
-local function recall(key, fingerprint, seconds)
-  local stored = seconds ~= '0' and redis.call('GET', key)
+-- The first answer (a list of strings), or nil; or nil and a code when the id belongs to another body.
+local function recall(key, fingerprint)
+  local stored = redis.call('GET', key)
   if not stored then return nil end
   local first = cjson.decode(stored)
   if first[1] ~= fingerprint then return nil, 'idempotency_key_reused' end
@@ -17,8 +18,13 @@ local function recall(key, fingerprint, seconds)
   return first
 end
 
+-- Whether the answer has to be kept. `seconds` '0': not for the sake of its client.
+local function is_kept(seconds, resent_after_ms)
+  return seconds ~= '0' or resent_after_ms ~= nil
+end
+
 local function remember(key, fingerprint, seconds, reply)
-  if seconds == '0' then return end
+  seconds = seconds == '0' and RESENT_SECONDS or seconds
   redis.call('SET', key, cjson.encode({ fingerprint, unpack(reply) }), 'EX', seconds)
 end
 

@@ -6,6 +6,8 @@
 --         | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
+local first = recall(keys.operation, '')
+if first then return { 'OK', first[2], table.concat(open, '\n') } end
 local before, unknown = logged_before(keys.log, now, random, 'signal', resent_after_ms)
 if unknown then return { unknown } end
 if before then return { 'OK', before[1].to, table.concat(open, '\n') } end
@@ -29,4 +31,5 @@ local data = '{"from_device_id":"' .. sender .. '","from_name":' .. cjson.encode
   .. ',"transfer_id":' .. (transfer_id == '' and 'null' or '"' .. transfer_id .. '"')
   .. ',"kind":"' .. kind .. '","payload":' .. payload .. '}'
 append_and_notify(keys, open, now, random, 'signal', to, data)
+if resent_after_ms then remember(keys.operation, '', '0', { 'OK', to, '[]' }) end
 return { 'OK', to, table.concat(open, '\n') }

@@ -8,7 +8,7 @@
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint, remember_seconds)
+local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then
   -- It is remembered without `sealed`, which the same request brings again.
@@ -17,7 +17,7 @@ if first then
   first[4], first[5] = table.concat(open, '\n'), ''
   return first
 end
--- The id of a transfer is made for its request: it was sent before and carried out.
+-- Its id is made for this request: it was sent before and carried out.
 local made = resent_after_ms and read_transfer(keys.record)
 RECALLED = made and true or false
 if made then return { 'OK', open_json(made), made.receiver, table.concat(open, '\n'), '' } end
@@ -59,10 +59,11 @@ redis.call('ZADD', keys.offers, 0, pending_offer(to, t.log, t.id),
   0, listed_transfer(sender, t.created, t.id), 0, listed_transfer(to, t.created, t.id))
 redis.call('ZADD', keys.transfers, 0, t.slot)
 for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', key, LISTED_SECONDS) end
-local reply = { 'OK', open_json(t), to }
-t.sealed = 'null'
-remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
-reply[4] = table.concat(open, '\n')
+local reply = { 'OK', open_json(t), to, table.concat(open, '\n') }
+if is_kept(remember_seconds, resent_after_ms) then
+  t.sealed = 'null'
+  remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
+end
 if pushes == 'scheduled' then
   enqueue_push(keys, now, has_live_stream(open, dead, to) and LIMITS.pushSilenceMs or 0, 'transfer', to, sender, t.id)
 end
