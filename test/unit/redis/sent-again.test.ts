@@ -2,6 +2,8 @@ import type { Redis } from 'ioredis';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { bindScript, type BoundScript } from '../../../services/server/redis/scripts/bound-script.ts';
 import type { Raw } from '../../../services/server/redis/scripts/script-values.ts';
+import { clipboardSet } from '../../../services/sync/clipboard/scripts.ts';
+import { deviceRename } from '../../../services/sync/devices/scripts.ts';
 import { messageAccept, messageAck } from '../../../services/sync/messages/scripts.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import { signalSend } from '../../../services/sync/signals/scripts.ts';
@@ -59,6 +61,19 @@ function message(wanted: string, { sender = 'laptop', id = 'm1', pushes = 'unsch
     const reply = await send(resentAfterMs);
     return reply[0] === 'OK' ? { id: reply[1], createdAt: reply[2], targets: JSON.parse(String(reply[3])) } : reply[0];
   };
+}
+
+function clipboard(content: string) {
+  const bound = bindScript(clipboardSet, true, [{ TTL_MS: 60_000, RATE_LIMIT: 0 }]);
+  const on = keys.inAccount('u', { ...limited, operation: keys.call('u', 'laptop') });
+  const given = { device: 'laptop', name: '', content: JSON.stringify(content), bytes: content.length };
+  return copiesOf(bound, bound.words(on, given));
+}
+
+function rename(name: string) {
+  const bound = bindScript(deviceRename, true, [{ RATE_LIMIT: 0 }]);
+  const on = keys.inAccount('u', { ...limited, operation: keys.call('u', 'laptop') });
+  return copiesOf(bound, bound.words(on, { caller: 'laptop', device: 'phone', name }));
 }
 
 const logged = () => client.xlen(keys.log('u'));
@@ -147,3 +162,21 @@ test('an acknowledgement of what somebody without a device has sent is told as t
   expect((await ack(500)).slice(0, 2)).toEqual(['OK', '2']);
   expect(await logged()).toBe(3);
 });
+
+test.each([
+  ['the clipboard', clipboard, async () => (await client.get(keys.clipboard('u')))?.match(/"content":"(\w+)"/)?.[1]],
+  ['a name', rename, async () => (await client.hget(keys.devices('u'), 'phone'))?.split('\n')[0]],
+])(
+  'what was done to %s is not done again after somebody else, in either order of the copies',
+  async (_, make, present) => {
+    const [early, late] = [make('early'), make('late')];
+    const first = (await early()).slice(0, 2);
+    await make('other')();
+    expect((await early(500))[0]).toBe(first[0]);
+    expect(await present()).toBe('other');
+    await late(500);
+    await make('last')();
+    await late();
+    expect(await present()).toBe('last');
+  },
+);

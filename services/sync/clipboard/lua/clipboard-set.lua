@@ -2,7 +2,7 @@
 -- Value: updated ms \n expires ms \n JSON
 -- Keys and arguments: clipboardSet in scripts.ts.
 -- uses: clock routes log operation rate
--- RETURNS OK, shown name, updated ms, expires ms | device_required | rate_limited, limit, ms
+-- RETURNS OK, shown name, updated ms, expires ms | device_required | rate_limited, limit, ms | store_unavailable
 local now = now_ms()
 local first = recall(keys.operation, '')
 if first then return first end

@@ -2,6 +2,7 @@
 -- Keys and arguments: deviceRename in scripts.ts.
 -- uses: clock routes log operation presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
+--         | store_unavailable
 local now = now_ms()
 local first = recall(keys.operation, '')
 if first then return first end

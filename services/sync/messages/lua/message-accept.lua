@@ -4,6 +4,7 @@
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes
 --         and jobs to push at once, both in lines; OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
+--         | store_unavailable (here and elsewhere: sent again, and nobody can tell what became of it)
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)

@@ -1,7 +1,7 @@
 -- Acknowledges messages: they leave this device's mailbox, and each sender device gets one event.
 -- Keys and arguments: messageAck in scripts.ts.
 -- uses: clock routes log operation messages/mail
--- RETURNS OK, acked | device_required
+-- RETURNS OK, acked | device_required | store_unavailable
 local now = now_ms()
 -- A first copy that comes last finds nothing to do.
 local first = resent_after_ms and recall(keys.operation, '')

@@ -23,6 +23,7 @@ local function is_kept(seconds, resent_after_ms)
   return seconds ~= '0' or resent_after_ms ~= nil
 end
 
+-- Keeps the answer; `seconds` '0': for as long as a copy of the call may still come.
 local function remember(key, fingerprint, seconds, reply)
   seconds = seconds == '0' and RESENT_SECONDS or seconds
   redis.call('SET', key, cjson.encode({ fingerprint, unpack(reply) }), 'EX', seconds)

@@ -3,7 +3,7 @@
 -- Keys and arguments: signalSend in scripts.ts.
 -- uses: clock routes log operation rate
 -- RETURNS OK, receiver, open routes in lines | device_required | not_found | not_a_party
---         | rate_limited, limit, ms
+--         | rate_limited, limit, ms | store_unavailable
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
 local first = recall(keys.operation, '')
