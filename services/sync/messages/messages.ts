@@ -4,6 +4,7 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/modules/messages.ts';
 import type { Operation } from '../../server/operation.ts';
 import type { Caller } from '../identity/caller.ts';
+import { AckPace } from './ack-pace.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
@@ -33,6 +34,7 @@ const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
 
 /** Short texts between the devices of an account, kept until they are acknowledged. */
 export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
+  const ackPace = new AckPace();
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
     const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
     return {
@@ -76,7 +78,10 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
 
     /** Resolves to how many of them the device still held. */
     async acknowledge(caller: Caller, messageIds: string[]): Promise<number> {
-      return caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds);
+      if (caller.deviceId === null) return 0;
+      const turn = ackPace.turn(messageIds.length);
+      if (turn !== null) await turn;
+      return store.acknowledge(caller, messageIds);
     },
 
     /** The unacknowledged messages that a stream of this device, starting at `position`, does not get from the log; as JSON. */

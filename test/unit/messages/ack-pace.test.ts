@@ -1,0 +1,46 @@
+import { AckPace } from '../../../services/sync/messages/ack-pace.ts';
+
+const { jest } = import.meta;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** So many acknowledgements of so many messages each, all in this moment: after how many ms each of them began. */
+async function beginnings(pace: AckPace, count: number, messages: number): Promise<number[]> {
+  const startedMs = performance.now();
+  const begun: number[] = [];
+  const all = Array.from({ length: count }, async () => {
+    const turn = pace.turn(messages);
+    if (turn !== null) await turn;
+    begun.push(performance.now() - startedMs);
+  });
+  await jest.runAllTimersAsync();
+  await Promise.all(all);
+  return begun;
+}
+
+test('an acknowledgement of many messages that comes alone does not wait, however soon a small one follows', async () => {
+  const pace = new AckPace();
+  expect(pace.turn(100)).toBeNull();
+  expect(await beginnings(pace, 1_000, 8)).toEqual(Array.from({ length: 1_000 }, () => 0));
+});
+
+test('acknowledgements of many messages that come at once begin one after the other', async () => {
+  expect(await beginnings(new AckPace(), 5, 50)).toEqual([0, 10, 20, 30, 40]);
+});
+
+test('whoever comes after a pause does not wait for what is over', async () => {
+  const pace = new AckPace();
+  await beginnings(pace, 3, 100);
+  jest.advanceTimersByTime(20);
+  expect(await beginnings(pace, 2, 50)).toEqual([0, 10]);
+});
+
+test('none waits longer than 300 ms, and those that come when that is over wait no longer for them', async () => {
+  const pace = new AckPace();
+  const begun = await beginnings(pace, 1_000, 100);
+  expect(Math.max(...begun)).toBe(300);
+  // The last of them has its 20 ms.
+  jest.advanceTimersByTime(20);
+  expect(await beginnings(pace, 1, 100)).toEqual([0]);
+});
