@@ -1,5 +1,7 @@
 -- The version of an account's presence, and its announcement. (After `clock` and `routes`.)
+-- How long it lives after its last version, or a day less: this begins anew once a day.
 local PRESENCE_SECONDS = 90 * 86400
+local DAY_MS = 86400000
 
 local function add_pair(flat, name, value)
   flat[#flat + 1], flat[#flat + 2] = name, value
@@ -22,9 +24,11 @@ end
 -- rises also where a failover lost the last one. `before`: the version until now, nil where there is none. `snapshot`:
 -- devices and states without `v`, which is added.
 local function raise_version(keys, open, now, before, snapshot)
-  local version = int(math.max(tonumber(before or '0') + 1, now))
+  local old = tonumber(before or '0')
+  local new = math.max(old + 1, now)
+  local version = int(new)
   redis.call('HSET', keys.presence, 'v', version)
-  redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS)
+  if math.floor(new / DAY_MS) > math.floor(old / DAY_MS) then redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS) end
   if snapshot then add_pair(snapshot.states, 'v', version) end
   if #open > 0 then notify_all(open, 'presence', presence_payload(account_of(keys.presence), version, snapshot)) end
   return version
