@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 /** So few are acknowledged at once: to take turns would cost more than they do. */
 const FEW = 8;
 
@@ -23,6 +21,6 @@ export class AckPace {
     const now = performance.now();
     const atMs = Math.min(Math.max(now, this.#freeAtMs), now + MOST_MS);
     this.#freeAtMs = atMs + messages / PER_MS;
-    return atMs > now ? pause(atMs - now) : null;
+    return atMs > now ? new Promise((resolve) => setTimeout(resolve, atMs - now)) : null;
   }
 }
