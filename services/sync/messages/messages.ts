@@ -76,10 +76,10 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       return `[${messages.join(',')}]`;
     },
 
-    /** Resolves to how many of them the device still held. */
-    async acknowledge(caller: Caller, messageIds: string[]): Promise<number> {
+    /** Resolves to how many of them the device still held. `onWaiting` is called when it only waits for its turn. */
+    async acknowledge(caller: Caller, messageIds: string[], onWaiting: () => void): Promise<number> {
       if (caller.deviceId === null) return 0;
-      const turn = ackPace.turn(messageIds.length);
+      const turn = ackPace.turn(caller.account, messageIds.length, onWaiting);
       if (turn !== null) await turn;
       return store.acknowledge(caller, messageIds);
     },

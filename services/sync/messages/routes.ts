@@ -11,8 +11,8 @@ export const makeMessageHandlers = (messages: Messages): HandlersOf<typeof messa
 
   listMessages: async ({ caller }) => ({ status: 200, json: `{"messages":${await messages.list(caller)}}` }),
 
-  ackMessages: async ({ caller, body }) => ({
+  ackMessages: async ({ caller, body, releaseSlot }) => ({
     status: 200,
-    body: { acked: await messages.acknowledge(caller, body.message_ids) },
+    body: { acked: await messages.acknowledge(caller, body.message_ids, releaseSlot) },
   }),
 });

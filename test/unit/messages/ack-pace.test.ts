@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../shared/contract/limits.ts';
 import { AckPace } from '../../../services/sync/messages/ack-pace.ts';
 
 const { jest } = import.meta;
@@ -5,12 +6,14 @@ const { jest } = import.meta;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
+const ignore = (): void => undefined;
+
 /** So many acknowledgements of so many messages each, all in this moment: after how many ms each of them began. */
 async function beginnings(pace: AckPace, count: number, messages: number): Promise<number[]> {
   const startedMs = performance.now();
   const begun: number[] = [];
-  const all = Array.from({ length: count }, async () => {
-    const turn = pace.turn(messages);
+  const all = Array.from({ length: count }, async (_, i) => {
+    const turn = pace.turn(`account-${i}`, messages, ignore);
     if (turn !== null) await turn;
     begun.push(performance.now() - startedMs);
   });
@@ -19,9 +22,9 @@ async function beginnings(pace: AckPace, count: number, messages: number): Promi
   return begun;
 }
 
-test('an acknowledgement of many messages that comes alone does not wait, however soon a small one follows', async () => {
+test('an acknowledgement of many messages that comes alone does not wait, nor do small ones behind it', async () => {
   const pace = new AckPace();
-  expect(pace.turn(100)).toBeNull();
+  expect(pace.turn('ann', 100, ignore)).toBeNull();
   expect(await beginnings(pace, 1_000, 8)).toEqual(Array.from({ length: 1_000 }, () => 0));
 });
 
@@ -43,4 +46,21 @@ test('none waits longer than 300 ms, and those that come when that is over wait 
   // The last of them has its 20 ms.
   jest.advanceTimersByTime(20);
   expect(await beginnings(pace, 1, 100)).toEqual([0]);
+});
+
+test('other requests of an account need not wait with its acknowledgements, of which no more leave their place than it has devices', async () => {
+  const pace = new AckPace();
+  const release = jest.fn();
+  const ask = () => pace.turn('ann', 100, release);
+  expect(ask()).toBeNull();
+  expect(release).not.toHaveBeenCalled();
+  const waiting = Array.from({ length: LIMITS.devicesPerAccount }, ask);
+  expect(release).toHaveBeenCalledTimes(LIMITS.devicesPerAccount);
+  waiting.push(ask());
+  expect(release).toHaveBeenCalledTimes(LIMITS.devicesPerAccount);
+
+  await jest.runAllTimersAsync();
+  await Promise.all(waiting);
+  expect(ask()).not.toBeNull();
+  expect(release).toHaveBeenCalledTimes(LIMITS.devicesPerAccount + 1);
 });
