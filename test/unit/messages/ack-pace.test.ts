@@ -54,9 +54,9 @@ test('other requests of an account need not wait with its acknowledgements, of w
   const ask = () => pace.turn('ann', 100, release);
   expect(ask()).toBeNull();
   expect(release).not.toHaveBeenCalled();
-  const waiting = Array.from({ length: LIMITS.devicesPerAccount }, ask);
+  const waiting = Array.from({ length: LIMITS.devicesPerAccount }, async () => ask());
   expect(release).toHaveBeenCalledTimes(LIMITS.devicesPerAccount);
-  waiting.push(ask());
+  waiting.push((async () => ask())());
   expect(release).toHaveBeenCalledTimes(LIMITS.devicesPerAccount);
 
   await jest.runAllTimersAsync();
