@@ -154,6 +154,19 @@ describe('a device that goes', () => {
     expect(after.presence).toEqual(before.presence);
   });
 
+  test('and comes back again and again leaves the row of one closed stream, and none while it is there', async () => {
+    const [phone] = await site.enrol('Phone', 'Laptop');
+    const rows = () => site.redis.hvals(`${site.prefix}:{${phone.user}}:routes`);
+    const closedIn = (all: string[]) => all.filter((row) => !row.endsWith('\n0'));
+    for (const replica of [site.one, site.two, site.one, site.two]) {
+      const stream = await open(phone, replica);
+      expect(closedIn(await rows())).toEqual([]);
+      await stream.stop();
+      const left = await until(rows, (all) => closedIn(all).length > 0, 'the end of the stream to be told');
+      expect(left).toHaveLength(1);
+    }
+  });
+
   test('is not shown offline before its grace is over because another one comes', async () => {
     const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
     const watcher = await open(laptop, site.one);

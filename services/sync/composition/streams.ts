@@ -17,7 +17,7 @@ export function makeStreams(
   const { scripts, keys } = db;
   const { offlineGraceMs: graceMs, sweepSeconds, rotateSeconds, heartbeatMs, maxStreams } = config.hub;
   const hub = new Hub({
-    store: makeStreamStore({ scripts, keys, graceMs, replica, publish: store.publish, metrics }),
+    store: makeStreamStore({ scripts, keys, graceMs, replica, publish: store.publish, losses: store.losses, metrics }),
     reconcileAccount: presence.reconcile,
     accounts: accountSets,
     replica,

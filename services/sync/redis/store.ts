@@ -89,7 +89,7 @@ export class Store {
       announcing: makeAnnouncing({
         announcer: () => this.#announcer,
         publishInScript: address.mode !== 'cluster',
-        losses: () => this.#losses,
+        losses: this.losses,
         metrics,
       }),
       metrics,
@@ -139,6 +139,9 @@ export class Store {
     return changed;
   }
 
+  /** How often a connection for commands was lost so far: the client library sends again what was under way then. */
+  losses = (): number => this.#losses;
+
   /** Resolves to the number of subscribers that heard it on the node that was asked. */
   publish = async (channel: string, payload: string): Promise<number> =>
     this.#connection instanceof Cluster
@@ -175,6 +178,7 @@ export class Store {
       let connects = 0;
       connection.on('ready', () => {
         if (connects++ === 0) return;
+        this.#losses += 1;
         metrics.redis_reconnects_total.inc();
         this.#listener.onReconnect();
       });

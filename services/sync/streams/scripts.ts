@@ -106,7 +106,6 @@ export const streamDetach = defineScript({
     generation: number,
   },
   reply: nothing,
-  announces: true,
 });
 
 export const logPage = defineScript({

@@ -120,11 +120,16 @@ interface StreamStoreParts {
   graceMs: number;
   replica: LeaseView & { readonly channel: string };
   publish: Publish;
+  /** How often a connection to the store was lost so far: what was under way then may be sent a second time. */
+  losses: () => number;
   metrics: Pick<Metrics, 'repairs_total'>;
 }
 
+/** The generation of a route that is closed, and of which no attach can come any more. */
+const NONE_LATE = 0;
+
 /** The scripts of streams on the account's slot. */
-export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metrics }: StreamStoreParts) {
+export function makeStreamStore({ scripts, keys, graceMs, replica, publish, losses, metrics }: StreamStoreParts) {
   const repaired = (cause: string) => metrics.repairs_total.inc({ cause });
   const openScript = scripts.define(streamOpen, { GRACE_MS: graceMs });
   const attachScript = scripts.define(streamAttach, { GRACE_MS: graceMs });
@@ -148,6 +153,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metr
       };
       const accountKeys = keys.inAccount(stream.account);
       const position = stream.position.id;
+      const lossesBefore = losses();
       let reply: OpenAnswer | AttachAnswer;
       try {
         reply = await (opening
@@ -165,19 +171,20 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, metr
         reply = await openScript(accountKeys, { ...args, position, liveness: { ...args.liveness, silent } });
         if (silent.length > 0) repaired('ghost stream');
       }
+      if (losses() === lossesBefore) stream.attaches.replied();
       if (reply.outcome === 'full') throw new Error('the account is full after it was asked who is there');
       if (reply.outcome !== 'attached') return { ...NOT_ATTACHED, outcome: reply.outcome };
       if (reply.dropped > 0) repaired('stray row');
       return attachedOf(reply, knownVersion);
     },
 
-    /** Marks the stream's route as closed. */
+    /** Marks the stream's route as closed, which an attach that comes later has to find. */
     detach(stream: Stream): Promise<unknown> {
       return detachScript(keys.inAccount(stream.account), {
         stream: stream.id,
         channel: replica.channel,
         device: stream.device,
-        generation: stream.attaches.nextGeneration(),
+        generation: stream.attaches.mayComeLate ? stream.attaches.nextGeneration() : NONE_LATE,
       });
     },
 

@@ -9,6 +9,9 @@ import { newStream } from './new-stream.ts';
 
 type Attach = (keys: unknown, args: { liveness: Liveness; generation: number }) => Promise<unknown>;
 
+/** How often the connection to the store was lost so far. */
+let losses = 0;
+
 const ATTACHED = {
   ...{ outcome: 'attached', top: '1-1', presenceVersion: 0, devices: [], states: [] },
   ...{ transitions: { online: 0, offline: 0 }, orphanInMs: 0, dropped: 0 },
@@ -27,6 +30,7 @@ const storeOf = (
     graceMs: 0,
     replica: { channel: 'bus', deadChannels: () => '', formerChannels: () => '', lateMs: () => 0 },
     publish,
+    losses: () => losses,
     metrics: { repairs_total: { inc: (labels: { cause: string }) => repaired(labels.cause) } } as unknown as Metrics,
   });
 
@@ -128,5 +132,36 @@ describe('what an attach puts right is counted', () => {
     );
     await store.attach(newStream(), true, []).catch(() => undefined);
     expect(counted).toEqual(causes);
+  });
+});
+
+describe('the row of a closed stream may go when its device is back, unless an attach of it may come late', () => {
+  const unavailable = () => Promise.reject(new BatonError('store_unavailable', undefined, { cause: new Error() }));
+  const answered = () => Promise.resolve(ATTACHED);
+  const overTwoConnections = () => {
+    losses += 1;
+    return answered();
+  };
+  const FULL = { outcome: 'full', channels: ['bus:a'] };
+
+  test.each<[string, (() => Promise<unknown>)[], boolean]>([
+    ['each was answered', [answered, answered], false],
+    ['one was not sent at all', [() => Promise.reject(new BatonError('store_unavailable')), answered], false],
+    ['one was refused', [() => Promise.reject(new BatonError('name_taken'))], false],
+    ['the answer of one did not come', [unavailable, answered], true],
+    ['one was answered over another connection than it was first sent on', [overTwoConnections, answered], true],
+    ['the answer of its second question did not come', [() => Promise.resolve(FULL), unavailable], true],
+  ])('%s', async (_, answers, mayComeLate) => {
+    const generations: number[] = [];
+    const script: Attach = (_keys, { generation }) => {
+      generations.push(generation);
+      return (answers.shift() ?? answered)();
+    };
+    const store = storeOf(script, () => Promise.resolve(0));
+    const stream = newStream();
+    while (answers.length > 0) await store.attach(stream, true, []).catch(() => undefined);
+    const sent = generations.at(-1) ?? 0;
+    await store.detach(stream);
+    expect(generations.at(-1)).toBe(mayComeLate ? sent + 1 : 0);
   });
 });

@@ -1,3 +1,4 @@
+import { Attaches } from '../../../services/sync/streams/stream/attaches.ts';
 import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
 import { Sweeper } from '../../../services/sync/streams/upkeep/sweeper.ts';
 
@@ -12,9 +13,16 @@ const QUIET = {
   onFailure: () => undefined,
 };
 
+/** As far as the sweeper looks at one. */
+const streamOf = (id: string, account = 'a'): Stream => ({ id, account, attaches: new Attaches() }) as Stream;
+
+/** So many streams, by id. */
+const streamsOf = (count: number) =>
+  new Map(Array.from({ length: count }, (_, i) => [String(i), streamOf(String(i))] as const));
+
 test('streams whose part of the store refuses do not keep the others from being swept, or ends from being told', async () => {
   const streams = new Map<string, Stream>();
-  const add = (id: string, account: string) => streams.set(id, { id, account } as Stream);
+  const add = (id: string, account: string) => streams.set(id, streamOf(id, account));
   for (let i = 0; i < 3_000; i++) add(`refused-${i}`, 'refused');
   for (let i = 0; i < 30; i++) add(`swept-${i}`, 'swept');
   const [sweeps, ends] = [new Map<string, number>(), new Map<string, number>()];
@@ -42,14 +50,14 @@ test('streams whose part of the store refuses do not keep the others from being 
   });
   sweeper.start();
   sweeper.attachAll('test');
-  sweeper.detachSoon({ id: 'leaving', account: 'refused' } as Stream);
+  sweeper.detachSoon(streamOf('leaving', 'refused'));
   await settled;
   expect(ends.get('leaving')).toBeGreaterThanOrEqual(3);
   sweeper.stop();
 });
 
 test('one that was still opening when all were to be attached counts once it has been attached since', async () => {
-  const stream = { id: 'opening', account: 'a' } as Stream;
+  const stream = streamOf('opening');
   let isOpen = false;
   let tried = (): void => undefined;
   const wasTried = new Promise<void>((resolve) => {
@@ -83,7 +91,7 @@ test('one that was still opening when all were to be attached counts once it has
 });
 
 test('whoever waits for all does not wait for a stream that closed before the store knew of it', async () => {
-  const stream = { id: 'refused', account: 'a' } as Stream;
+  const stream = streamOf('refused');
   const sweeper = new Sweeper({
     ...QUIET,
     streams: new Map([[stream.id, stream]]),
@@ -124,7 +132,7 @@ test('streams that close all at once are detached some at a time, the next with 
     attach: () => Promise.resolve(true),
     detach: () => new Promise<void>((resolve) => answers.push(resolve)),
   });
-  for (let i = 0; i < 5_000; i++) sweeper.detachSoon({ id: String(i), account: 'a' } as Stream);
+  for (let i = 0; i < 5_000; i++) sweeper.detachSoon(streamOf(String(i)));
   expect(answers).toHaveLength(100);
   for (let i = 0; i < 5_000; i++) {
     answers[i]?.();
@@ -147,7 +155,7 @@ test('while the store is away no end is told to it, and each is when it is back'
     detach,
   });
   sweeper.start();
-  for (let i = 0; i < 300; i++) sweeper.detachSoon({ id: String(i), account: 'a' } as Stream);
+  for (let i = 0; i < 300; i++) sweeper.detachSoon(streamOf(String(i)));
   await jest.advanceTimersByTimeAsync(1_000);
   expect(detach).not.toHaveBeenCalled();
   expect(sweeper.settled).toBe(false);
@@ -166,7 +174,7 @@ test('all streams are swept in time where a hundred replicas share what the stor
     ...QUIET,
     liveReplicas: () => 100,
     sweepMs: 60_000,
-    streams: new Map(Array.from({ length: 5_000 }, (_, i) => [String(i), { id: String(i) } as Stream])),
+    streams: streamsOf(5_000),
     attach: ({ id }) => Promise.resolve(swept.add(id).size > 0),
     detach: () => Promise.resolve(),
   });
@@ -186,7 +194,7 @@ test('all streams are swept in time, however late the ticks come', async () => {
   const sweeper = new Sweeper({
     ...QUIET,
     sweepMs: 60_000,
-    streams: new Map(Array.from({ length: 1_000 }, (_, i) => [String(i), { id: String(i) } as Stream])),
+    streams: streamsOf(1_000),
     attach: ({ id }) => Promise.resolve(swept.add(id).size > 0),
     detach: () => Promise.resolve(),
   });
@@ -196,4 +204,29 @@ test('all streams are swept in time, however late the ticks come', async () => {
   slow.mockRestore();
   jest.useRealTimers();
   expect(swept.size).toBe(1_000);
+});
+
+test('a stream that was attached within the last quarter of a sweep is passed over, and its turn comes with the next sweep', async () => {
+  jest.useFakeTimers();
+  const streams = streamsOf(100);
+  const swept: string[] = [];
+  const sweeper = new Sweeper({
+    ...QUIET,
+    sweepMs: 60_000,
+    streams,
+    attach: (stream) => {
+      swept.push(stream.id);
+      stream.attaches.sent();
+      return Promise.resolve(true);
+    },
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  for (const stream of streams.values()) stream.attaches.sent();
+  await jest.advanceTimersByTimeAsync(14_900);
+  expect(swept).toEqual([]);
+  await jest.advanceTimersByTimeAsync(60_400);
+  sweeper.stop();
+  jest.useRealTimers();
+  expect(new Set(swept).size).toBe(100);
 });

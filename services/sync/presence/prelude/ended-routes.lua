@@ -39,9 +39,12 @@ local function surplus_of(closed, now)
 end
 
 -- Drops the rows that are over. `dead`: channels whose routes count as gone; their rows do not count as open any more.
+-- `arrived`: a device of which a stream opens, or nil. It is online, so of its closed streams only those are kept of which an
+-- attach may come late (those are not of generation 0): a device that comes back again and again has one row.
 -- RETURNS the set of devices that have an open stream.
-local function sort_routes(key, rows, closed, now, dead)
+local function sort_routes(key, rows, closed, now, dead, arrived)
   local live, over, kept = {}, {}, 0
+  local none_late = arrived and '\n' .. arrived .. '\n0\n'
   for _, row in ipairs(rows) do
     row.open = row.open and not dead[row.channel]
     if row.open then
@@ -52,7 +55,8 @@ local function sort_routes(key, rows, closed, now, dead)
   end
   for id, text in pairs(closed) do
     -- Milliseconds have 13 digits.
-    if now - tonumber(string.sub(text, -13)) > GONE_MS then over[#over + 1] = id else kept = kept + 1 end
+    local is_over = none_late and string.find(text, none_late, 1, true) or now - tonumber(string.sub(text, -13)) > GONE_MS
+    if is_over then over[#over + 1] = id else kept = kept + 1 end
   end
   if kept > CLOSED_KEPT then
     for _, id in ipairs(surplus_of(closed, now)) do over[#over + 1] = id end

@@ -8,7 +8,7 @@
 -- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline, states as in
 -- the key
 local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived, but)
-  local live, seen, ended = sort_routes(keys.routes, rows, closed, now, dead), nil, nil
+  local live, seen, ended = sort_routes(keys.routes, rows, closed, now, dead, but and but.device), nil, nil
   local before, states, has_row = redis.call('HGETALL', keys.presence), {}, {}
   local before_version, wait, on, off = nil, 0, 0, 0
   for i = 1, #devices, 2 do has_row[devices[i]] = true end

@@ -1,6 +1,7 @@
 -- Routes: which replica holds which open stream of the account.
 -- Row: stream id -> channel \n device \n generation \n seen_ms \n opened_ms \n closed_ms (0 while open).
--- `device` is a device id, or `~<name>` for a stream without a device.
+-- `device` is a device id, or `~<name>` for a stream without a device. A closed row of generation 0 is one of whose stream no
+-- attach can come any more.
 -- A row not renewed for STALE_MS is dead.
 local STALE_MS = 150000
 

@@ -19,7 +19,7 @@ local others = other_streams(rows, stream, liveness)
 local slot = slot_for(others, device)
 if slot ~= 'free' and not liveness.silent then return { 'OK', 'full', channels_of(others, channel) } end
 if slot == 'none' then return { 'OK', 'busy' } end
-supersede(keys.routes, others, closed, device, now)
+if slot == 'replaces' then supersede(keys.routes, others, closed, device, now) end
 local own = { id = stream, channel = channel, device = device, generation = generation }
 local mine = write_own(keys.routes, rows, before, own, now)
 

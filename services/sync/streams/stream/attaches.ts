@@ -2,6 +2,8 @@
 export class Attaches {
   #generation = 0;
   #unrefused = 0;
+  #unanswered = 0;
+  #sentMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #postponed: string | undefined;
 
@@ -10,15 +12,33 @@ export class Attaches {
     return this.#unrefused > 0;
   }
 
+  /** One that was sent may still be carried out. */
+  get mayComeLate(): boolean {
+    return this.#unanswered > 0;
+  }
+
+  /** When the last one was sent, of `performance.now()`. */
+  get sentMs(): number {
+    return this.#sentMs;
+  }
+
   /** An attach is sent. Returns its generation: of two the later one wins, whatever their order of arrival. */
   sent(): number {
     this.#unrefused += 1;
+    this.#unanswered += 1;
+    this.#sentMs = performance.now();
     return this.nextGeneration();
   }
 
   /** One that was sent has certainly written nothing. */
   refused(): void {
     this.#unrefused -= 1;
+    this.#unanswered -= 1;
+  }
+
+  /** One that was sent once was answered: no copy of it is under way. */
+  replied(): void {
+    this.#unanswered -= 1;
   }
 
   /** For a detach, which has to come after all attaches. */
