@@ -2,12 +2,13 @@ import { defineScript } from '../redis/script.ts';
 import { type Answer, number, record, textList, wordSet } from '../../server/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
 
-/** Devices that came online and that went offline, `2 1`. */
+const NONE: Transitions = { online: 0, offline: 0 };
+
+/** Devices that came online and that went offline, `2 1`; '' where there are none. */
 export const transitions: Answer<Transitions> = {
   read: (raw) => {
-    const [online = 0, offline = 0] = String(raw ?? '0 0')
-      .split(' ')
-      .map(Number);
+    if (typeof raw !== 'string' || raw === '') return NONE;
+    const [online = 0, offline = 0] = raw.split(' ').map(Number);
     return { online, offline };
   },
 };

@@ -1,6 +1,7 @@
 import { defineScript } from '../redis/script.ts';
 import {
   type Answer,
+  digits,
   flag,
   maybeNumber,
   nothing,
@@ -8,6 +9,7 @@ import {
   randomBits,
   record,
   rows,
+  tabbed,
   text,
   textList,
   variants,
@@ -33,7 +35,7 @@ const own = {
   /** Device id or ~name. */
   device: text,
   /** Generation of this attach; an older one than written is ignored. */
-  generation: number,
+  generation: digits,
   /** 32 random bits for a marker. */
   random: randomBits,
   liveness,
@@ -49,8 +51,8 @@ const late = {
 const attached = {
   top: text,
   presenceVersion: number,
-  devices: textList,
-  states: textList,
+  devices: tabbed,
+  states: tabbed,
   transitions,
   /** Ms until a route of the replica's that it does not hold can be told from that of a new stream; 0: there is none. */
   orphanInMs: number,
@@ -103,7 +105,7 @@ export const streamDetach = defineScript({
     channel: text,
     /** Device id or ~name. */
     device: text,
-    generation: number,
+    generation: digits,
   },
   reply: nothing,
 });

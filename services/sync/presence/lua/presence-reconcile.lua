@@ -8,4 +8,4 @@ local now = now_ms()
 local rows, closed = read_routes(keys.routes, now, late_ms)
 local devices = redis.call('HGETALL', keys.devices)
 local _, wait, on, off = reconcile(keys, rows, closed, devices, now, GRACE_MS, dead)
-return { 'OK', wait, int(on) .. ' ' .. int(off) }
+return { 'OK', wait, transitions_of(on, off) }

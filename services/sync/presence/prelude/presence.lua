@@ -51,3 +51,8 @@ local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived,
   add_pair(states, 'v', before_version)
   return before_version, wait, on, off, states
 end
+
+-- What an answer says of devices gone online and offline: nothing where there are none.
+local function transitions_of(on, off)
+  return on + off > 0 and int(on) .. ' ' .. int(off) or ''
+end

@@ -4,7 +4,8 @@ local GONE_MS = 60000
 -- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
 local ROUTES_SECONDS = 7 * 86400
 
--- The rows that are not closed, and the texts of those that are, by id.
+-- The rows that are not closed, and the texts of those that are, by id. Of a row only `seen` is a number: the others are
+-- written again as they were read.
 local function read_routes(key, now, late_ms)
   local flat, rows, closed, oldest = redis.call('HGETALL', key), {}, {}, now - STALE_MS - late_ms
   for i = 1, #flat, 2 do
@@ -15,18 +16,18 @@ local function read_routes(key, now, late_ms)
       local channel, device, generation, seen, opened = string.match(text, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n')
       seen = tonumber(seen)
       rows[#rows + 1] = {
-        id = id, channel = channel, device = device, generation = tonumber(generation), seen = seen,
-        opened = tonumber(opened), closed = 0, open = seen >= oldest,
+        id = id, channel = channel, device = device, generation = generation, seen = seen, opened = opened,
+        open = seen >= oldest,
       }
     end
   end
   return rows, closed
 end
 
+-- `row`: id, channel, device, generation, opened. `seen`, `closed`: ms, as texts.
 -- RETURNS the text that was written.
-local function write_route(key, row)
-  local text = row.channel .. '\n' .. row.device .. '\n' .. int(row.generation) .. '\n' .. int(row.seen) .. '\n'
-    .. int(row.opened) .. '\n' .. int(row.closed)
+local function write_route(key, row, seen, closed)
+  local text = row.channel .. '\n' .. row.device .. '\n' .. row.generation .. '\n' .. seen .. '\n' .. row.opened .. '\n' .. closed
   redis.call('HSET', key, row.id, text)
   return text
 end

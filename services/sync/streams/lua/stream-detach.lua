@@ -2,13 +2,11 @@
 -- Keys and arguments: streamDetach in scripts.ts.
 -- uses: clock routes route-rows
 -- RETURNS OK
-local now = now_ms()
 local before = redis.call('HGET', keys.routes, stream)
 if before and is_closed(before) then return { 'OK' } end
+local now = int(now_ms())
 local opened = before and string.match(before, '\n(%d+)\n0$') or now
-write_route(keys.routes, {
-  id = stream, channel = channel, device = device, generation = generation, seen = now, opened = opened, closed = now,
-})
+write_route(keys.routes, { id = stream, channel = channel, device = device, generation = generation, opened = opened }, now, now)
 -- The attach that wrote the row before has set the lifetime.
 if not before then redis.call('EXPIRE', keys.routes, ROUTES_SECONDS) end
 return { 'OK' }

@@ -40,19 +40,20 @@ end
 -- Why an attach of this generation comes too late, nil when it does not: `gone`, its stream was closed; `old`, a later attach
 -- came first. `row` and `closed`: the route of the stream, nil when it has none that is open, or closed.
 local function too_late(row, closed, generation)
-  return closed and 'gone' or row and row.generation > generation and 'old' or nil
+  return closed and 'gone' or row and tonumber(row.generation) > tonumber(generation) and 'old' or nil
 end
 
 -- Writes the route of a stream in place of `row`; one that had none is added to the rows.
 -- `own`: id, channel, device, generation. RETURNS the row.
 local function write_own(key, rows, row, own, now)
+  local seen = int(now)
   if not row then
-    row = { opened = now }
+    row = { opened = seen }
     rows[#rows + 1] = row
   end
   row.id, row.channel, row.device, row.generation = own.id, own.channel, own.device, own.generation
-  row.seen, row.closed, row.open = now, 0, true
-  write_route(key, row)
+  row.seen, row.open = now, true
+  write_route(key, row, seen, '0')
   redis.call('EXPIRE', key, ROUTES_SECONDS)
   return row
 end

@@ -42,8 +42,8 @@ local function supersede(key, rows, closed, device, now)
   local siblings = of_device(rows, device)
   table.sort(siblings, function(a, b) return a.opened < b.opened or (a.opened == b.opened and a.id < b.id) end)
   for i = 1, #siblings - LIMITS.streamsPerDevice + 1 do
-    siblings[i].closed, siblings[i].open = now, false
-    closed[siblings[i].id] = write_route(key, siblings[i])
+    siblings[i].open = false
+    closed[siblings[i].id] = write_route(key, siblings[i], int(siblings[i].seen), int(now))
     notify(siblings[i].channel, 'superseded', BUS.superseded .. '\n' .. account_of(key) .. '\n' .. siblings[i].id)
   end
 end
