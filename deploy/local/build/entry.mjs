@@ -24,12 +24,6 @@ const require = createRequire(import.meta.url);
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/*
- * Of itself V8 lets the old generation of a replica grow by 8 MB until it collects all of it: every four seconds under load. Each time
- * its threads take the processor for 40 ms, and what it had optimized is slow for a second. Three times what was left: every minute.
- */
-setFlagsFromString('--heap-growing-percent=200');
-
 const DIGEST_BYTES = 20;
 /** V8 compares the length of a source and not its text. */
 const digestOf = (code) => createHash('sha1').update(code).digest();

@@ -7,6 +7,8 @@ import { writeRows } from '../load/wire.mjs';
 const PER_ACCOUNT = 2;
 /** A process may hold so many sockets (the limit of open files, here and on the server, is often 20,000). */
 const STREAMS_PER_LOAD = 4_000;
+/** Streams that have just opened are not swept for so long (a quarter of 60 s), and cost less than they do later. */
+const FRESH_MS = 15_000;
 /** Streams that all clients together open at once. */
 const OPENING = 300;
 const SETTLED_WITHIN = 0.005;
@@ -69,6 +71,7 @@ export async function makeFleet({ group, most, ...parts }) {
     },
     /** Nothing happens for so long: parts of a processor that servers and Redis take all the same. */
     async quiet(seconds) {
+      if (side.kind === 'baton') await pause(Math.min(FRESH_MS, seconds * 1_000));
       const spent = await side.watch();
       await pause(seconds * 1_000);
       const figures = await spent();
