@@ -87,6 +87,16 @@ test('files on their way go from the relay, whoever sends them is stopped, and t
   expect(await keysUnder(redis, site.prefix, `:relay:{${id}}*`)).toEqual([]);
 });
 
+test('what is made anew of an account that was erased, and that nobody uses again, does not stay for ever', async () => {
+  const laptop = await site.signIn();
+  const keyOf = (name: string): string => `${site.prefix}:{${laptop.user}}:${name}`;
+  const stream = laptop.listen(site.one);
+  await stream.next('ready');
+  await stream.stop();
+  expect((await laptop.ask(site.one, ERASE)).status).toBe(204);
+  for (const name of ['presence', 'log']) expect(await redis.ttl(keyOf(name))).toBeGreaterThan(0);
+});
+
 test('who is signed in stays the kind of device that it is', async () => {
   const laptop = await site.signIn(undefined, { device_type: 'linux' });
   const phone = await site.signIn(laptop.user, { device_name: 'Phone', device_type: 'ios' });

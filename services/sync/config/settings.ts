@@ -131,10 +131,11 @@ export const SETTINGS = {
     meaning:
       'Event streams that one replica holds; lowered at start to what the limit of open files allows. 10000 were measured; above that it warns.',
   }),
-  // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep must not get there.
+  // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep, of which the first may come a
+  // quarter late, must not get there.
   APP_HUB_SWEEP_SECONDS: setting(integer(1, 60), {
     default: '60',
-    meaning: 'How often each stream is compared with the store.',
+    meaning: 'How often each stream is compared with the store; a quarter later where it has just opened.',
   }),
   APP_DUE_REPAIR_SECONDS: setting(integer(1, 86_400), {
     default: '3600',

@@ -9,15 +9,22 @@ const PER_MS = 5;
 /** None waits longer: where more come for long, each waits for this long, and no more. */
 const MOST_MS = 300;
 
+/** Acknowledgements of an account that wait. */
+interface Line {
+  waiting: number;
+  /** When the last of them is over. */
+  freeAtMs: number;
+}
+
 /**
  * Gives acknowledgements of many messages a time each, so that messages pass between them. One of fifty takes what five
  * messages take, and devices that came back together, or have read the same, send theirs in the same moment: without this
- * every message of the replica waited for all of them.
+ * every message of the replica waited for all of them. Of an account one waits in the line of all, the others behind it: they
+ * hold up no other account.
  */
 export class AckPace {
   #freeAtMs = 0;
-  /** Acknowledgements that wait, by account. */
-  readonly #waiting = new Map<string, number>();
+  readonly #lines = new Map<string, Line>();
 
   /**
    * Null: this one may begin. Else it may when this resolves. `releaseSlot` is called where it waits: the account's other
@@ -26,18 +33,22 @@ export class AckPace {
   turn(account: string, messages: number, releaseSlot: () => void): Promise<void> | null {
     if (messages <= FEW) return null;
     const now = performance.now();
-    const atMs = Math.min(Math.max(now, this.#freeAtMs), now + MOST_MS);
-    this.#freeAtMs = atMs + messages / PER_MS;
-    return atMs > now ? this.#wait(account, atMs - now, releaseSlot) : null;
+    const line = this.#lines.get(account);
+    const atMs = Math.min(Math.max(now, line?.freeAtMs ?? this.#freeAtMs), now + MOST_MS);
+    const freeAtMs = atMs + messages / PER_MS;
+    if (line === undefined) this.#freeAtMs = freeAtMs;
+    if (atMs <= now) return null;
+    const own = line ?? { waiting: 0, freeAtMs };
+    this.#lines.set(account, own);
+    own.freeAtMs = freeAtMs;
+    if (own.waiting < LIMITS.devicesPerAccount) releaseSlot();
+    return this.#wait(account, own, atMs - now);
   }
 
-  async #wait(account: string, ms: number, releaseSlot: () => void): Promise<void> {
-    const others = this.#waiting.get(account) ?? 0;
-    if (others < LIMITS.devicesPerAccount) releaseSlot();
-    this.#waiting.set(account, others + 1);
+  async #wait(account: string, line: Line, ms: number): Promise<void> {
+    line.waiting += 1;
     await new Promise((resolve) => setTimeout(resolve, ms));
-    const left = (this.#waiting.get(account) ?? 1) - 1;
-    if (left > 0) this.#waiting.set(account, left);
-    else this.#waiting.delete(account);
+    line.waiting -= 1;
+    if (line.waiting === 0) this.#lines.delete(account);
   }
 }

@@ -98,7 +98,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
   /** It begins with `start`, when all that it calls is there. */
   #makeSweeper({ timing, replica, isUp, onFailure }: HubParts): Sweeper {
     return new Sweeper({
-      streams: this.streams.all,
+      streams: this.streams,
       sweepMs: timing.sweepMs,
       attach: (stream, cause) => this.#repair.attach(stream, cause),
       onAttachFailed: (stream) => stream.attachFailed(),

@@ -11,8 +11,9 @@ export interface AccountStreams {
   reading: Promise<unknown> | null;
 }
 
-/** What this replica holds: nothing but sockets, by account and in the order in which they came. */
+/** What this replica holds: nothing but sockets. */
 export class LocalStreams {
+  /** Whose turn to be swept has come longest ago is the first. */
   readonly all = new Map<string, Stream>();
   readonly #accounts = new Map<string, AccountStreams>();
   /** Ids of closed streams by account, as long as the store may not know of their end. */
@@ -61,6 +62,11 @@ export class LocalStreams {
       presenceReading: false,
       reading: null,
     });
+  }
+
+  /** Its turn to be swept has come. */
+  toEnd(stream: Stream): void {
+    if (this.all.delete(stream.id)) this.all.set(stream.id, stream);
   }
 
   /** It has closed; `forget` says that the store knows. */

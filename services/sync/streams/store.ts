@@ -90,7 +90,7 @@ const attachedOf = (reply: OpenReply | AttachReply, knownVersion: number): Attac
 
 /**
  * Without a cause it is a refusal: of a script before it wrote anything, or because the store is known to be away. Any
- * other failure may be that of the second time that the client library has sent it.
+ * other failure may be that of the second time that the client library has sent it, as after a lost connection a refusal may.
  */
 const mayHaveWritten = (error: unknown): boolean => !(error instanceof BatonError && error.cause === undefined);
 
@@ -161,7 +161,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
           : attachScript(accountKeys, { ...args, knownVersion }));
       } catch (error) {
         // Attached again or detached, by whether it is open.
-        if (mayHaveWritten(error)) repaired('unknown attach');
+        if (mayHaveWritten(error) || losses() !== lossesBefore) repaired('unknown attach');
         else stream.attaches.refused();
         throw error;
       }

@@ -61,6 +61,15 @@ test('other requests of an account need not wait with its acknowledgements, of w
 
   await jest.runAllTimersAsync();
   await Promise.all(waiting);
+  expect(ask()).toBeNull();
   expect(ask()).not.toBeNull();
   expect(release).toHaveBeenCalledTimes(LIMITS.devicesPerAccount + 1);
+});
+
+test('however many one account sends, an acknowledgement of another one waits for the first two of them', async () => {
+  const pace = new AckPace();
+  const flood = Array.from({ length: 200 }, async () => pace.turn('mallory', 100, ignore));
+  // One began at once, and one waits in the line of all.
+  expect(await beginnings(pace, 2, 50)).toEqual([40, 50]);
+  await Promise.all(flood);
 });

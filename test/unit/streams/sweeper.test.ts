@@ -1,3 +1,4 @@
+import { LocalStreams } from '../../../services/sync/streams/local-streams.ts';
 import { Attaches } from '../../../services/sync/streams/stream/attaches.ts';
 import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
 import { Sweeper } from '../../../services/sync/streams/upkeep/sweeper.ts';
@@ -16,13 +17,17 @@ const QUIET = {
 /** As far as the sweeper looks at one. */
 const streamOf = (id: string, account = 'a'): Stream => ({ id, account, attaches: new Attaches() }) as Stream;
 
-/** So many streams, by id. */
-const streamsOf = (count: number) =>
-  new Map(Array.from({ length: count }, (_, i) => [String(i), streamOf(String(i))] as const));
+/** These streams, or so many. */
+function streamsOf(given: number | readonly Stream[]): LocalStreams {
+  const streams = new LocalStreams();
+  const all = typeof given === 'number' ? Array.from({ length: given }, (_, i) => streamOf(String(i))) : given;
+  for (const stream of all) streams.add(stream);
+  return streams;
+}
 
 test('streams whose part of the store refuses do not keep the others from being swept, or ends from being told', async () => {
-  const streams = new Map<string, Stream>();
-  const add = (id: string, account: string) => streams.set(id, streamOf(id, account));
+  const streams = new LocalStreams();
+  const add = (id: string, account: string) => streams.add(streamOf(id, account));
   for (let i = 0; i < 3_000; i++) add(`refused-${i}`, 'refused');
   for (let i = 0; i < 30; i++) add(`swept-${i}`, 'swept');
   const [sweeps, ends] = [new Map<string, number>(), new Map<string, number>()];
@@ -32,7 +37,7 @@ test('streams whose part of the store refuses do not keep the others from being 
   });
   const count = (counts: Map<string, number>, { id }: Stream) => {
     counts.set(id, (counts.get(id) ?? 0) + 1);
-    const all = [...streams.values()].filter(({ account }) => account === 'swept');
+    const all = [...streams.all.values()].filter(({ account }) => account === 'swept');
     if (all.every((one) => (sweeps.get(one.id) ?? 0) >= 3) && (ends.get('leaving') ?? 0) >= 3) settle();
   };
   const sweeper = new Sweeper({
@@ -67,7 +72,7 @@ test('one that was still opening when all were to be attached counts once it has
     ...QUIET,
     // No sweep comes by while this runs.
     sweepMs: 3_600_000,
-    streams: new Map([[stream.id, stream]]),
+    streams: streamsOf([stream]),
     attach: () => {
       tried();
       return Promise.resolve(isOpen);
@@ -94,7 +99,7 @@ test('whoever waits for all does not wait for a stream that closed before the st
   const stream = streamOf('refused');
   const sweeper = new Sweeper({
     ...QUIET,
-    streams: new Map([[stream.id, stream]]),
+    streams: streamsOf([stream]),
     attach: () => Promise.reject(new Error('away')),
     detach: () => Promise.resolve(),
   });
@@ -109,7 +114,7 @@ test('an account is reconciled when the first of its devices is due, however man
   const reconcile = jest.fn<Promise<number>, [account: string]>(() => Promise.resolve(0));
   const sweeper = new Sweeper({
     ...QUIET,
-    streams: new Map(),
+    streams: new LocalStreams(),
     attach: () => Promise.resolve(true),
     detach: () => Promise.resolve(),
     reconcile,
@@ -128,7 +133,7 @@ test('streams that close all at once are detached some at a time, the next with 
   const answers: (() => void)[] = [];
   const sweeper = new Sweeper({
     ...QUIET,
-    streams: new Map(),
+    streams: new LocalStreams(),
     attach: () => Promise.resolve(true),
     detach: () => new Promise<void>((resolve) => answers.push(resolve)),
   });
@@ -150,7 +155,7 @@ test('while the store is away no end is told to it, and each is when it is back'
   const sweeper = new Sweeper({
     ...QUIET,
     isUp: () => isUp,
-    streams: new Map(),
+    streams: new LocalStreams(),
     attach: () => Promise.resolve(true),
     detach,
   });
@@ -222,11 +227,49 @@ test('a stream that was attached within the last quarter of a sweep is passed ov
     detach: () => Promise.resolve(),
   });
   sweeper.start();
-  for (const stream of streams.values()) stream.attaches.sent();
+  for (const stream of streams.all.values()) stream.attaches.sent();
   await jest.advanceTimersByTimeAsync(14_900);
   expect(swept).toEqual([]);
   await jest.advanceTimersByTimeAsync(60_400);
   sweeper.stop();
   jest.useRealTimers();
   expect(new Set(swept).size).toBe(100);
+});
+
+test('streams that are here for long are swept in time, however many come and go meanwhile', async () => {
+  jest.useFakeTimers();
+  const streams = streamsOf(100);
+  const lastMs = new Map([...streams.all.keys()].map((id) => [id, performance.now()]));
+  let longestMs = 0;
+  const note = (id: string): void => {
+    const before = lastMs.get(id);
+    if (before === undefined) return;
+    longestMs = Math.max(longestMs, performance.now() - before);
+    lastMs.set(id, performance.now());
+  };
+  const sweeper = new Sweeper({
+    ...QUIET,
+    sweepMs: 60_000,
+    streams,
+    attach: (stream) => {
+      stream.attaches.sent();
+      note(stream.id);
+      return Promise.resolve(true);
+    },
+    detach: () => Promise.resolve(),
+  });
+  sweeper.start();
+  // Six times as fast as streams are swept; each is here for ten seconds.
+  for (let i = 0; i < 3_000; i++) {
+    const passing = streamOf(`passing-${i}`);
+    passing.attaches.sent();
+    streams.add(passing);
+    const left = streams.all.get(`passing-${i - 100}`);
+    if (left) streams.remove(left);
+    await jest.advanceTimersByTimeAsync(100);
+  }
+  for (const id of lastMs.keys()) note(id);
+  sweeper.stop();
+  jest.useRealTimers();
+  expect(longestMs).toBeLessThan(80_000);
 });

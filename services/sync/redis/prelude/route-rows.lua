@@ -1,6 +1,7 @@
 -- Routes in full, for what attaches streams and says who is online. (After `routes`.)
--- A closed row stays for GONE_MS, so that an attach that comes late cannot undo it.
-local GONE_MS = 60000
+-- A closed row stays for GONE_MS, so that an attach that comes late cannot undo it. A stream that another one has superseded
+-- may learn it by its next attach alone, which comes after a sweep and a quarter: 75 s at most.
+local GONE_MS = 90000
 -- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
 local ROUTES_SECONDS = 7 * 86400
 

@@ -20,4 +20,6 @@ for _, job in ipairs(kept) do redis.call('ZADD', keys.due, job[1], job[2]) end
 local top = append(keys.log, now, random, '', '', '')
 notify_all(open, 'erased', table.concat({ BUS.top, account_of(keys.log), top }, '\n'))
 raise_version(keys, open, now, version)
+-- The key is a new one, whatever its version was.
+redis.call('EXPIRE', keys.presence, PRESENCE_SECONDS)
 return { 'OK', tostring(transfers) }

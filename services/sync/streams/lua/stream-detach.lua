@@ -1,4 +1,4 @@
--- A stream has closed. Its row stays as closed for a minute, so that an attach of it that arrives late is refused.
+-- A stream has closed. Its row stays as closed for a time, so that an attach of it that arrives late is refused.
 -- Keys and arguments: streamDetach in scripts.ts.
 -- uses: clock routes route-rows
 -- RETURNS OK

@@ -1,10 +1,17 @@
+import type { LocalStreams } from '../local-streams.ts';
 import type { Stream } from '../stream/stream.ts';
 
-/** One stream after the other, those that come meanwhile too; undefined where there is none. */
-export function* roundAndRound(streams: ReadonlyMap<string, Stream>): Generator<Stream | undefined> {
+/**
+ * One stream after the other, each of which goes to the end, behind those that came meanwhile: else, where streams come faster
+ * than they are swept, those that have been here for long would never have their turn. Undefined where there is none.
+ */
+export function* roundAndRound(streams: Pick<LocalStreams, 'all' | 'toEnd'>): Generator<Stream | undefined> {
   for (;;) {
-    if (streams.size === 0) yield undefined;
-    yield* streams.values();
+    if (streams.all.size === 0) yield undefined;
+    for (const stream of streams.all.values()) {
+      streams.toEnd(stream);
+      yield stream;
+    }
   }
 }
 

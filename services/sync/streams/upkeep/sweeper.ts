@@ -1,4 +1,5 @@
 import { AttachRounds, roundAndRound } from './attach-rounds.ts';
+import type { LocalStreams } from '../local-streams.ts';
 import type { Stream } from '../stream/stream.ts';
 import { Ticker } from './ticker.ts';
 import { againAt, TimedQueue } from './timed-queue.ts';
@@ -33,7 +34,7 @@ const ALL_REPLICAS_PER_SECOND = 20_000;
 const SWEEP = 'sweep';
 
 interface SweeperParts {
-  streams: ReadonlyMap<string, Stream>;
+  streams: Pick<LocalStreams, 'all' | 'size' | 'toEnd'>;
   sweepMs: number;
   /** Resolves to false when it cannot be done yet; it is asked for again then, by `attachSoon`. */
   attach: (stream: Stream, cause: string) => Promise<boolean>;
@@ -95,12 +96,12 @@ export class Sweeper {
 
   /** Attaches every stream: announcements may have been missed. */
   attachAll(cause: string): void {
-    for (const stream of this.#parts.streams.values()) this.attachSoon(stream, cause);
+    for (const stream of this.#parts.streams.all.values()) this.attachSoon(stream, cause);
   }
 
   /** After `attachAll`: resolves when each stream that is open now has been attached since, or is gone from the store. */
   allAttached(): Promise<void> {
-    return this.#rounds.begin(this.#parts.streams.values());
+    return this.#rounds.begin(this.#parts.streams.all.values());
   }
 
   /** Detaches until it is confirmed: an attach with unknown outcome must not leave a route behind. */
@@ -150,7 +151,7 @@ export class Sweeper {
     }
     budget -= this.#detaches.serve(budget / 3, (stream) => this.#detach(stream));
     budget -= this.#reconciliations.serve(budget / 3, (account) => this.#reconcile(account));
-    this.#later.serve(budget, (stream) => streams.has(stream.id) && this.attachSoon(stream, 'stray'));
+    this.#later.serve(budget, (stream) => streams.all.has(stream.id) && this.attachSoon(stream, 'stray'));
     this.#attaches.serve(budget, (stream) => this.#attach('attach', stream));
     if ((streams.size * QUIET_TICK_MS) / sweepMs > SWEPT_PER_QUIET_TICK) return false;
     return this.#attaches.size + this.#later.size + this.#detaches.size + this.#reconciliations.size === 0;
@@ -174,7 +175,7 @@ export class Sweeper {
         if (isDone && !this.#attaches.has(stream)) this.#rounds.settle(stream);
       },
       () => {
-        if (!this.#parts.streams.has(stream.id)) return;
+        if (!this.#parts.streams.all.has(stream.id)) return;
         if (cause !== SWEEP) this.#causes.set(stream, cause);
         this.#attaches.add(stream, againAt(this.#parts.onAttachFailed(stream)));
       },
