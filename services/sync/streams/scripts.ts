@@ -9,7 +9,6 @@ import {
   randomBits,
   record,
   rows,
-  tabbed,
   text,
   textList,
   variants,
@@ -51,8 +50,8 @@ const late = {
 const attached = {
   top: text,
   presenceVersion: number,
-  devices: tabbed,
-  states: tabbed,
+  devices: textList,
+  states: textList,
   transitions,
   /** Ms until a route of the replica's that it does not hold can be told from that of a new stream; 0: there is none. */
   orphanInMs: number,

@@ -101,11 +101,6 @@ export const lines = <T>({ read }: Answer<T>): Answer<T> => ({
   read: (raw) => read(typeof raw === 'string' && raw !== '' ? raw.split('\n') : []),
 });
 
-/** Texts without tabs, joined by tabs for the same reason. */
-export const tabbed: Answer<string[]> = {
-  read: (raw) => (typeof raw === 'string' && raw !== '' ? raw.split('\t') : []),
-};
-
 /** Null where there is nothing. */
 export const json = <T>(): Answer<T | null> => ({
   read: (raw) => (typeof raw === 'string' && raw !== '' ? (JSON.parse(raw) as T) : null),

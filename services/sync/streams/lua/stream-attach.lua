@@ -24,6 +24,6 @@ local version, _, on, off, states = reconcile(keys, rows, closed, devices, now, 
 local newer = tonumber(version) > known_version
 local due = redis.call('ZRANGE', keys.due, 0, 0, 'WITHSCORES')[2]
 return {
-  'OK', 'attached', top, version, newer and table.concat(devices, '\t') or '', newer and table.concat(states, '\t') or '',
+  'OK', 'attached', top, version, newer and devices or '', newer and states or '',
   transitions_of(on, off), orphan_in_ms, dropped, due and int(math.max(0, due - now)) or '',
 }
