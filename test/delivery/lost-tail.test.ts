@@ -150,7 +150,7 @@ test('a device that opens and closes streams without end leaves no heap of them 
   const last = site.listen(laptop, site.one);
   await last.next('ready');
   // What is kept, this one, and those whose end comes late.
-  expect(await redis.hlen(routes)).toBeLessThan(128 + 10);
+  expect(await redis.hlen(routes)).toBeLessThan(96 + 10);
 });
 
 test('a device whose row is put back while its stream is open is online at once', async () => {

@@ -3,7 +3,7 @@
 
 -- So many closed rows are kept: every script reads all rows, and a client that opens streams without end must not make
 -- that expensive.
-local CLOSED_KEPT = 128
+local CLOSED_KEPT = 96
 
 -- What the rows that are not open say. Asked for only where a device has lost its last stream: to read a row in full takes
 -- four times as long as to see whether it is over.
