@@ -44,7 +44,6 @@ end
 local page, ended = '', '1'
 if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end
 return {
-  'OK', 'attached', top, version, devices, states, transitions_of(on, off),
-  orphan_in_ms, dropped,
+  'OK', 'attached', top, version, devices, states, transitions_of(on, off), orphan_in_ms, dropped,
   reason or '', clipboard, messages, transfers, page, ended,
 }

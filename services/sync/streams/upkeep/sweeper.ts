@@ -49,8 +49,8 @@ interface SweeperParts {
 }
 
 /**
- * When streams are attached (each once in one to one and a quarter sweeps, and at once after whatever may have lost an announcement), closed ones
- * are detached, and accounts are reconciled. Each is tried again until it succeeds.
+ * When streams are attached (each once in one to one and a quarter sweeps, and at once after whatever may have lost an
+ * announcement), closed ones are detached, and accounts are reconciled. Each is tried again until it succeeds.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
