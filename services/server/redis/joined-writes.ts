@@ -1,12 +1,13 @@
 import type { Redis as Server } from 'ioredis';
 
-/** So long a command waits at most, ms, for others that go with it. */
+/** At this age, ms, the oldest command waits for no further turn; one that has begun is waited for, however long it takes. */
 const MOST_MS = 1;
 
 /**
- * Has the commands that a connection is given go out together, in their order: those of one turn of the event loop, and of
- * the next ones, as long as each brings more. A write costs this process more than all else that the client library does
- * for a command; the store reads each write for itself, answers it for itself, and beside a busy processor wakes up for it.
+ * Gathers the commands that a connection is given, and writes them together, in their order, when a turn of the event loop
+ * has brought no more. So a command that stays alone waits for one turn after its own. A write costs this process more than
+ * all else that the client library does for a command. The store reads each write for itself, answers it for itself, and,
+ * where the processor is busy, is woken up for it alone, with its data no longer in the cache.
  */
 export function joinWrites(server: Pick<Server, 'sendCommand'>): void {
   const send = server.sendCommand;
@@ -15,15 +16,16 @@ export function joinWrites(server: Pick<Server, 'sendCommand'>): void {
     const { stream } = this;
     const givenBefore = given;
     given += 1;
-    // Not before there is a connection, nor when it has ended: then the library refuses or keeps the command.
+    // Without a connection, and when it has ended, the library refuses or keeps the command.
     if (stream?.writable && stream.writableCorked === 0) {
       stream.cork();
       const latestMs = performance.now() + MOST_MS;
-      // Called when a turn has ended.
-      const writeOrWait = (givenUntilThen: number): void => {
-        if (given === givenUntilThen || performance.now() >= latestMs) stream.uncork();
+      // At the end of each turn; of the stream that was corked, also where the client has another one by now.
+      const writeOrWait = (givenAtLastEnd: number): void => {
+        if (given === givenAtLastEnd || performance.now() >= latestMs) stream.uncork();
         else setImmediate(writeOrWait, given);
       };
+      // The turn in which the first command is given brings at least that one.
       setImmediate(writeOrWait, givenBefore);
     }
     return send.apply(this, words);

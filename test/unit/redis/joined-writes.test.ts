@@ -5,17 +5,27 @@ import { joinWrites } from '../../../services/server/redis/joined-writes.ts';
 
 const { jest } = import.meta;
 
-/** A connection that writes each command to its socket; `writes`: what the socket took at once. */
-function makeConnection() {
+/** `writes`: what the socket took at once. */
+function makeSocket() {
   const writes: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => done(void writes.push(chunk)),
     writev: (chunks, done) => done(void writes.push(chunks.map(({ chunk }) => String(chunk)).join(' '))),
   });
-  const server = { stream, sendCommand: (command: string) => stream.write(command) };
-  joinWrites(server as unknown as Redis);
-  return { writes, stream, server };
+  return { writes, stream };
+}
+
+/** A client that writes each command to the socket that it has. */
+function makeClient(stream: Writable | undefined) {
+  const client = { stream, sendCommand: (command: string) => client.stream?.write(command) };
+  joinWrites(client as unknown as Redis);
+  return client;
+}
+
+function makeConnection() {
+  const { writes, stream } = makeSocket();
+  return { writes, stream, server: makeClient(stream) };
 }
 
 let nowMs = 0;
@@ -42,6 +52,7 @@ test('one after which nothing comes waits for a single turn', async () => {
   const { writes, server } = makeConnection();
   server.sendCommand('first');
   await nextTurn();
+  expect(writes).toEqual([]);
   await nextTurn();
   server.sendCommand('second');
   expect(writes).toEqual(['first']);
@@ -50,7 +61,7 @@ test('one after which nothing comes waits for a single turn', async () => {
   expect(writes).toEqual(['first', 'second']);
 });
 
-test('it waits for a millisecond at most, also where commands come without end', async () => {
+test('after a millisecond it waits for no further turn, also where commands come without end', async () => {
   const { writes, server } = makeConnection();
   for (; nowMs < 1; nowMs += 0.25) {
     server.sendCommand(String(nowMs));
@@ -69,4 +80,17 @@ test('a connection that ends in the same turn takes nobody with it', async () =>
   await nextTurn();
   await nextTurn();
   expect(writes).toEqual([]);
+});
+
+test('each connection of a client writes what it was given', async () => {
+  const [first, second] = [makeSocket(), makeSocket()];
+  const client = makeClient(undefined);
+  client.sendCommand('before there is a connection');
+  client.stream = first.stream;
+  client.sendCommand('one');
+  client.stream = second.stream;
+  client.sendCommand('two');
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  expect([first.writes, second.writes]).toEqual([['one'], ['two']]);
+  expect(first.stream.writableCorked + second.stream.writableCorked).toBe(0);
 });
