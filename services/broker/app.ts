@@ -13,6 +13,7 @@ import { close, connectCommands, type Redis } from '../server/redis/connections.
 import { Reachability } from '../server/redis/reachability.ts';
 import { ServerCheck } from '../server/redis/server-check.ts';
 import { makeLogger } from '../server/telemetry/logger.ts';
+import { parseTrustedRoots } from '../server/trusted-roots.ts';
 import { VERSION } from '../server/version.ts';
 import type { BrokerConfig } from './config/config.ts';
 import { makeForwardAuth } from './edge/routes.ts';
@@ -190,6 +191,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   const modules = makeModules(config, opened);
   const app = makeApp({ config, keyring, modules, isDraining: () => stopping !== null, logger });
 
+  parseTrustedRoots();
   const server = await startServer({ app, classes: messageClasses(app), host: http.host, port: http.port });
   logger.info(
     {

@@ -1,3 +1,4 @@
+import { parseTrustedRoots } from '../server/trusted-roots.ts';
 import { makeAccounts } from './composition/accounts.ts';
 import { connectEvents } from './composition/events.ts';
 import { openHttp } from './composition/http.ts';
@@ -38,6 +39,7 @@ export async function startApp(config: Config): Promise<App> {
     push: push.resume,
   });
 
+  parseTrustedRoots();
   const { isDraining, limitMs: drainLimitMs } = shutdown;
   const ports = await openHttp({ host, storeAndBus, modules, accounts, streams, isDraining, drainLimitMs });
   store.connect();

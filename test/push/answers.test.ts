@@ -144,12 +144,20 @@ test('429: tried again when the push service said, and not earlier', async () =>
   expect(more).toEqual([]);
 });
 
-test('what comes from others meanwhile, however much, does not keep a message from being tried again', async () => {
+test.each([
+  ['what comes from others meanwhile, however much, does not keep a message from being tried again', false],
+  ['nor does that where a later one of the same sender was acknowledged', true],
+])('%s', async (_, isLaterAcknowledged) => {
   const [laptop, phone, tablet] = await push.site.enrol('Laptop', 'Phone', 'Tablet');
   const subscription = await push.subscribe(phone);
   push.service.scriptOf(subscription).next({ status: 429, headers: { 'retry-after': '5' } });
   const { message_id: id } = await tell(laptop, phone, push.site.one);
   await push.service.received(1, subscription);
+  if (isLaterAcknowledged) {
+    await putOff(laptop, phone);
+    const { message_id: later } = await tell(laptop, phone, push.site.two);
+    await phone.on(push.site.one).call('ackMessages', { body: { message_ids: [later] } });
+  }
   await Promise.all(Array.from({ length: 120 }, () => tell(tablet, phone, push.site.two)));
   await push.settled(phone);
   const payloads = push.service.held(subscription).map(({ payload }) => payload);

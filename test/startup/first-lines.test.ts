@@ -32,6 +32,31 @@ test('so does the broker', async () => {
   });
 });
 
+test.each([
+  ['sync', { APP_REDIS_URL: AWAY }],
+  ['broker', { BROKER_REDIS_URL: AWAY }],
+] as const)(
+  '%s parses the certificates that it trusts before it listens, which would stop it for 25 ms later',
+  async (main, env) => {
+    const said = 'a TLS context with the trusted roots';
+    // Says so in the log, between the lines of the service.
+    const watch = `
+    import tls from 'node:tls';
+    const make = tls.createSecureContext;
+    tls.createSecureContext = (options) => {
+      if (options?.ca === undefined) console.log(JSON.stringify({ level: 30, msg: '${said}' }));
+      return make(options);
+    };`;
+    const service = await start(main, {
+      ...env,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}`,
+    });
+    await service.says(LISTENS);
+    const told = service.lines(({ msg }) => [said, 'listening'].includes(msg)).map(({ msg }) => msg);
+    expect(told).toEqual([said, 'listening']);
+  },
+);
+
 test('a replica that gets only one of its ports ends', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');

@@ -23,7 +23,7 @@ while true do
     from = '(' .. member
     local stored = not comes_by_log(log_id) and redis.call('HGET', keys.mail, message_id)
     if stored then
-      reply[#reply + 1] = string.match(stored, '^.-\n.-\n.-\n.-\n(.*)$')
+      reply[#reply + 1] = string.sub(stored, string.match(stored, '^.-\n.-\n.-\n.-\n()'))
       bytes = bytes + #stored
     end
     if bytes >= PAGE_BYTES then

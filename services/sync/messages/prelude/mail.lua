@@ -1,5 +1,6 @@
 -- The mailbox. Mail: message id -> log id \n sender device \n bytes \n holders \n JSON without its end (`redelivered` is
 -- added on sending); `bytes` -> bytes of all; `purged` -> the minute in which everything expired was dropped last.
+-- The JSON is cut out at its place, by `()` in a pattern: `(.*)` looks at each of its bytes.
 -- Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts by device, then by age.
 -- How long both keys live after the last message, or a minute less: this begins anew once a minute.
 local MAIL_SECONDS = LIMITS.mailboxSeconds + 60

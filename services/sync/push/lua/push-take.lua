@@ -15,7 +15,7 @@ if not newest then why = 'lost' end
 if not r or redis.call('HEXISTS', keys.devices, device) == 0 then why = 'unsubscribed' end
 if r and is_suspended(r, now) then why = 'suspended' end
 local count, id, oldest, text = 1, newest or '', 0, ''
-if kind == 'message' then count, id, oldest, text = pending_messages(keys, device, peer, LIMITS.pushCount) end
+if kind == 'message' then count, id, oldest, text = pending_messages(keys, device, peer, id, LIMITS.pushCount) end
 if kind == 'transfer' then count, id = pending_offers_of(keys, device, peer, LIMITS.pushCount) end
 local row = kind ~= 'message' and redis.call('HGET', keys.devices, peer)
 if kind == 'device' then count = row and 1 or 0 end

@@ -3,21 +3,39 @@
 -- More than a device may offer in the hour for which an offer is worth a push.
 local OFFERS_READ = 4000
 
--- The messages of this peer ('': a sender without a device) in the whole mailbox; at most `most` are counted.
+-- RETURNS the message's JSON without its end where this peer ('': a sender without a device) sent it; else nil.
+local function message_of(keys, id, peer)
+  local row = redis.call('HGET', keys.mail, id) or ''
+  local sender, json_at = string.match(row, '^.-\n(.-)\n.-\n.-\n()')
+  return sender == peer and string.sub(row, json_at) or nil
+end
+
+-- Those of the newest `most` messages of the mailbox that this peer sent. To read one costs the store up to 10 us, so all
+-- are read only where that is the last way to find one; it counts as one. `latest`: what the peer sent last, by the job.
 -- RETURNS how many, id of the newest, ms of the oldest, the newest as JSON without its end.
-local function pending_messages(keys, device, peer, most)
-  local count, newest, oldest, text = 0, '', 0, ''
-  local members = redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. device .. ';', '[' .. device .. ':')
-  for _, member in ipairs(members) do
-    if count == most then break end
+local function pending_messages(keys, device, peer, latest, most)
+  local function members(from, count)
+    return redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. device .. ';', '[' .. device .. ':', 'LIMIT', from, count)
+  end
+  local count, newest, oldest, text, near = 0, '', 0, '', members(0, most)
+  for _, member in ipairs(near) do
     local at, id = string.match(member, '^.-:(%d+)[^:]*:(.*)$')
-    local sender, open = string.match(redis.call('HGET', keys.mail, id) or '', '^.-\n(.-)\n.-\n.-\n(.*)$')
-    if sender == peer then
+    local open = message_of(keys, id, peer)
+    if open then
       if count == 0 then newest, text = id, open end
       count, oldest = count + 1, tonumber(at)
     end
   end
-  return count, newest, oldest, text
+  if count > 0 or #near < most then return count, newest, oldest, text end
+  local log_id = string.match(redis.call('HGET', keys.mail, latest) or '', '^[^\n]*')
+  local place = ':' .. log_id .. ':' .. latest
+  local is_held = redis.call('ZSCORE', keys.inbox, device .. place)
+  for _, member in ipairs(is_held and { place } or members(most, -1)) do
+    local at, id = string.match(member, ':(%d+)[^:]*:(.*)$')
+    local open = message_of(keys, id, peer)
+    if open then return 1, id, tonumber(at), open end
+  end
+  return 0, '', 0, ''
 end
 
 -- The offers of this peer that the device has not accepted, however much the peer offered since; at most `most` are counted.

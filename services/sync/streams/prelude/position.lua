@@ -34,7 +34,7 @@ end
 local function joined_message(keys, id, message_id, device)
   if not redis.call('ZSCORE', keys.inbox, device .. ':' .. id .. ':' .. message_id) then return nil end
   local stored = redis.call('HGET', keys.mail, message_id)
-  return stored and string.match(stored, '^.-\n.-\n.-\n.-\n(.*)$') .. ',"redelivered":false}'
+  return stored and string.sub(stored, string.match(stored, '^.-\n.-\n.-\n.-\n()')) .. ',"redelivered":false}'
 end
 
 -- id, event, data of each entry after `position`; event is '' for what is not for this device. Ends at `max_bytes`.
