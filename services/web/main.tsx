@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { type App, endedBy, openApp } from './engine/app.ts';
+import { tabWords } from './kept-words.ts';
 import { registerWorker } from './push/push.ts';
 import { type Entry, findEntry } from './session/entry.ts';
 import { language, texts } from './texts/texts.ts';
@@ -21,7 +22,7 @@ function enter(found: Entry): void {
     entry.value = found;
     return;
   }
-  sessionStorage.removeItem(ENDED);
+  tabWords.set(ENDED, null);
   attempt(async () => {
     app.value = await openApp(found);
     entry.value = found;
@@ -40,7 +41,7 @@ function Page() {
   }
   if (now.kind === 'unreachable') return <Unreachable enter={enter} />;
   if (now.kind === 'nameless') return <NameDevice enter={enter} />;
-  if (now.kind === 'out') return <Welcome login={now.login} ended={sessionStorage.getItem(ENDED)} enter={enter} />;
+  if (now.kind === 'out') return <Welcome login={now.login} ended={tabWords.get(ENDED)} enter={enter} />;
   return (
     <AppContext.Provider value={app.value}>
       <Shell />
@@ -56,14 +57,18 @@ effect(() => {
 effect(() => {
   const reason = endedBy.value;
   if (reason === null) return;
-  sessionStorage.setItem(ENDED, reason);
+  tabWords.set(ENDED, reason);
   history.replaceState(null, '', '/');
   location.reload();
 });
 
-navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<{ type?: string; path?: string }>) => {
-  if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
-});
+try {
+  navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<{ type?: string; path?: string }>) => {
+    if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
+  });
+} catch {
+  // Where storage is blocked there may be none to ask.
+}
 
 const root = document.getElementById('app');
 if (root !== null) {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
-import { openHistory, removeHistory } from '../history/database.ts';
-import { makeHistory } from '../history/history.ts';
+import { removeHistory } from '../history/database.ts';
+import { dropDrafts } from '../history/drafts.ts';
+import { openLasting } from '../history/lasting.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
 import { makeClient } from '../session/entry.ts';
 import { clearKept } from '../files/kept-files.ts';
@@ -12,18 +13,26 @@ import { joinTabs, type TabMessage } from './tabs.ts';
 /** Why the session of this browser is over; null while it is not. */
 export const endedBy = signal<string | null>(null);
 
+/** This browser keeps no history: what is shown is in this page alone. */
+export const isHistoryLost = signal(false);
+
 /** Counts the changes of each thread, so that what shows one reads it anew. */
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
 
 /** Everything that a signed-in tab has. */
 export async function openApp(entry: SignedIn): Promise<App> {
-  const database = await openHistory(entry.userId);
   const changed = (thread: string): void => {
     changes.value = { thread, turn: changes.value.turn + 1 };
   };
-  const history = makeHistory(database, (thread) => {
-    changed(thread);
-    tabs.post({ type: 'changed', thread });
+  const history = await openLasting({
+    userId: entry.userId,
+    onChange(thread) {
+      changed(thread);
+      tabs.post({ type: 'changed', thread });
+    },
+    onLost() {
+      isHistoryLost.value = true;
+    },
   });
   const client = makeClient();
 
@@ -48,6 +57,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
     keepDevelopmentIdentity(null);
     if (reason !== 'expired') {
       history.close();
+      dropDrafts(entry.userId);
       await Promise.allSettled([removeHistory(entry.userId), clearKept(entry.userId)]);
     }
     tabs.post({ type: 'signed-out', reason });

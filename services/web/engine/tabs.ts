@@ -75,18 +75,27 @@ function makeAsks(post: (message: TabMessage) => void) {
   };
 }
 
+/** Null where a browser keeps the pages of an origin apart. */
+function openChannel(name: string): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * The tabs of one account: exactly one holds the lock and with it the event stream and the files; when it is closed the next
  * one has its turn. Commands are run by the leading tab, whichever tab they are given in.
  */
 export function joinTabs({ account, onMessage, lead }: TabsOptions) {
-  const channel = new BroadcastChannel(`baton-${account}`);
+  const channel = openChannel(`baton-${account}`);
   const isLeading = signal(false);
   const held = new AbortController();
-  const post = (message: TabMessage): void => channel.postMessage(message);
+  const post = (message: TabMessage): void => channel?.postMessage(message);
   const asks = makeAsks(post);
 
-  channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
+  channel?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
     if (data.type === 'told') asks.settle(data);
     else if (data.type !== 'ask') onMessage(data);
     else if (isLeading.value) void asks.run(data);
@@ -99,18 +108,19 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
     for (const ask of asks.open()) void asks.run(ask);
   }
 
-  function wait(): void {
-    // Pages without TLS have no locks, and then each tab stands for itself.
-    if (!('locks' in navigator)) return begin();
+  async function wait(): Promise<void> {
     const until = new Promise<void>((resolve) => {
       held.signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    navigator.locks
-      .request(`baton-leader-${account}`, { signal: held.signal }, () => {
+    try {
+      await navigator.locks.request(`baton-leader-${account}`, { signal: held.signal }, () => {
         begin();
         return until;
-      })
-      .catch(() => {});
+      });
+    } catch {
+      // Pages without TLS have no locks, and where storage is blocked they are refused: each tab stands for itself.
+      if (!isLeading.value && !held.signal.aborted) begin();
+    }
   }
 
   return {
@@ -128,12 +138,12 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
       asks.commands.set(name, work);
     },
     join(): void {
-      wait();
+      void wait();
       if (!isLeading.value) post({ type: 'hello' });
     },
     leave(): void {
       held.abort();
-      channel.close();
+      channel?.close();
     },
   };
 }

@@ -9,7 +9,7 @@ import type { FilesItem } from '../history/database.ts';
 import { stateOf } from '../history/history.ts';
 import { isAlways } from './always.ts';
 import type { ChosenFile } from './choosing.ts';
-import { canKeepFiles, openKept, removeKept } from './kept-files.ts';
+import { openKept, removeKept, whyNoFiles } from './kept-files.ts';
 import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
 
@@ -25,7 +25,8 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
     offers.get(transferId) ?? (await client.transfers.incoming(transferId));
 
   async function accept(transferId: string): Promise<void> {
-    if (!canKeepFiles()) throw new BatonClientError('sink_failed', 'No file system', { action: 'tell-user' });
+    const why = await whyNoFiles();
+    if (why !== null) throw new BatonClientError(why, 'No file system', { action: 'tell-user' });
     // Without it a browser that runs out of room may drop what is here.
     void navigator.storage.persist?.().catch(() => false);
     const offer = await find(transferId);

@@ -98,5 +98,12 @@ export const removeKept = (account: string, transferId: string): Promise<void> =
 
 export const clearKept = (account: string): Promise<void> => remove([folderOf(account)]);
 
-/** Files can be received: the page is secure and its browser has a file system for it. */
-export const canKeepFiles = (): boolean => typeof navigator.storage?.getDirectory === 'function';
+/** Why no files can be received here, by the code of its words; null: they can. */
+export async function whyNoFiles(): Promise<'files_insecure' | 'files_blocked' | null> {
+  try {
+    await navigator.storage.getDirectory();
+    return null;
+  } catch {
+    return isSecureContext ? 'files_blocked' : 'files_insecure';
+  }
+}

@@ -1,4 +1,5 @@
 import type { BatonClientOptions } from '../../../shared/client/index.ts';
+import { timedFetch } from '../server-time.ts';
 
 /** More than comes at a time. */
 const PART_BYTES = 256 * 1024;
@@ -33,7 +34,7 @@ function inOnePlace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array
 
 /** The platform's `fetch`. Files from the relay come in one place: our sink has copied a part before it asks for the next. */
 export const leanFetch: NonNullable<BatonClientOptions['fetch']> = async (url, init) => {
-  const response = await fetch(url, init);
+  const response = await timedFetch(url, init);
   const isFile = init.method === 'GET' && String(url).startsWith('/api/relay/') && response.ok;
   if (!isFile || response.body === null) return response;
   const { status, headers } = response;

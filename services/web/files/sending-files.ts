@@ -7,6 +7,7 @@ import { digestFile } from './digesting.ts';
 import { filePieces } from './file-pieces.ts';
 import { codeOf, makeChange, type RunningFiles } from './running-files.ts';
 import { newId } from '../new-id.ts';
+import { serverNow } from '../server-time.ts';
 
 /** So much is kept of what is sent, to go on by itself after a reload. More is asked for again. */
 const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
@@ -29,7 +30,7 @@ const sent = (item: FilesItem): void => {
 
 function newItem(to: string, files: readonly ChosenFile[]): FilesItem {
   return {
-    ...{ id: newId(), ref: '', thread: to, at: Date.now(), isMine: true, kind: 'files' },
+    ...{ id: newId(), ref: '', thread: to, at: serverNow(), isMine: true, kind: 'files' },
     files: files.map(({ file, name }, index) => ({ index, name, size: file.size, type: file.type })),
     ...{ fileCount: files.length, totalBytes: files.reduce((sum, { file }) => sum + file.size, 0) },
     ...{ state: 'preparing', error: null, kept: 'nothing' },

@@ -46,7 +46,6 @@ export interface Thread {
   name: string;
   lastAt: number;
   unread: number;
-  draft: string;
 }
 
 interface Schema extends DBSchema {
@@ -59,23 +58,53 @@ interface Schema extends DBSchema {
 
 export type Database = IDBPDatabase<Schema>;
 
+interface Store {
+  /** Null: the key is told beside the value. */
+  keyPath: string | null;
+  indexes: Readonly<Record<string, string | string[]>>;
+}
+
+export type StoreName = 'items' | 'threads' | 'sources' | 'settings';
+
+/** The stores of a history, wherever it is kept. */
+export const STORES: Readonly<Record<StoreName, Store>> = {
+  items: { keyPath: 'id', indexes: { ref: 'ref', place: ['thread', 'at'] } },
+  threads: { keyPath: 'id', indexes: {} },
+  sources: { keyPath: 'transferId', indexes: {} },
+  settings: { keyPath: null, indexes: {} },
+};
+
 const nameOf = (userId: string): string => `baton-${userId}`;
 
-/** The history of one account on this browser. */
-export function openHistory(userId: string): Promise<Database> {
-  return openDB<Schema>(nameOf(userId), 1, {
+/** A browser may keep the answer to itself: while another page holds an older version, or for no reason. */
+const OPEN_WITHIN_MS = 5_000;
+
+/** The history of one account on this browser. Rejects where the browser keeps none. */
+export async function openHistory(userId: string): Promise<Database> {
+  const opening = openDB<Schema>(nameOf(userId), 1, {
     upgrade(database) {
-      const items = database.createObjectStore('items', { keyPath: 'id' });
-      items.createIndex('ref', 'ref');
-      items.createIndex('place', ['thread', 'at']);
-      database.createObjectStore('threads', { keyPath: 'id' });
-      database.createObjectStore('sources', { keyPath: 'transferId' });
-      database.createObjectStore('settings');
+      for (const [name, { keyPath, indexes }] of Object.entries(STORES)) {
+        const store = (database as unknown as IDBPDatabase).createObjectStore(name, { keyPath });
+        for (const [index, path] of Object.entries(indexes)) store.createIndex(index, path);
+      }
     },
     blocking(_now, _wanted, event) {
       (event.target as IDBDatabase).close();
     },
   });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The browser does not open its database')), OPEN_WITHIN_MS);
+  });
+  try {
+    return await Promise.race([opening, late]);
+  } catch (error) {
+    // One that opens all the same would keep others from changing it.
+    opening.then((database) => database.close()).catch(() => {});
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-export const removeHistory = (userId: string): Promise<void> => deleteDB(nameOf(userId));
+export const removeHistory = async (userId: string): Promise<void> => deleteDB(nameOf(userId));

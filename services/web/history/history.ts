@@ -3,7 +3,7 @@ import type { Database, FilesItem, Item, MessageItem, Thread } from './database.
 
 /** As many as an offer has. */
 const SHOWN_FILES = 1_000;
-/** Items of a thread that are read at once. */
+/** So many items of a thread are shown at first, and more at each wish. */
 export const PAGE_ITEMS = 60;
 const FOUND_ITEMS = 100;
 
@@ -49,17 +49,25 @@ const makeKept = (database: Database) => ({
 });
 
 const makeReading = (database: Database) => ({
-  /** The newest of a thread before that time, oldest first. */
-  async page(thread: string, before = Number.MAX_SAFE_INTEGER): Promise<Item[]> {
+  /**
+   * When the newest page before that time begins; 0 when it has all that is left. What came in the same millisecond is on one
+   * page, which may be longer for it: else the next one would leave some of it out.
+   */
+  async pageStart(thread: string, before = Number.MAX_SAFE_INTEGER): Promise<number> {
     const range = IDBKeyRange.bound([thread, 0], [thread, before], false, true);
-    const found: Item[] = [];
+    let [count, start] = [0, 0];
     let cursor = await database.transaction('items').store.index('place').openCursor(range, 'prev');
-    while (cursor !== null && found.length < PAGE_ITEMS) {
-      found.push(cursor.value);
+    while (cursor !== null && (count < PAGE_ITEMS || cursor.value.at === start)) {
+      start = cursor.value.at;
+      count += 1;
       cursor = await cursor.continue();
     }
-    return found.reverse();
+    return cursor === null ? 0 : start;
   },
+
+  /** All of a thread from that time on, oldest first. */
+  since: (thread: string, from: number): Promise<Item[]> =>
+    database.getAllFromIndex('items', 'place', IDBKeyRange.bound([thread, from], [thread, Number.MAX_SAFE_INTEGER])),
 
   /** What has these words in its text or in the names of its files, newest first. */
   async search(words: string): Promise<Item[]> {
@@ -88,6 +96,34 @@ const makeReading = (database: Database) => ({
   },
 
   threads: (): Promise<Thread[]> => database.getAll('threads'),
+});
+
+type Touch = (id: string, name: string, change: (thread: Thread) => void) => Promise<void>;
+
+/** What is done with a thread as a whole. */
+const makeThreads = (database: Database, touch: Touch, onChange: (thread: string) => void) => ({
+  async read(thread: string): Promise<void> {
+    const known = await database.get('threads', thread);
+    if (known === undefined || known.unread === 0) return;
+    await touch(thread, '', (one) => {
+      one.unread = 0;
+    });
+  },
+
+  async forgetThread(thread: string): Promise<void> {
+    const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
+    const transaction = database.transaction(['items', 'threads'], 'readwrite');
+    const work = async (): Promise<void> => {
+      let cursor = await transaction.objectStore('items').index('place').openCursor(range);
+      while (cursor !== null) {
+        await cursor.delete();
+        cursor = await cursor.continue();
+      }
+      await transaction.objectStore('threads').delete(thread);
+    };
+    await Promise.all([work(), transaction.done]);
+    onChange(thread);
+  },
 });
 
 /** What the service has told of becomes an item, once. */
@@ -121,20 +157,34 @@ const makeArrivals = (
   },
 });
 
+/** One change after the other, as a database has it by itself: what is in memory has not. */
+function makeTurns() {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work: () => Promise<void>): Promise<void> => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
 /** What this browser keeps of an account. `onChange` is told which thread has changed. */
 export function makeHistory(database: Database, onChange: (thread: string) => void) {
   const byRef = (ref: string): Promise<Item | undefined> => database.getFromIndex('items', 'ref', ref);
 
-  async function touch(id: string, name: string, change: (thread: Thread) => void): Promise<void> {
-    const transaction = database.transaction('threads', 'readwrite');
-    const known = await transaction.store.get(id);
-    const thread = known ?? { id, name, lastAt: 0, unread: 0, draft: '' };
-    if (name !== '') thread.name = name;
-    change(thread);
-    await transaction.store.put(thread);
-    await transaction.done;
-    onChange(id);
-  }
+  const inTurn = makeTurns();
+
+  const touch: Touch = (id, name, change) =>
+    inTurn(async () => {
+      const transaction = database.transaction('threads', 'readwrite');
+      const work = async (): Promise<void> => {
+        const thread = (await transaction.store.get(id)) ?? { id, name, lastAt: 0, unread: 0 };
+        if (name !== '') thread.name = name;
+        change(thread);
+        await transaction.store.put(thread);
+      };
+      await Promise.all([work(), transaction.done]);
+      onChange(id);
+    });
 
   async function add(item: Item, name: string): Promise<void> {
     await database.put('items', item);
@@ -145,16 +195,19 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
   }
 
   /** Changes an item in one step; `change` must not wait. */
-  async function update(id: string, change: (item: Item) => void): Promise<void> {
-    const transaction = database.transaction('items', 'readwrite');
-    const item = await transaction.store.get(id);
-    if (item !== undefined) {
-      change(item);
-      await transaction.store.put(item);
-    }
-    await transaction.done;
-    if (item !== undefined) onChange(item.thread);
-  }
+  const update = (id: string, change: (item: Item) => void): Promise<void> =>
+    inTurn(async () => {
+      const transaction = database.transaction('items', 'readwrite');
+      const work = async (): Promise<Item | undefined> => {
+        const item = await transaction.store.get(id);
+        if (item === undefined) return undefined;
+        change(item);
+        await transaction.store.put(item);
+        return item;
+      };
+      const [item] = await Promise.all([work(), transaction.done]);
+      if (item !== undefined) onChange(item.thread);
+    });
 
   return {
     byRef,
@@ -164,28 +217,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
     item: (id: string): Promise<Item | undefined> => database.get('items', id),
 
     ...makeReading(database),
-
-    async read(thread: string): Promise<void> {
-      const known = await database.get('threads', thread);
-      if (known === undefined || known.unread === 0) return;
-      await touch(thread, '', (one) => {
-        one.unread = 0;
-      });
-    },
-
-    async forgetThread(thread: string): Promise<void> {
-      const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
-      const transaction = database.transaction(['items', 'threads'], 'readwrite');
-      let cursor = await transaction.objectStore('items').index('place').openCursor(range);
-      while (cursor !== null) {
-        await cursor.delete();
-        cursor = await cursor.continue();
-      }
-      await transaction.objectStore('threads').delete(thread);
-      await transaction.done;
-      onChange(thread);
-    },
-
+    ...makeThreads(database, touch, onChange),
     ...makeArrivals(byRef, add),
     ...makeKept(database),
     close: () => database.close(),

@@ -29,6 +29,9 @@ export interface Shown {
   path: string;
 }
 
+/** In a line of the system's they could turn around what is beside it; the message itself is in the app. */
+const TURNING = /\p{Bidi_Control}/gu;
+
 /** What is shown, and where a click on it leads. */
 export function notificationOf({ type, count, id, from, text }: PushPayload, language: string): Shown {
   const texts = (language.startsWith('de') ? german : english).push;
@@ -38,5 +41,5 @@ export function notificationOf({ type, count, id, from, text }: PushPayload, lan
   if (type === 'test') return { title, body: texts.test, tag, path: '/#/settings' };
   if (type === 'device') return { title, body: texts.device, tag, path };
   if (type === 'transfer') return { title, body: texts.transfer(count), tag, path };
-  return { title, body: text ?? texts.message(count), tag, path };
+  return { title, body: text?.replace(TURNING, '') ?? texts.message(count), tag, path };
 }

@@ -2,6 +2,8 @@
  * An installation that believes anybody (identity mode `dev`): who this browser is stands in headers of each request, and is
  * kept here.
  */
+import { keptWords } from '../kept-words.ts';
+
 const KEY = 'baton-development';
 
 export interface DevelopmentIdentity {
@@ -11,13 +13,16 @@ export interface DevelopmentIdentity {
 }
 
 export function developmentIdentity(): DevelopmentIdentity | null {
-  const text = localStorage.getItem(KEY);
-  return text === null ? null : (JSON.parse(text) as DevelopmentIdentity);
+  try {
+    return JSON.parse(keptWords.get(KEY) ?? 'null') as DevelopmentIdentity | null;
+  } catch {
+    // Nobody of ours has written that.
+    return null;
+  }
 }
 
 export function keepDevelopmentIdentity(identity: DevelopmentIdentity | null): void {
-  if (identity === null) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, JSON.stringify(identity));
+  keptWords.set(KEY, identity === null ? null : JSON.stringify(identity));
 }
 
 /** Header fields are bytes; what is no ASCII is sent as the bytes of its UTF-8. */

@@ -8,7 +8,9 @@ import {
 import { peerToPeer } from '../../../shared/client/peer-to-peer.ts';
 import { leanFetch } from '../files/lean-fetch.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
+import { keptWords } from '../kept-words.ts';
 import { newId } from '../new-id.ts';
+import { timedFetch } from '../server-time.ts';
 
 /**
  * Where somebody who opens the app stands. `nameless`: signed in, but this browser is no device of the account yet. `out`
@@ -55,7 +57,7 @@ async function remembered(): Promise<Entry | null> {
 }
 
 async function askService(): Promise<Entry> {
-  const client = makeBatonClient({ baseUrl: '', headers: developmentHeaders });
+  const client = makeBatonClient({ baseUrl: '', headers: developmentHeaders, fetch: timedFetch });
   const { device, name } = await client.me({ signal: AbortSignal.timeout(WITHIN_MS) });
   if (device === null) return { kind: 'nameless', userName: name };
   // The cookie has a device that this browser forgot: it is that device, and learns the rest of its session.
@@ -72,21 +74,21 @@ const LOGGING_IN = 'baton-logging-in';
 export async function findEntry(): Promise<Entry> {
   const known = await remembered();
   if (known !== null) return known;
-  const isExpected = localStorage.getItem(LOGGING_IN) !== null || developmentIdentity() !== null;
+  const isExpected = keptWords.get(LOGGING_IN) !== null || developmentIdentity() !== null;
   if (!isExpected) return { kind: 'out', login: loginHere() };
   try {
     return await askService();
   } catch (error) {
     if (!(error instanceof BatonClientError) || error.action !== 'sign-in') return { kind: 'unreachable' };
     keepDevelopmentIdentity(null);
-    localStorage.removeItem(LOGGING_IN);
+    keptWords.set(LOGGING_IN, null);
     return { kind: 'out', login: loginHere() };
   }
 }
 
 /** To the login page of the auth broker, and back to here. */
 export function goToLogin(): void {
-  localStorage.setItem(LOGGING_IN, 'yes');
+  keptWords.set(LOGGING_IN, 'yes');
   location.assign('/api/auth/login?return_to=/');
 }
 
@@ -97,7 +99,7 @@ export function enterAs(user: string): void {
 
 /** Makes this browser a device of whoever is signed in. */
 export async function becomeDevice(name: string): Promise<Entry> {
-  localStorage.removeItem(LOGGING_IN);
+  keptWords.set(LOGGING_IN, null);
   const development = developmentIdentity();
   if (development !== null) {
     keepDevelopmentIdentity({ ...development, deviceId: newId(), name });

@@ -12,6 +12,9 @@ export const english = {
     loading: 'Loading',
     retry: 'Try again',
     copied: 'Copied',
+    copyByHand: 'This browser does not let pages copy. Select the text and copy it.',
+    noHistory:
+      'This browser stores nothing for Baton now: a private window, blocked storage or a full disk. What comes is shown until this page is closed.',
     nothingHere: 'There is nothing at this address.',
     toDevices: 'To your devices',
   },
@@ -138,7 +141,6 @@ export const english = {
     relayWhy: 'No direct way between the devices is open, so the bytes pass through the service.',
     tooMany: 'At most 1,000 files at a time.',
     notTheSame: 'These are not the files that were offered.',
-    insecure: 'Files can only be received over https.',
     showAll: (count: number) => `and ${count} more`,
   },
   send: {
@@ -162,6 +164,8 @@ export const english = {
     put: 'Put in the clipboard',
     tooLong: 'Too long for the clipboard.',
     blocked: 'This browser does not let pages read the clipboard. Type or paste it below.',
+    insecure: 'Without https a page may not read the clipboard. Paste it into the field below.',
+    noText: 'There is no text in the clipboard of this device.',
     changed: (name: string) => `New in the clipboard, from ${name}`,
   },
   add: {
@@ -254,6 +258,8 @@ export const english = {
     account: 'Account',
     signedInAs: (name: string) => `Signed in as ${name}`,
     about: 'For programs',
+    insecure:
+      'This address is not https. Messages and the clipboard work; files cannot be received, and there are no notifications.',
     api: 'API reference',
   },
   push: {
@@ -293,6 +299,8 @@ export const english = {
     digest_mismatch: 'What arrived is not what was sent.',
     source_failed: 'A file could not be read. Was it changed or moved?',
     sink_failed: 'There is no room to store it in this browser.',
+    files_insecure: 'Files can only be received over https.',
+    files_blocked: 'This browser lets Baton store no files: a private window, or blocked storage.',
     transfer_gone: 'The transfer is over.',
     interrupted: 'The window was closed while the files were being read.',
     feature_disabled: 'This is switched off here.',

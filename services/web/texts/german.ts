@@ -13,6 +13,9 @@ export const german: Texts = {
     loading: 'Lädt',
     retry: 'Noch einmal',
     copied: 'Kopiert',
+    copyByHand: 'Dieser Browser lässt Seiten nichts kopieren. Markiere den Text und kopiere ihn.',
+    noHistory:
+      'Dieser Browser speichert jetzt nichts für Baton: ein privates Fenster, gesperrter Speicher oder ein voller Datenträger. Was kommt, ist zu sehen, bis diese Seite geschlossen wird.',
     nothingHere: 'Unter dieser Adresse ist nichts.',
     toDevices: 'Zu deinen Geräten',
   },
@@ -139,7 +142,6 @@ export const german: Texts = {
     relayWhy: 'Zwischen den Geräten ist kein direkter Weg offen, darum gehen die Bytes durch den Dienst.',
     tooMany: 'Höchstens 1.000 Dateien auf einmal.',
     notTheSame: 'Das sind nicht die angebotenen Dateien.',
-    insecure: 'Dateien können nur über https empfangen werden.',
     showAll: (count) => `und ${count} weitere`,
   },
   send: {
@@ -163,6 +165,8 @@ export const german: Texts = {
     put: 'In die Zwischenablage',
     tooLong: 'Zu lang für die Zwischenablage.',
     blocked: 'Dieser Browser lässt Seiten die Zwischenablage nicht lesen. Füge den Text unten ein.',
+    insecure: 'Ohne https darf eine Seite die Zwischenablage nicht lesen. Füge den Text in das Feld unten ein.',
+    noText: 'In der Zwischenablage dieses Geräts ist kein Text.',
     changed: (name) => `Neu in der Zwischenablage, von ${name}`,
   },
   add: {
@@ -256,6 +260,8 @@ export const german: Texts = {
     account: 'Konto',
     signedInAs: (name) => `Angemeldet als ${name}`,
     about: 'Für Programme',
+    insecure:
+      'Diese Adresse ist nicht https. Nachrichten und die Zwischenablage gehen; Dateien können nicht empfangen werden, und es gibt keine Benachrichtigungen.',
     api: 'API-Referenz',
   },
   push: {
@@ -295,6 +301,8 @@ export const german: Texts = {
     digest_mismatch: 'Was ankam, ist nicht, was gesendet wurde.',
     source_failed: 'Eine Datei konnte nicht gelesen werden. Wurde sie geändert oder verschoben?',
     sink_failed: 'In diesem Browser ist kein Platz dafür.',
+    files_insecure: 'Dateien können nur über https empfangen werden.',
+    files_blocked: 'Dieser Browser lässt Baton keine Dateien speichern: ein privates Fenster oder gesperrter Speicher.',
     transfer_gone: 'Die Übertragung ist vorbei.',
     interrupted: 'Das Fenster wurde geschlossen, während die Dateien gelesen wurden.',
     feature_disabled: 'Das ist hier abgeschaltet.',

@@ -1,3 +1,4 @@
+import { serverNow } from '../server-time.ts';
 import { language } from './texts.ts';
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
@@ -30,7 +31,7 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** "5 minutes ago", in words. */
-export function agoText(at: number, now = Date.now()): string {
+export function agoText(at: number, now = serverNow()): string {
   const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
   const past = Math.max(0, now - at);
   const step = STEPS.find(([, ms]) => past >= ms);

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { keptWords } from '../kept-words.ts';
 import { english, type Texts } from './english.ts';
 import { german } from './german.ts';
 
@@ -11,7 +12,7 @@ const isLanguage = (text: string | null | undefined): text is Language =>
   text !== null && text !== undefined && Object.hasOwn(LANGUAGES, text);
 
 function initial(): Language {
-  const kept = localStorage.getItem(KEY);
+  const kept = keptWords.get(KEY);
   if (isLanguage(kept)) return kept;
   return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en';
 }
@@ -22,7 +23,7 @@ export const language = signal<Language>(initial());
 export const texts = computed<Texts>(() => LANGUAGES[language.value]);
 
 export function chooseLanguage(next: Language): void {
-  localStorage.setItem(KEY, next);
+  keptWords.set(KEY, next);
   language.value = next;
 }
 

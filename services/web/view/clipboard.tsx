@@ -7,23 +7,13 @@ import { durationText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 import { useApp } from './app-context.ts';
 import { Icon } from './parts/icon.tsx';
+import { copyText } from './parts/copying.ts';
+import { Countdown } from './parts/countdown.tsx';
 import { attempt, codeOf, notify } from './parts/notices.ts';
 import { Empty, Pane, Waiting } from './parts/parts.tsx';
 import { RichText } from './parts/rich-text.tsx';
 
 const CLIPBOARD_BYTES = 65_536;
-
-function TimeLeft({ until, onOver }: { until: number; onOver: () => void }) {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-      if (now.value > until) onOver();
-    }, 1_000);
-    return () => clearInterval(timer);
-  }, [until]);
-  return <>{texts.value.clipboard.left(durationText(Math.max(0, until - now.value) / 1_000))}</>;
-}
 
 /** What is in the clipboard; read anew when the service says that it has changed. */
 function useClipboard() {
@@ -84,22 +74,20 @@ function Writing({ onPut }: { onPut: (text: string) => Promise<void> }) {
 export function ClipboardPane() {
   const { client } = useApp();
   const { entry, read } = useClipboard();
-  const { clipboard, app } = texts.value;
+  const { clipboard } = texts.value;
   const now = entry.value;
   const put = async (text: string): Promise<void> => {
     entry.value = await client.clipboard.set(text);
   };
   const paste = () =>
     attempt(async () => {
-      const text = await navigator.clipboard.readText().catch(() => null);
-      if (text === null || text === '') notify(clipboard.blocked, true);
+      // Only secure pages are given the clipboard, and some browsers give it to none.
+      const text = await navigator.clipboard?.readText?.().catch(() => null);
+      if (typeof text !== 'string') notify(isSecureContext ? clipboard.blocked : clipboard.insecure, true);
+      else if (text === '') notify(clipboard.noText, true);
       else await put(text);
     });
-  const copy = () =>
-    attempt(async () => {
-      await navigator.clipboard.writeText(now?.content ?? '');
-      notify(app.copied);
-    });
+  const copy = () => attempt(() => copyText(now?.content ?? ''));
   return (
     <Pane title={clipboard.title}>
       <div class="pane-body">
@@ -116,7 +104,11 @@ export function ClipboardPane() {
               {now.expires_at !== null && (
                 <>
                   {' · '}
-                  <TimeLeft until={now.expires_at} onOver={() => void read().catch(codeOf)} />
+                  <Countdown
+                    until={now.expires_at}
+                    text={(seconds) => clipboard.left(durationText(seconds))}
+                    onOver={() => void read().catch(codeOf)}
+                  />
                 </>
               )}
             </p>

@@ -1,10 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { ClipboardList, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { changes } from '../engine/app.ts';
+import { changes, isHistoryLost } from '../engine/app.ts';
 import { shared } from '../engine/shared-state.ts';
 import { showBadge } from '../push/push.ts';
-import { chosenOf } from '../files/choosing.ts';
 import { texts } from '../texts/texts.ts';
 import { AddPane } from './devices/add-device.tsx';
 import { announceChanges } from './announcing.ts';
@@ -20,6 +19,7 @@ import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
 import { SearchPane } from './thread/search.tsx';
 import { SendPane, SharePane } from './send/send.tsx';
+import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { SettingsPane } from './settings/settings.tsx';
 import { ThreadPane } from './thread/thread.tsx';
@@ -64,6 +64,16 @@ function ConnectionBar() {
           {words.takeOver}
         </button>
       )}
+    </div>
+  );
+}
+
+/** Says for as long as it is so that nothing is kept. */
+function StorageBar() {
+  const isLost = isHistoryLost.value;
+  return (
+    <div role="status" class={`connection ${isLost ? 'is-shown' : ''}`}>
+      {isLost && texts.value.app.noHistory}
     </div>
   );
 }
@@ -168,7 +178,7 @@ function Main({ at }: { at: Place }) {
 function usePaste(): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
-      const files = chosenOf(event.clipboardData?.files ?? []);
+      const files = pastedFiles(event.clipboardData);
       if (event.defaultPrevented || files.length === 0 || place.value.name === 'device') return;
       pending.value = { files, text: '' };
       go('send');
@@ -196,6 +206,7 @@ export function Shell() {
         {texts.value.app.skip}
       </a>
       <ConnectionBar />
+      <StorageBar />
       <main class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
         <Side />
         <div id="content" class="main" tabIndex={-1}>

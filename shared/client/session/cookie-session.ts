@@ -1,17 +1,50 @@
 import type { Session, SessionStore } from './session.ts';
 
+/** Sessions that the browser did not let be stored (blocked cookies, a full disk): known as long as the page is open. */
+const ofPage = new Map<string, Session | null>();
+
+function stored(key: string): Session | null {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? 'null') as Session | null;
+  } catch {
+    // Blocked, or not written by us: whoever is signed in is found by the cookie.
+    return null;
+  }
+}
+
+function store(key: string, session: Session | null): void {
+  try {
+    if (session === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, JSON.stringify(session));
+    ofPage.delete(key);
+  } catch {
+    ofPage.set(key, session);
+  }
+}
+
 /** Who is signed in, for the pages of one origin. The secret is in the cookie, which no script can read. */
 export function cookieSession(key = 'baton-session'): SessionStore {
   return {
     load() {
-      const text = localStorage.getItem(key);
-      return text === null ? null : (JSON.parse(text) as Session);
+      const known = ofPage.get(key);
+      return known === undefined ? stored(key) : known;
     },
-    save: (session) => localStorage.setItem(key, JSON.stringify(session)),
-    clear: () => localStorage.removeItem(key),
+    save: (session) => store(key, session),
+    clear: () => store(key, null),
     // Of secure pages; elsewhere two tabs may renew at once, which the service allows for a minute.
     async lock(work) {
-      return navigator.locks ? navigator.locks.request(key, work) : work();
+      if (!navigator.locks) return work();
+      let isHeld = false;
+      try {
+        return await navigator.locks.request(key, () => {
+          isHeld = true;
+          return work();
+        });
+      } catch (error) {
+        // Where storage is blocked locks are refused too.
+        if (isHeld) throw error;
+        return work();
+      }
     },
   };
 }

@@ -42,8 +42,19 @@ const AGAIN_MS = 1_000;
 
 function connectionOf({ baseUrl, headers, fetch = platformFetch }: SignInOptions) {
   const watched = watchCookies(fetch);
-  const client = makeClient({ baseUrl, ...(headers !== undefined && { headers }), fetch: watched.fetch });
-  return { client, credential: watched.credential };
+  let aheadMs = 0;
+  const client = makeClient({
+    ...{ baseUrl, ...(headers !== undefined && { headers }) },
+    async fetch(url, init) {
+      const answer = await watched.fetch(url, init);
+      const date = Date.parse(answer.headers.get('date') ?? '');
+      if (!Number.isNaN(date)) aheadMs = date - Date.now();
+      return answer;
+    },
+  });
+  /** By the service's clock, to a second or two: this machine's may be wrong by minutes. */
+  const serverNow = (): number => Date.now() + aheadMs;
+  return { client, credential: watched.credential, serverNow };
 }
 
 async function told<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -73,7 +84,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 /** Asks to be let in by a device that is signed in. */
 export async function requestSignIn(options: SignInOptions): Promise<SignInRequest> {
   const { deviceName, deviceType, session: store } = options;
-  const { client, credential } = connectionOf(options);
+  const { client, credential, serverNow } = connectionOf(options);
   const body = { device_name: deviceName, device_type: deviceType };
   const started = (await told(client.call('startLogin', { body, ...given(options.signal) }), options.signal)).body;
 
@@ -95,7 +106,7 @@ export async function requestSignIn(options: SignInOptions): Promise<SignInReque
         if (answer.status === 200) return sessionOf(answer.body, credential(), Date.now());
       } catch (error) {
         const failure = failureOf(error);
-        if (signal?.aborted || failure.action !== 'retry' || Date.now() > started.expires_at + AGAIN_MS) throw failure;
+        if (signal?.aborted || failure.action !== 'retry' || serverNow() > started.expires_at + AGAIN_MS) throw failure;
         await pause(failure.retryAfterMs ?? AGAIN_MS, signal);
       }
     }

@@ -80,6 +80,11 @@ interface EmptyProps {
   children?: ComponentChildren;
 }
 
+/** Names in a row, each in its own direction: none turns its neighbours around. */
+export function Names({ of }: { of: readonly string[] }) {
+  return <>{of.map((name, i) => [i > 0 && ', ', <bdi key={i}>{name}</bdi>])}</>;
+}
+
 /** Shows that something is awaited, but only when it takes long enough to be noticed. */
 export function Waiting() {
   return (

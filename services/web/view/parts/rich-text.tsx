@@ -1,73 +1,66 @@
-import type { ComponentChildren } from 'preact';
+import { Fragment } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { type Block, blocksOf, type Inline } from './text-parts.ts';
 
-/* Text as it came: nothing of it is HTML. Addresses become links, and what stands between backticks is shown as code. */
+/*
+ * Text as it came: nothing of it is HTML, and every character of it is shown. Addresses become links, and what stands between
+ * backticks is shown as code, with the backticks.
+ */
 
-const ADDRESS = /\bhttps?:\/\/[^\s<>"'`\u202a-\u202e\u2066-\u2069]+/g;
-/** What ends a sentence is seldom a part of an address. */
-const TAIL = /[.,;:!?)\]}]+$/;
-
-function addressOf(text: string): string | null {
-  try {
-    const { protocol, href } = new URL(text);
-    return protocol === 'https:' || protocol === 'http:' ? href : null;
-  } catch {
-    return null;
-  }
+function Part({ part }: { part: Inline }) {
+  if (part.kind === 'plain') return <Fragment>{part.text}</Fragment>;
+  if (part.kind === 'mark') return <span class="text-mark">{part.text}</span>;
+  if (part.kind !== 'link') return <code>{part.text}</code>;
+  const { href, host, text } = part;
+  // The letters of an address stand in one order, whatever stands around it.
+  return (
+    <a href={href} dir="ltr" target="_blank" rel="noopener noreferrer nofollow" {...(host !== null && { title: host })}>
+      {text}
+    </a>
+  );
 }
 
-function withLinks(text: string): ComponentChildren[] {
-  const parts: ComponentChildren[] = [];
-  let at = 0;
-  for (const match of text.matchAll(ADDRESS)) {
-    const shown = match[0].replace(TAIL, '');
-    const href = addressOf(shown);
-    if (href === null) continue;
-    parts.push(text.slice(at, match.index));
-    parts.push(
-      <a key={match.index} href={href} target="_blank" rel="noopener noreferrer nofollow">
-        {shown}
-      </a>,
+function BlockOf({ block }: { block: Block }) {
+  if (block.kind === 'words') {
+    return (
+      <p dir="auto">
+        {block.parts.map((part, i) => (
+          <Part key={i} part={part} />
+        ))}
+      </p>
     );
-    at = match.index + shown.length;
   }
-  parts.push(text.slice(at));
-  return parts;
+  return (
+    <pre tabIndex={0}>
+      {block.opening !== '' && <span class="text-mark">{block.opening}</span>}
+      {block.code}
+      {block.closing !== '' && <span class="text-mark">{block.closing}</span>}
+    </pre>
+  );
 }
 
-function withCode(text: string): ComponentChildren[] {
-  return text
-    .split(/(`[^`\n]+`)/)
-    .map((part, i) => (i % 2 === 1 ? <code key={i}>{part.slice(1, -1)}</code> : withLinks(part)));
+/** What is copied of one text is exactly what was written: a browser adds lines between blocks. */
+function copyExactly(event: ClipboardEvent & { currentTarget: HTMLElement }): void {
+  const box = event.currentTarget;
+  const selection = getSelection();
+  if (event.clipboardData === null || selection === null || selection.rangeCount === 0) return;
+  const range = selection.getRangeAt(0);
+  const within = range.cloneRange();
+  if (!box.contains(within.startContainer)) within.setStart(box, 0);
+  if (!box.contains(within.endContainer)) within.setEnd(box, box.childNodes.length);
+  // Of several texts the browser makes what it makes of pages.
+  if (within.toString() !== range.toString()) return;
+  event.clipboardData.setData('text/plain', within.toString());
+  event.preventDefault();
 }
-
-/** Indented by more than a sentence is, or full of what only code has: shown as it was typed, in letters of one width. */
-const looksLikeCode = (text: string): boolean => {
-  const lines = text.split('\n');
-  if (lines.length < 2) return false;
-  const odd = lines.filter((line) => /^(\t| {2,})\S|[{};]\s*$|^\s*(<\/?\w|#include|import |def |\$ )/.test(line));
-  return odd.length * 2 >= lines.length;
-};
 
 export function RichText({ text }: { text: string }) {
-  const blocks = text.split(/```\w*\n?([\s\S]*?)```/);
-  if (blocks.length === 1 && looksLikeCode(text)) return <pre tabIndex={0}>{text}</pre>;
+  const blocks = useMemo(() => blocksOf(text), [text]);
   return (
-    <>
-      {blocks.map((block, i) => {
-        if (i % 2 === 1) {
-          return (
-            <pre key={i} tabIndex={0}>
-              {block.replace(/\n$/, '')}
-            </pre>
-          );
-        }
-        const plain = block.replace(i > 0 ? /^\n/ : /^$/, '');
-        return plain === '' ? null : (
-          <p key={i} dir="auto">
-            {withCode(plain)}
-          </p>
-        );
-      })}
-    </>
+    <div class="rich-text" onCopy={copyExactly}>
+      {blocks.map((block, i) => (
+        <BlockOf key={i} block={block} />
+      ))}
+    </div>
   );
 }

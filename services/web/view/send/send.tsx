@@ -10,7 +10,7 @@ import { presenceText } from '../devices/device-list.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { go, goInstead } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
-import { Empty, Pane } from '../parts/parts.tsx';
+import { Empty, Names, Pane } from '../parts/parts.tsx';
 import { bytesOf, pending, sendFiles, sendMessage, textFile } from './sending.ts';
 
 const MESSAGE_BYTES = 4_096;
@@ -41,16 +41,13 @@ function What() {
           <strong>{files.count(what.files.length)}</strong> <span class="hint">{bytesText(bytes)}</span>
           <br />
           <span class="hint" dir="auto">
-            {what.files
-              .slice(0, 3)
-              .map(({ name }) => name)
-              .join(', ')}
+            <Names of={what.files.slice(0, 3).map(({ name }) => name)} />
           </span>
         </p>
       )}
       {what.text !== '' && (
         <p class="found-words" dir="auto">
-          {send.text}: {what.text}
+          {send.text}: <bdi>{what.text}</bdi>
         </p>
       )}
     </div>
@@ -77,7 +74,7 @@ export function SendPane() {
       const files = isLong ? [...what.files, textFile(what.text)] : what.files;
       if (files.length > 0 && !(await sendFiles(app, to, files))) return;
       if (what.text.trim() !== '' && !isLong) {
-        for (const peer of to) await sendMessage(app, peer, what.text.trim());
+        for (const peer of to) await sendMessage(app, peer, what.text);
       }
       pending.value = null;
       go('device', first.id);

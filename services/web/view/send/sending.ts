@@ -3,6 +3,7 @@ import { BatonClientError } from '../../../../shared/client/index.ts';
 import type { App } from '../../engine/app.ts';
 import { type ChosenFile, MOST_FILES } from '../../files/choosing.ts';
 import type { MessageItem } from '../../history/database.ts';
+import { serverNow } from '../../server-time.ts';
 import { texts } from '../../texts/texts.ts';
 import { codeOf, notify } from '../parts/notices.ts';
 import { newId } from '../../new-id.ts';
@@ -48,7 +49,7 @@ async function post({ client, history }: App, item: MessageItem): Promise<void> 
 /** Is in the history at once, whatever becomes of it. */
 export async function sendMessage(app: App, to: To, text: string): Promise<void> {
   const item: MessageItem = {
-    ...{ id: newId(), ref: '', thread: to.id, at: Date.now(), isMine: true },
+    ...{ id: newId(), ref: '', thread: to.id, at: serverNow(), isMine: true },
     ...{ kind: 'message', text, state: 'sending', error: null },
   };
   await app.history.add(item, to.name);
@@ -62,8 +63,8 @@ export async function sendAgain(app: App, item: MessageItem): Promise<void> {
   await post(app, item);
 }
 
-/** What the service counts: bytes of UTF-8 of the trimmed text. */
-export const bytesOf = (text: string): number => new TextEncoder().encode(text.trim()).length;
+/** What the service counts: bytes of UTF-8, with every space. Only whether anything is left is asked without them. */
+export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 export const textFile = (text: string): ChosenFile => {
   const file = new File([text], 'message.txt', { type: 'text/plain' });

@@ -19,9 +19,10 @@ export function NotificationSettings() {
   const isBusy = useSignal(false);
   const { settings } = texts.value;
   useEffect(() => {
-    void pushState().then((now) => {
+    const show = (now: PushState): void => {
       state.value = now;
-    });
+    };
+    pushState().then(show, () => show('impossible'));
   }, []);
   /** Where the push service is not reached, the browser may take minutes to say so. */
   const set = (work: () => Promise<PushState>) => () => {

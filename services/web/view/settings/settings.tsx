@@ -107,6 +107,7 @@ export function SettingsPane() {
   return (
     <Pane title={settings.title}>
       <div class="pane-body">
+        {!isSecureContext && <p class="hint">{settings.insecure}</p>}
         <DeviceName />
         <NotificationSettings />
         {!isGuest && <SessionSettings />}

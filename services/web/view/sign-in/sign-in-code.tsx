@@ -3,8 +3,11 @@ import { useEffect } from 'preact/hooks';
 import { cookieSession, requestSignIn } from '../../../../shared/client/index.ts';
 import { proposedName } from '../../session/device.ts';
 import { type Entry, findEntry } from '../../session/entry.ts';
+import { timedFetch } from '../../server-time.ts';
 import { errorText, texts } from '../../texts/texts.ts';
-import { codeOf, notify } from '../parts/notices.ts';
+import { copyText } from '../parts/copying.ts';
+import { Countdown } from '../parts/countdown.tsx';
+import { attempt, codeOf } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
 
@@ -20,7 +23,7 @@ export function SignInCode({ enter, back }: { enter: (entry: Entry) => void; bac
     const { signal } = stopping;
     const ask = async () => {
       state.value = { kind: 'asking' };
-      const about = { baseUrl: '', deviceName: proposedName(), deviceType: 'browser' as const };
+      const about = { baseUrl: '', fetch: timedFetch, deviceName: proposedName(), deviceType: 'browser' as const };
       const request = await requestSignIn({ ...about, session: cookieSession(), signal });
       state.value = { kind: 'shown', link: request.link, until: request.expiresAt };
       await request.approved({ signal });
@@ -59,14 +62,8 @@ export function SignInCode({ enter, back }: { enter: (entry: Entry) => void; bac
 }
 
 function CopyLink({ link }: { link: string }) {
-  const copy = () => {
-    navigator.clipboard?.writeText(link).then(
-      () => notify(texts.value.app.copied),
-      () => {},
-    );
-  };
   return (
-    <button type="button" class="button" onClick={copy}>
+    <button type="button" class="button" onClick={() => attempt(() => copyText(link))}>
       {texts.value.qr.copy}
     </button>
   );
@@ -94,21 +91,12 @@ function CodeOf({ state }: { state: State }) {
       <div class="qr-frame">
         <QrCode text={state.link} label={qr.alt} />
       </div>
-      <TimeLeft until={state.until} />
+      <p class="hint centred">
+        <Countdown until={state.until} text={(seconds) => qr.left(Math.ceil(seconds))} />
+      </p>
       <a class="link-text" href={state.link} tabIndex={-1}>
         {state.link}
       </a>
     </>
   );
-}
-
-function TimeLeft({ until }: { until: number }) {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  return <p class="hint centred">{texts.value.qr.left(Math.max(0, Math.ceil((until - now.value) / 1_000)))}</p>;
 }

@@ -2,10 +2,11 @@ import { useSignal } from '@preact/signals';
 import { FolderUp, Paperclip, SendHorizontal } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
-import { chosenOf, nameOfPasted } from '../../files/choosing.ts';
+import { draftOf, keepDraft, onOtherDraft } from '../../history/drafts.ts';
 import { texts } from '../../texts/texts.ts';
 import { type Peer, useApp } from '../app-context.ts';
 import { chooseFiles } from '../send/file-input.ts';
+import { pastedFiles } from '../send/pasting.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
@@ -15,9 +16,37 @@ import { bytesOf, sendFiles, sendMessage, textFile } from '../send/sending.ts';
 const MESSAGE_BYTES = 4_096;
 const MOST_HEIGHT_PX = 200;
 
+/** As the last key of an input method Safari sends Enter after the composition has ended, with this number alone to tell. */
+const OF_INPUT_METHOD = 229;
+
+// oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it
+const codeOfKey = ({ keyCode }: KeyboardEvent): number => keyCode;
+
+/** Enter sends, unless it ends the word of an input method. */
+const isSending = (event: KeyboardEvent): boolean =>
+  event.key === 'Enter' && !event.shiftKey && !event.isComposing && codeOfKey(event) !== OF_INPUT_METHOD;
+
+/** What is typed to that device, and stays until it is sent. `set` is for what is not typed. */
+function useDraft(peerId: string) {
+  const { userId } = useApp().entry;
+  const text = useSignal(draftOf(userId, peerId));
+  useEffect(
+    () =>
+      onOtherDraft(userId, peerId, (other) => {
+        text.value = other;
+      }),
+    [userId, peerId],
+  );
+  const set = (next: string): void => {
+    text.value = next;
+    keepDraft(userId, peerId, next);
+  };
+  return { text, set };
+}
+
 export function Composer({ peer }: { peer: Peer }) {
   const app = useApp();
-  const text = useSignal('');
+  const { text, set } = useDraft(peer.id);
   const area = useRef<HTMLTextAreaElement>(null);
   const { thread } = texts.value;
   const over = bytesOf(text.value) - (shared.value.me?.limits.message_bytes ?? MESSAGE_BYTES);
@@ -30,31 +59,29 @@ export function Composer({ peer }: { peer: Peer }) {
     box.style.blockSize = `${Math.min(MOST_HEIGHT_PX, box.scrollHeight)}px`;
   }, [text.value]);
 
+  /** Empties the field for `work`; what could not be sent stays in it. */
+  const hand = (work: (said: string) => Promise<unknown>) => {
+    const said = text.value;
+    set('');
+    attempt(() =>
+      work(said).catch((error: unknown) => {
+        if (text.value === '') set(said);
+        throw error;
+      }),
+    );
+  };
   const send = () => {
     if (isEmpty || over > 0) return;
-    const said = text.value.trim();
-    text.value = '';
-    attempt(() => sendMessage(app, peer, said));
+    hand((said) => sendMessage(app, peer, said));
     area.current?.focus();
   };
   const choose = (isFolder: boolean) => () =>
     attempt(async () => sendFiles(app, [peer], await chooseFiles({ isFolder })));
   const paste = (event: ClipboardEvent) => {
-    const files = chosenOf(event.clipboardData?.files ?? []);
+    const files = pastedFiles(event.clipboardData);
     if (files.length === 0) return;
     event.preventDefault();
-    attempt(() =>
-      sendFiles(
-        app,
-        [peer],
-        files.map((one) => nameOfPasted(one)),
-      ),
-    );
-  };
-  const asFile = () => {
-    const file = textFile(text.value);
-    text.value = '';
-    attempt(() => sendFiles(app, [peer], [file]));
+    attempt(() => sendFiles(app, [peer], files));
   };
   return (
     <form
@@ -67,7 +94,11 @@ export function Composer({ peer }: { peer: Peer }) {
       {over > 0 && (
         <p class="composer-note" role="status">
           {thread.tooLong(over)}{' '}
-          <button type="button" class="text-button" onClick={asFile}>
+          <button
+            type="button"
+            class="text-button"
+            onClick={() => hand((said) => sendFiles(app, [peer], [textFile(said)]))}
+          >
             {thread.sendAsFile}
           </button>
         </p>
@@ -82,11 +113,11 @@ export function Composer({ peer }: { peer: Peer }) {
         placeholder={thread.placeholder}
         value={text.value}
         onInput={(event) => {
-          text.value = event.currentTarget.value;
+          set(event.currentTarget.value);
         }}
         onPaste={paste}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          if (!isSending(event)) return;
           event.preventDefault();
           send();
         }}

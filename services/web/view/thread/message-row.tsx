@@ -4,7 +4,8 @@ import { timeText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
-import { attempt, notify } from '../parts/notices.ts';
+import { copyText } from '../parts/copying.ts';
+import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
 import { RichText } from '../parts/rich-text.tsx';
 import { sendAgain } from '../send/sending.ts';
@@ -13,12 +14,8 @@ const MARKS = { sending: Clock3, sent: Check, delivered: CheckCheck, failed: Cir
 
 export function MessageRow({ item }: { item: MessageItem }) {
   const app = useApp();
-  const { thread, app: words } = texts.value;
-  const copy = () =>
-    attempt(async () => {
-      await navigator.clipboard.writeText(item.text);
-      notify(words.copied);
-    });
+  const { thread } = texts.value;
+  const copy = () => attempt(() => copyText(item.text));
   return (
     <li class={`item ${item.isMine ? 'mine' : 'theirs'}`} id={`item-${item.id}`}>
       <div class={`bubble ${item.state}`}>

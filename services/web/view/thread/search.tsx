@@ -6,13 +6,12 @@ import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, threads, useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
-import { Empty, Pane } from '../parts/parts.tsx';
+import { Empty, Names, Pane } from '../parts/parts.tsx';
 
 const TYPING_MS = 150;
 
 function Found({ item }: { item: Item }) {
   const name = findPeer(item.thread)?.name ?? threads.value.get(item.thread)?.name ?? '';
-  const words = item.kind === 'message' ? item.text : item.files.map((file) => file.name).join(', ');
   return (
     <li>
       <a class="found" href={hrefOf('device', item.thread, item.id)}>
@@ -20,7 +19,7 @@ function Found({ item }: { item: Item }) {
           {name} <small>{agoText(item.at)}</small>
         </span>
         <span class="found-words" dir="auto">
-          {words}
+          {item.kind === 'message' ? item.text : <Names of={item.files.map((file) => file.name)} />}
         </span>
       </a>
     </li>

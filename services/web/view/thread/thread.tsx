@@ -6,7 +6,7 @@ import { transferredFiles } from '../../files/choosing.ts';
 import { isAlways, setAlways } from '../../files/always.ts';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
-import { PAGE_ITEMS } from '../../history/history.ts';
+import { serverNow } from '../../server-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, type Peer, threads, useApp } from '../app-context.ts';
@@ -14,6 +14,7 @@ import { Composer } from './composer.tsx';
 import { presenceText } from '../devices/device-list.tsx';
 import { confirmed } from '../parts/dialog.tsx';
 import { FilesRow } from './files-row.tsx';
+import { useItems } from './items-window.ts';
 import { MessageRow } from './message-row.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
@@ -26,60 +27,70 @@ const NEAR_END_PX = 120;
 function dayOf(at: number): string {
   const { thread } = texts.value;
   const startOf = (time: number) => new Date(time).setHours(0, 0, 0, 0);
-  const days = Math.round((startOf(Date.now()) - startOf(at)) / DAY_MS);
+  const days = Math.round((startOf(serverNow()) - startOf(at)) / DAY_MS);
   return days === 0 ? thread.today : days === 1 ? thread.yesterday : dayText(at);
 }
 
 const isOfDay = (item: Item, before: Item | undefined): boolean =>
   before === undefined || new Date(before.at).toDateString() !== new Date(item.at).toDateString();
 
-/** The items of a thread, read anew when it changes. `older` adds those before them. */
-function useItems(id: string) {
-  const { history } = useApp();
-  const items = useSignal<readonly Item[] | null>(null);
-  const hasOlder = useSignal(false);
-  const oldest = useRef(Number.MAX_SAFE_INTEGER);
-  const change = changes.value;
-  const read = async (): Promise<void> => {
-    const page = await history.page(id);
-    const first = page[0]?.at ?? 0;
-    // What was shown beside the newest page stays.
-    const newest = new Set(page.map((item) => item.id));
-    const kept = (items.value ?? []).filter((item) => item.at < first && !newest.has(item.id));
-    items.value = [...kept, ...page];
-    if (kept.length === 0) hasOlder.value = page.length === PAGE_ITEMS;
-    oldest.current = items.value[0]?.at ?? 0;
-    if (document.visibilityState === 'visible') await history.read(id);
+type Box = { current: HTMLDivElement | null };
+
+const isNearEnd = ({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean =>
+  scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
+
+/** Older items are put above what is looked at, which stays where it is, also when something new comes meanwhile. */
+function useAnchor(box: Box) {
+  const kept = useRef<{ item: Element; top: number } | null>(null);
+  const first = () => box.current?.querySelector('.item') ?? null;
+  return {
+    keep(): void {
+      const item = first();
+      kept.current = item === null ? null : { item, top: item.getBoundingClientRect().top };
+    },
+    restore(): void {
+      if (kept.current === null || box.current === null || kept.current.item === first()) return;
+      const { item, top } = kept.current;
+      kept.current = null;
+      box.current.scrollTop += item.getBoundingClientRect().top - top;
+    },
   };
-  useEffect(() => {
-    if (change.thread === id || items.value === null) void read();
-  }, [change, id]);
-  useEffect(() => {
-    const seen = () => void history.read(id);
-    document.addEventListener('visibilitychange', seen);
-    return () => document.removeEventListener('visibilitychange', seen);
-  }, [id]);
-  const older = async (): Promise<void> => {
-    const page = await history.page(id, oldest.current);
-    items.value = [...page, ...(items.value ?? [])];
-    oldest.current = page[0]?.at ?? 0;
-    hasOlder.value = page.length === PAGE_ITEMS;
+}
+
+/** What is in sight of a thread: the item that was asked for at first, else the newest, as long as somebody is there. */
+function useScrolling(id: string, at: string | undefined) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(at === undefined);
+  const isSought = useRef(at !== undefined);
+  const { shown, older } = useItems(id, at, () => isAtEnd.current);
+  const anchor = useAnchor(box);
+  useLayoutEffect(() => {
+    if (shown === null || box.current === null) return;
+    const wanted = isSought.current ? document.getElementById(`item-${at}`) : null;
+    isSought.current = false;
+    anchor.restore();
+    if (wanted !== null) {
+      wanted.scrollIntoView({ block: 'center' });
+      isAtEnd.current = isNearEnd(box.current);
+    } else if (isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [shown]);
+  const showOlder = () =>
+    attempt(() => {
+      isAtEnd.current = false;
+      anchor.keep();
+      return older();
+    });
+  const look = (scrolled: HTMLElement): void => {
+    isAtEnd.current = isNearEnd(scrolled);
   };
-  return { items, hasOlder, older };
+  return { box, shown, showOlder, look };
 }
 
 function Items({ id, at }: { id: string; at: string | undefined }) {
-  const { items, hasOlder, older } = useItems(id);
-  const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const { box, shown: found, showOlder, look } = useScrolling(id, at);
   const { thread } = texts.value;
-  const shown = items.value;
+  const shown = found?.items ?? null;
   const name = findPeer(id)?.name ?? '';
-  useLayoutEffect(() => {
-    const wanted = at === undefined ? null : document.getElementById(`item-${at}`);
-    if (wanted !== null) wanted.scrollIntoView({ block: 'center' });
-    else if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [shown, at]);
   if (shown === null) return <Waiting />;
   if (shown.length === 0) return <Empty node={MessagesSquare} title={thread.empty} why={thread.emptyWhy(name)} />;
   return (
@@ -90,13 +101,11 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
       role="log"
       aria-live="off"
       aria-label={name}
-      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
-        isAtEnd.current = scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
-      }}
+      onScroll={({ currentTarget }) => look(currentTarget)}
     >
-      {hasOlder.value && (
+      {found?.hasOlder === true && (
         <p class="centred">
-          <button type="button" class="text-button" onClick={() => attempt(older)}>
+          <button type="button" class="text-button" onClick={showOlder}>
             {thread.older}
           </button>
         </p>
@@ -196,7 +205,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         }}
         onDrop={drop}
       >
-        <Items key={id} id={id} at={at} />
+        <Items key={`${id}/${at ?? ''}`} id={id} at={at} />
         {isOver.value && <div class="drop-hint">{devices.dropOn(peer.name)}</div>}
       </div>
       {takesFiles ? (

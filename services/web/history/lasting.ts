@@ -1,0 +1,103 @@
+import { type Database, openHistory, type StoreName, STORES } from './database.ts';
+import { type History, makeHistory } from './history.ts';
+import { memoryDatabase } from './memory-database.ts';
+
+/*
+ * A history that goes on when the browser does not keep it, from the beginning or later on: in memory, as long as the page is
+ * open. `onLost` is called once then.
+ */
+interface LastingParts {
+  userId: string;
+  onChange: (thread: string) => void;
+  onLost: () => void;
+}
+
+/** What can be read still of a database that takes no more. */
+async function copyOf(disk: Database): Promise<Database> {
+  const memory = memoryDatabase();
+  for (const name of Object.keys(STORES) as StoreName[]) {
+    try {
+      const [keys, values] = await Promise.all([disk.getAllKeys(name), disk.getAll(name)]);
+      const isKeyTold = STORES[name].keyPath === null;
+      for (const [i, value] of values.entries()) {
+        if (isKeyTold) await memory.put('settings', value, String(keys[i]));
+        else await memory.put(name, value);
+      }
+    } catch {
+      // Lost with the rest.
+    }
+  }
+  return memory;
+}
+
+/** Nothing of the store is wrong when a caller hands over what cannot be stored anywhere. */
+const isOfCaller = (error: unknown): boolean => error instanceof DOMException && error.name === 'DataCloneError';
+
+type Members = Record<string, unknown>;
+
+/** Has the members of `now()`, each of which is run by `run`; and those of what is inside of it. */
+function relay(now: () => Members, run: (work: (members: Members) => unknown) => unknown): Members {
+  const entries = Object.entries(now()).map(([name, member]) => {
+    if (typeof member !== 'function') {
+      const inner = (members: Members) => members[name] as Members;
+      return [
+        name,
+        relay(
+          () => inner(now()),
+          (work) => run((members) => work(inner(members))),
+        ),
+      ];
+    }
+    return [
+      name,
+      (...given: unknown[]) => run((members) => (members[name] as (...all: unknown[]) => unknown)(...given)),
+    ];
+  });
+  return Object.fromEntries(entries) as Members;
+}
+
+async function opened(userId: string): Promise<Database | null> {
+  try {
+    return await openHistory(userId);
+  } catch {
+    return null;
+  }
+}
+
+export async function openLasting({ userId, onChange, onLost }: LastingParts): Promise<History> {
+  const disk = await opened(userId);
+  if (disk === null) {
+    onLost();
+    return makeHistory(memoryDatabase(), onChange);
+  }
+  const kept = makeHistory(disk, onChange);
+  let memory: Promise<History> | null = null;
+  let isClosed = false;
+
+  const inMemory = (): Promise<History> => {
+    memory ??= copyOf(disk).then((copy) => {
+      onLost();
+      return makeHistory(copy, onChange);
+    });
+    return memory;
+  };
+  const members = (history: History) => history as unknown as Members;
+
+  async function run(work: (now: Members) => unknown): Promise<unknown> {
+    if (memory !== null) return work(members(await memory));
+    try {
+      return await work(members(kept));
+    } catch (error) {
+      if (isClosed || isOfCaller(error)) throw error;
+      return work(members(await inMemory()));
+    }
+  }
+
+  return {
+    ...(relay(() => members(kept), run) as unknown as History),
+    close() {
+      isClosed = true;
+      kept.close();
+    },
+  };
+}

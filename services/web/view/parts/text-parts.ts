@@ -1,0 +1,97 @@
+import { linksIn } from './links.ts';
+
+/*
+ * A message in parts. All parts together are the message, letter for letter: what is only a mark (backticks, the lines of a
+ * fence) is a part too, and is shown.
+ */
+export type Inline =
+  | { kind: 'plain' | 'mark' | 'code'; text: string }
+  | { kind: 'link'; text: string; href: string; host: string | null };
+export type Block =
+  | { kind: 'words'; parts: Inline[] }
+  /** `opening` and `closing` are the lines of the fence, with the line breaks between them and the code; may be empty. */
+  | { kind: 'code'; opening: string; code: string; closing: string };
+
+/** One backtick on each side, neither inside of a word nor beside another one; nothing but one line between them. */
+const SPAN = /(?<![\p{L}\p{N}_\\`])`([^\s`]|[^\s`][^`\n]*[^\s`])`(?![\p{L}\p{N}_`])/gu;
+/** Begins a line. What is said behind it has no backtick. */
+const OPENING = /^(`{3,})[^`]*$/;
+const CLOSING = /^(`{3,})\s*$/;
+
+function withLinks(text: string): Inline[] {
+  const parts: Inline[] = [];
+  let at = 0;
+  for (const { start, end, href, host } of linksIn(text)) {
+    parts.push({ kind: 'plain', text: text.slice(at, start) });
+    parts.push({ kind: 'link', text: text.slice(start, end), href, host });
+    at = end;
+  }
+  parts.push({ kind: 'plain', text: text.slice(at) });
+  return parts;
+}
+
+function inlineOf(text: string): Inline[] {
+  const parts: Inline[] = [];
+  let at = 0;
+  for (const { index, 0: span, 1: code = '' } of text.matchAll(SPAN)) {
+    parts.push(...withLinks(text.slice(at, index)));
+    parts.push({ kind: 'mark', text: '`' }, { kind: 'code', text: code }, { kind: 'mark', text: '`' });
+    at = index + span.length;
+  }
+  parts.push(...withLinks(text.slice(at)));
+  return parts.filter((part) => part.text !== '');
+}
+
+/** Indented by more than a sentence is, or full of what only code has: shown as it was typed, in letters of one width. */
+const looksLikeCode = (lines: readonly string[]): boolean => {
+  if (lines.length < 2) return false;
+  const odd = lines.filter((line) => /^(\t| {2,})\S|[{};]\s*$|^\s*(<\/?\w|#include|import |def |\$ )/.test(line));
+  return odd.length * 2 >= lines.length;
+};
+
+/** Where the fence ends that line `at` opens; 0: there is none, or it never ends. */
+function fenceEnd(lines: readonly string[], at: number, isHopeless: (ticks: number) => boolean): number {
+  const ticks = OPENING.exec(lines[at] ?? '')?.[1]?.length ?? 0;
+  if (ticks === 0 || isHopeless(ticks)) return 0;
+  for (let end = at + 1; end < lines.length; end += 1) {
+    if ((CLOSING.exec(lines[end] ?? '')?.[1]?.length ?? 0) >= ticks) return end;
+  }
+  return -ticks;
+}
+
+/** The blocks of a message, in their order. */
+export function blocksOf(text: string): Block[] {
+  const lines = text.split('\n');
+  const blocks: Block[] = [];
+  let words: string[] = [];
+  /** A fence of so many backticks, or more, has no end in what follows. */
+  let endless = Number.POSITIVE_INFINITY;
+
+  const flush = (): void => {
+    const joined = words.join('');
+    if (joined !== '') blocks.push({ kind: 'words', parts: inlineOf(joined) });
+    words = [];
+  };
+  const broken = (at: number): string => (at < lines.length - 1 ? `${lines[at]}\n` : (lines[at] ?? ''));
+
+  for (let at = 0; at < lines.length; at += 1) {
+    const end = fenceEnd(lines, at, (ticks) => ticks >= endless);
+    if (end < 0) endless = -end;
+    if (end <= 0) {
+      words.push(broken(at));
+      continue;
+    }
+    flush();
+    const code = lines.slice(at + 1, end);
+    blocks.push({
+      kind: 'code',
+      opening: broken(at),
+      code: code.map((line) => `${line}\n`).join(''),
+      closing: broken(end),
+    });
+    at = end;
+  }
+  if (blocks.length === 0 && looksLikeCode(lines)) return [{ kind: 'code', opening: '', code: text, closing: '' }];
+  flush();
+  return blocks;
+}

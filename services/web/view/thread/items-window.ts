@@ -1,0 +1,112 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { changes } from '../../engine/app.ts';
+import type { Item } from '../../history/database.ts';
+import { type History, PAGE_ITEMS } from '../../history/history.ts';
+import { useApp } from '../app-context.ts';
+
+/** Whoever follows what comes need not have more in the page. */
+const MOST_FOLLOWED = 4 * PAGE_ITEMS;
+
+export interface Shown {
+  items: readonly Item[];
+  hasOlder: boolean;
+}
+
+interface Parts {
+  history: History;
+  thread: string;
+  /** An item that is to be seen. */
+  wanted: string | undefined;
+  /** The newest are in sight. */
+  isFollowed: () => boolean;
+  show: (shown: Shown) => void;
+}
+
+/**
+ * A thread from some time on, and everything of it: however many items come while it is read, none is left out between two.
+ * One reading goes on at a time, so that none ends with less than the one before it.
+ */
+function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
+  /** Null: not read yet. 0: nothing is older. */
+  let from: number | null = null;
+  let isStale = false;
+  let reading: Promise<void> | null = null;
+
+  async function start(): Promise<number> {
+    const [newest, item] = [
+      await history.pageStart(thread),
+      wanted === undefined ? undefined : await history.item(wanted),
+    ];
+    return item?.thread === thread ? Math.min(newest, item.at) : newest;
+  }
+
+  async function read(): Promise<void> {
+    from ??= await start();
+    let items = await history.since(thread, from);
+    if (items.length > MOST_FOLLOWED && isFollowed()) {
+      const newest = await history.pageStart(thread);
+      from = newest;
+      items = items.filter(({ at }) => at >= newest);
+    }
+    show({ items, hasOlder: from > 0 });
+  }
+
+  async function readAll(): Promise<void> {
+    try {
+      while (isStale) {
+        isStale = false;
+        await read();
+      }
+    } finally {
+      reading = null;
+    }
+  }
+
+  function refresh(): Promise<void> {
+    isStale = true;
+    reading ??= readAll();
+    return reading;
+  }
+
+  return {
+    refresh,
+    async older(): Promise<void> {
+      if (from !== null && from > 0) from = await history.pageStart(thread, from);
+      await refresh();
+    },
+  };
+}
+
+/** The items of a thread, read anew when it changes. `older` shows those before them. */
+export function useItems(id: string, wanted: string | undefined, isFollowed: () => boolean) {
+  const { history } = useApp();
+  const shown = useSignal<Shown | null>(null);
+  const made = useRef<ReturnType<typeof makeWindow> | null>(null);
+  made.current ??= makeWindow({
+    ...{ history, thread: id, wanted, isFollowed },
+    show: (next) => {
+      shown.value = next;
+    },
+  });
+  const { refresh, older } = made.current;
+  useEffect(() => {
+    const seen = (): void => {
+      if (document.visibilityState === 'visible') void history.read(id);
+    };
+    const read = (): void => {
+      refresh().then(seen, () => {});
+    };
+    // Each change is looked at: of several before the next drawing a component sees the last alone.
+    const stop = changes.subscribe(({ thread }) => {
+      if (thread === id) read();
+    });
+    if (shown.peek() === null) read();
+    document.addEventListener('visibilitychange', seen);
+    return () => {
+      stop();
+      document.removeEventListener('visibilitychange', seen);
+    };
+  }, [id]);
+  return { shown: shown.value, older };
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Site } from '../support/site.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread } from './app-page.ts';
+
+/** Two devices of one account in the app, each on a replica of its own. */
+export interface Two {
+  user: string;
+  phone: AppPage;
+  desktop: AppPage;
+}
+
+export const randomUser = (): string => `user-${randomBytes(4).toString('hex')}`;
+
+export async function openTwo(browser: Browser, site: Site, options: BrowserContextOptions = {}): Promise<Two> {
+  const user = randomUser();
+  const [phone, desktop] = await Promise.all([
+    openApp(browser, { url: localUrl(site.one), user, name: 'Phone', ...options }),
+    openApp(browser, { url: localUrl(site.two), user, name: 'Desktop', ...options }),
+  ]);
+  await Promise.all([deviceRow(phone.page, 'Desktop').waitFor(), deviceRow(desktop.page, 'Phone').waitFor()]);
+  return { user, phone, desktop };
+}
+
+/** Puts messages of a device into the history of this browser, as if they had come; gives the id of their thread. */
+export async function keepMessages(page: Page, user: string, texts: readonly string[]): Promise<string> {
+  await openThread(page, 'Phone');
+  const thread = decodeURIComponent(new URL(page.url()).hash.split('/').at(-1) ?? '');
+  await page.evaluate(
+    async ({ account, id, all }) => {
+      const database = await new Promise<IDBDatabase>((resolve) => {
+        indexedDB.open(`baton-${account}`).onsuccess = ({ target }) => resolve((target as IDBOpenDBRequest).result);
+      });
+      const transaction = database.transaction(['items', 'threads'], 'readwrite');
+      const from = Date.now() - all.length;
+      for (const [i, text] of all.entries()) {
+        const item = { id: `kept-${i}`, ref: `kept-${i}`, thread: id, at: from + i, isMine: false, kind: 'message' };
+        transaction.objectStore('items').put({ ...item, text, state: 'delivered', error: null });
+      }
+      transaction.objectStore('threads').put({ id, name: 'Phone', lastAt: Date.now(), unread: 0, draft: '' });
+      await new Promise((resolve) => {
+        transaction.oncomplete = resolve;
+      });
+      database.close();
+      new BroadcastChannel(`baton-${account}`).postMessage({ type: 'changed', thread: id });
+    },
+    { account: user, id: thread, all: texts },
+  );
+  await page.locator(`#item-kept-${texts.length - 1}`).waitFor();
+  return thread;
+}
+
+/** What stands in the bubbles of the thread, without what the app says of them; as far as kept. */
+export const shownTexts = (page: Page): Promise<string[]> =>
+  page.locator('.item .bubble').evaluateAll((all) =>
+    all.map((bubble) => {
+      const copy = bubble.cloneNode(true) as Element;
+      copy.querySelector('.item-foot')?.remove();
+      return copy.textContent ?? '';
+    }),
+  );
