@@ -40,8 +40,7 @@ export function makeQueue(database: Database, onChange: (thread: string) => void
     ((await transaction.objectStore('settings').get(KEY)) as Waiting[] | undefined) ?? [];
   const store = (transaction: Transaction, waiting: readonly Waiting[]) =>
     transaction.objectStore('settings').put(waiting, KEY);
-  const find = async (): Promise<Waiting[]> =>
-    ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
+  const find = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
 
   /** Takes it out of the line, and changes its item. */
   async function settle(id: string, edit: (item: Item) => void): Promise<void> {

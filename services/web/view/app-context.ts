@@ -59,7 +59,13 @@ export const peers = computed<readonly Peer[]>(() => {
   const past = [...threads.value.values()]
     .filter(({ id, lastAt }) => !ids.has(id) && lastAt > 0)
     .map(({ id, name }): Peer => {
-      const rest = { type: null, isOnline: false, lastSeenAt: null, isCurrent: false, kind: kindOfUnlisted(id, listed) };
+      const rest = {
+        type: null,
+        isOnline: false,
+        lastSeenAt: null,
+        isCurrent: false,
+        kind: kindOfUnlisted(id, listed),
+      };
       return { id, name, ...rest, unread: 0, lastAt: 0 };
     });
   return [...known, ...live, ...past]
