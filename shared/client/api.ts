@@ -26,6 +26,17 @@ import type {
 export interface CallSettings {
   /** Ends the call at once; it then rejects with `aborted`. */
   signal?: AbortSignal;
+  /** Further attempts of the library itself, where a call cannot take effect twice. Default 2; 0: one attempt. */
+  retries?: number;
+}
+
+/** A call that can be repeated without taking effect twice. */
+export interface OnceSettings extends CallSettings {
+  /**
+   * 1 to 64 of `[A-Za-z0-9._:-]`. The service remembers it for 10 minutes: until then the same call with the same key answers
+   * the first result. Without it the library takes a new one for each call.
+   */
+  idempotencyKey?: string;
 }
 
 /** By device name, by device id, or `'*'` for all other devices (messages only). */
@@ -167,8 +178,11 @@ export interface Devices {
 
 /** Short texts between devices. */
 export interface Messages {
-  /** 1 to 4,096 bytes. The same call repeated by the library is one message. */
-  send(to: Target, content: string, settings?: CallSettings): Promise<MessageAccepted>;
+  /**
+   * 1 to 4,096 bytes. The same call repeated by the library is one message. Messages to one receiver leave one after the other,
+   * in the order of the calls: the next one when the one before is answered or has failed.
+   */
+  send(to: Target, content: string, settings?: OnceSettings): Promise<MessageAccepted>;
   /**
    * Each message is handed to `take` once, those that waited too. It is acknowledged when what `take` returns has resolved;
    * when that rejects, the message stays in the mailbox and is handed out again after the next connection. One receiver at a
@@ -251,7 +265,7 @@ export interface Transfers {
 }
 
 /** How files are sent. */
-export interface SendSettings extends CallSettings {
+export interface SendSettings extends OnceSettings {
   /** Passed to the receiver untouched, at most 16 KB. */
   sealed?: string;
   /**

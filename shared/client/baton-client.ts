@@ -56,6 +56,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const messages = makeMessages({
     ...{ caller, clock, life: () => life.signal, onProblem },
     isOnline: () => state === 'online',
+    deviceNamed: (wanted) => devices.api.known.find(({ name }) => name === wanted)?.device_id,
   });
   const transfers = makeTransfers({
     ...{ options, caller, clock, emitter, start, onProblem },

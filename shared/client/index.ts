@@ -6,6 +6,7 @@ export {
   type ErrorDetails,
   type LocalErrorCode,
 } from './errors/baton-client-error.ts';
+export type { Outcome } from './errors/outcome.ts';
 export { makeBatonClient } from './baton-client.ts';
 export { cookieSession } from './session/cookie-session.ts';
 export type * from './files/files.ts';

@@ -3,10 +3,13 @@ import { removeHistory } from '../history/database.ts';
 import { dropDrafts } from '../history/drafts.ts';
 import { openLasting } from '../history/lasting.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
-import { makeClient } from '../session/entry.ts';
+import { makeClient, type SignedIn } from '../session/entry.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
-import type { Parts, SignedIn } from './parts.ts';
+import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
+import { makeReadiness } from '../outbox/readiness.ts';
+import type { Parts } from './parts.ts';
+import { keepDevices, recallDevices } from './known-devices.ts';
 import { allRunning, runningOf, type Shared, shared } from './shared-state.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
 
@@ -19,25 +22,31 @@ export const isHistoryLost = signal(false);
 /** Counts the changes of each thread, so that what shows one reads it anew. */
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
 
+/** A leading tab of the version before says only what the devices are. */
+const heard = (part: Partial<Shared>): Partial<Shared> =>
+  part.devices !== undefined && part.listed === undefined ? { ...part, listed: 'now' } : part;
+
 /** Everything that a signed-in tab has. */
 export async function openApp(entry: SignedIn): Promise<App> {
   const changed = (thread: string): void => {
     changes.value = { thread, turn: changes.value.turn + 1 };
   };
-  const history = await openLasting({
+  const changedHere = (thread: string): void => {
+    changed(thread);
+    tabs.post({ type: 'changed', thread });
+  };
+  const { history, queue } = await openLasting({
     userId: entry.userId,
-    onChange(thread) {
-      changed(thread);
-      tabs.post({ type: 'changed', thread });
-    },
+    onChange: changedHere,
     onLost() {
       isHistoryLost.value = true;
     },
   });
   const client = makeClient();
+  const readiness = makeReadiness({ client, entry });
 
   function onMessage(message: TabMessage): void {
-    if (message.type === 'shared') shared.value = { ...shared.value, ...message.part };
+    if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
     else if (message.type === 'running') runningOf(message.id).value = message.running;
     else if (message.type === 'changed') changed(message.thread);
     else if (message.type === 'signed-out') endedBy.value = message.reason;
@@ -50,6 +59,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const tell = (part: Partial<Shared>): void => {
     shared.value = { ...shared.value, ...part };
     tabs.post({ type: 'shared', part });
+    if (part.devices !== undefined) void keepDevices(history, part.devices).catch(() => {});
   };
 
   /** What is kept of somebody who was signed out goes; what only ran out of time stays. */
@@ -67,13 +77,18 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const tabs = joinTabs({
     account: entry.userId,
     onMessage,
-    lead: () => startLeading({ client, entry, history, tabs, tell, end }),
+    lead: () => startLeading({ ...parts, outbox, tell, end }),
   });
+  const parts: Parts = { entry, client, history, queue, readiness, tabs };
+  const outbox = makeOutbox(parts);
+  await recallDevices(history);
   tabs.join();
-  return { entry, client, history, tabs, end };
+  outbox.start();
+  return { ...parts, outbox, end };
 }
 
 export interface App extends Parts {
+  outbox: Outbox;
   /** Leaves, for that reason, with what this browser has of the account. */
   end: (reason: string) => Promise<void>;
 }

@@ -7,6 +7,8 @@ export interface Shared {
   /** The store behind the service does not answer: what is shown may be old, and nothing can be sent. */
   isDegraded: boolean;
   devices: readonly Device[];
+  /** Whether the service has listed them to this page, or to one before it. Only a list says that a device is gone. */
+  listed: 'never' | 'before' | 'now';
   presence: readonly PresenceEntry[];
   /** False: nothing has been heard of the account yet. */
   isKnown: boolean;
@@ -25,7 +27,7 @@ export interface Running {
 }
 
 const NOTHING: Shared = {
-  ...{ connection: 'connecting', isDegraded: false, devices: [], presence: [] },
+  ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
   ...{ isKnown: false, clipboard: null, me: null },
 };
 

@@ -4,6 +4,8 @@ import { offeredName } from './file-names.ts';
 export interface ChosenFile {
   file: File;
   name: string;
+  /** By which it can be read after a reload, where a browser gives one. */
+  handle?: FileSystemFileHandle;
 }
 
 /** The service takes so many files in one offer. */
@@ -33,14 +35,29 @@ async function walk(entry: FileSystemEntry, prefix: string, found: ChosenFile[])
   }
 }
 
+type Handed = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> };
+
+/** Of files that were dropped by themselves; nothing where the browser has no handles. Asked for before anything is waited for. */
+async function handlesOf(items: readonly DataTransferItem[]): Promise<FileSystemFileHandle[]> {
+  const asked = items.map((item) => (item as Handed).getAsFileSystemHandle?.().catch(() => null) ?? null);
+  const found = await Promise.all(asked);
+  return found.filter((handle) => handle?.kind === 'file') as FileSystemFileHandle[];
+}
+
 /** What was dropped or pasted, folders with everything in them. Reads the event before it waits for anything. */
 export async function transferredFiles(data: DataTransfer): Promise<ChosenFile[]> {
-  const entries = [...data.items].filter(({ kind }) => kind === 'file').map((item) => item.webkitGetAsEntry());
+  const items = [...data.items].filter(({ kind }) => kind === 'file');
+  const entries = items.map((item) => item.webkitGetAsEntry());
+  const handles = handlesOf(items);
   const plain = chosenOf(data.files);
   if (entries.length === 0 || entries.includes(null)) return plain;
   const found: ChosenFile[] = [];
   for (const entry of entries) if (entry !== null) await walk(entry, '', found);
-  return found;
+  const byName = new Map((await handles).map((handle) => [handle.name, handle]));
+  return found.map((one) => {
+    const handle = one.name === one.file.name ? byName.get(one.file.name) : undefined;
+    return handle === undefined ? one : { ...one, handle };
+  });
 }
 
 /** A picture of the clipboard has no name of its own, and comes as `image.png` each time. */

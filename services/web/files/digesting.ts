@@ -1,4 +1,8 @@
+import { BatonClientError, type FileSource } from '../../../shared/client/index.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
+
+/** Files that are read at a time before an offer. */
+const AT_A_TIME = 4;
 
 /** The SHA-256 of a file, made by the worker: the page goes on answering. Rejects when it was stopped. */
 export async function digestFile(blob: Blob, signal: AbortSignal): Promise<string> {
@@ -9,5 +13,25 @@ export async function digestFile(blob: Blob, signal: AbortSignal): Promise<strin
     return (await askWorker({ act: 'digest-blob', file, blob })) as string;
   } finally {
     signal.removeEventListener('abort', stop);
+  }
+}
+
+/** The same with their digests: the offer follows at once. @throws `source_failed`, and `aborted` when it was stopped */
+export async function digested(sources: readonly FileSource[], signal: AbortSignal): Promise<FileSource[]> {
+  const found = [...sources];
+  const rest = sources.entries();
+  async function digestRest(): Promise<void> {
+    for (const [i, source] of rest) {
+      signal.throwIfAborted();
+      const sha256 = await source.digest?.(signal);
+      if (sha256 !== undefined) found[i] = { ...source, sha256 };
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_A_TIME }, digestRest));
+    return found;
+  } catch (cause) {
+    const code = signal.aborted ? 'aborted' : 'source_failed';
+    throw new BatonClientError(code, 'The files cannot be read', { action: 'tell-user', cause });
   }
 }

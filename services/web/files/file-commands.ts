@@ -74,7 +74,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
 
   /** What became, while this browser was away, of a transfer that was not over. */
   async function lookAgain({ id, ref }: FilesItem): Promise<void> {
-    if (running.has(ref) || sending.isPreparing(id)) return;
+    if (running.has(ref) || (ref === '' && (await sending.isWaiting(id)))) return;
     const end = (error: string) =>
       change(id, (one) => {
         one.state = 'failed';
@@ -107,24 +107,24 @@ async function dropOld({ entry, history }: Parts): Promise<void> {
 
 /** What the leading tab does with files. */
 export function makeFileCommands(parts: Parts) {
-  const { client, history, tabs } = parts;
+  const { client, history, readiness, tabs } = parts;
   const running = makeRunningFiles(parts);
   const sending = makeSendingFiles(parts, running);
   const { onTransfer, lookAgain } = makeComparing(parts, running, sending);
   const receiving = makeReceivingFiles(parts, running);
 
   async function cancel(itemId: string): Promise<void> {
-    sending.stopPreparing(itemId);
     const item = await history.item(itemId);
-    if (item === undefined || item.ref === '') return;
+    if (item === undefined) return;
+    if (item.ref === '') return sending.stop(itemId);
     const handle = running.get(item.ref);
     if (handle === undefined) await client.transfers.cancel(item.ref);
     else await handle.cancel();
   }
 
-  tabs.command('send', (to: { id: string; name: string }[], files: ChosenFile[]) => {
-    for (const one of to) void sending.send(one, files);
-  });
+  tabs.command('send-files', sending.send);
+  readiness.watch(() => void sending.sendAll().catch(() => {}));
+  void sending.sendAll().catch(() => {});
   tabs.command('accept', receiving.accept);
   tabs.command('refuse', receiving.refuse);
   tabs.command('cancel', cancel);
@@ -140,8 +140,10 @@ export function makeFileCommands(parts: Parts) {
     async goOn(): Promise<void> {
       for (const transferId of await history.sources.all()) {
         const files = await history.sources.of(transferId);
-        if (files === null) continue;
-        await sending.goOn(transferId, files).catch(async (error: unknown) => {
+        const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
+        // What is not offered yet goes by the outbox.
+        if (here.length === 0 || here.length !== files?.length) continue;
+        await sending.goOn(transferId, here).catch(async (error: unknown) => {
           if (error instanceof BatonClientError && error.action !== 'retry') await history.sources.forget(transferId);
         });
       }

@@ -3,11 +3,13 @@ import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
 import { stateOf } from '../history/history.ts';
 import type { ChosenFile } from './choosing.ts';
-import { digestFile } from './digesting.ts';
+import { digestFile, digested } from './digesting.ts';
 import { filePieces } from './file-pieces.ts';
-import { codeOf, makeChange, type RunningFiles } from './running-files.ts';
-import { newId } from '../new-id.ts';
-import { serverNow } from '../server-time.ts';
+import { keptSources } from '../outbox/kept-sources.ts';
+import { makeLanes } from '../outbox/lanes.ts';
+import type { Waiting } from '../outbox/queue.ts';
+import { failureOf, isTooOld, pauseMs, verdictOf } from '../outbox/verdict.ts';
+import type { RunningFiles } from './running-files.ts';
 
 /** So much is kept of what is sent, to go on by itself after a reload. More is asked for again. */
 const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
@@ -28,55 +30,138 @@ const sent = (item: FilesItem): void => {
   Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
 };
 
-function newItem(to: string, files: readonly ChosenFile[]): FilesItem {
-  return {
-    ...{ id: newId(), ref: '', thread: to, at: serverNow(), isMine: true, kind: 'files' },
-    files: files.map(({ file, name }, index) => ({ index, name, size: file.size, type: file.type })),
-    ...{ fileCount: files.length, totalBytes: files.reduce((sum, { file }) => sum + file.size, 0) },
-    ...{ state: 'preparing', error: null, kept: 'nothing' },
-  };
-}
+/** What is small leaves in its turn; what is large takes a while to be read, and holds up nobody. */
+const laneOf = ({ id, thread, totalBytes }: FilesItem): string =>
+  totalBytes <= KEPT_SOURCE_BYTES ? thread : `${thread}-${id}`;
 
-/** Sends files, and goes on with what another page of this browser was sending. */
-export function makeSendingFiles({ client, history }: Parts, running: RunningFiles) {
-  const change = makeChange({ history });
+/** Sends the files that wait, and goes on with what another page of this browser was sending. */
+export function makeSendingFiles({ client, entry, history, queue, readiness }: Parts, running: RunningFiles) {
+  /** As they were chosen, for as long as this page is open. */
+  const inHand = new Map<string, readonly ChosenFile[]>();
   /** Digests are made before there is a transfer that could be cancelled. */
   const preparing = new Map<string, AbortController>();
+  const failures = new Map<string, number>();
 
-  async function offer(item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal): Promise<void> {
+  /** Tells why it waits; the time until the next try. */
+  async function wait(id: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
+    await queue.tell([id], reason);
+    const before = failures.get(id) ?? 0;
+    failures.set(id, before + 1);
+    return pauseMs(before, retryAfterMs);
+  }
+
+  const end = (id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
+    queue.settle(id, (item) => {
+      if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
+    });
+
+  /** Resolves when the offer is made, or is not to be made any more. */
+  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[]): Promise<void> {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    preparing.set(item.id, stopping);
+    await queue.tell([item.id], null);
     const isSmall = item.totalBytes <= SMALL_BYTES;
-    const transfer = await client.transfers.send({ device_id: item.thread }, sourcesOf(files), {
-      ...{ concurrency: CONCURRENCY, signal },
-      ...(isSmall && { offlineMs: null }),
-    });
-    running.follow(item.id, transfer, sent);
-    await change(item.id, (one) => {
-      one.ref = transfer.id;
-      if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
-    });
-    // A browser without room for them has them chosen again.
-    if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
+    try {
+      const sources = await digested(sourcesOf(files), signal);
+      if (!(await queue.hold(item.id, entry.deviceId))) return;
+      const transfer = await client.transfers.send({ device_id: item.thread }, sources, {
+        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: waiting.key, retries: 0 },
+        ...(isSmall && { offlineMs: null }),
+      });
+      running.follow(item.id, transfer, sent);
+      let isWanted = false;
+      await queue.settle(item.id, (one) => {
+        if (one.kind !== 'files') return;
+        isWanted = one.state !== 'cancelled';
+        Object.assign(one, { ref: transfer.id, error: null });
+        if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
+      });
+      if (!isWanted) return void (await transfer.cancel());
+      // A browser without room for them has them chosen again.
+      if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
+      await history.sources.forget(item.id);
+    } finally {
+      preparing.delete(item.id);
+    }
+  }
+
+  /** How long to wait before it is tried again; null when it is not. */
+  async function failed(waiting: Waiting, error: unknown): Promise<number | null> {
+    const failure = failureOf(error);
+    if (failure.outcome === 'none') await queue.release(waiting);
+    const verdict = verdictOf(failure);
+    if (failure.code === 'aborted') await end(waiting.id, 'cancelled', failure.code);
+    else if (verdict === 'refused') await end(waiting.id, 'failed', failure.code);
+    else {
+      readiness.doubt();
+      const reason = verdict === 'stop' ? 'signed_out' : readiness.truthOf(failure.code);
+      return wait(waiting.id, reason, failure.retryAfterMs);
+    }
+    return null;
+  }
+
+  async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
+    if (isTooOld(waiting, entry.deviceId)) {
+      await end(item.id, 'failed', 'maybe_sent');
+      return null;
+    }
+    const files = inHand.get(item.id) ?? (await keptSources(history, item));
+    if (typeof files === 'string') {
+      // It waits for somebody, and holds up nothing.
+      await queue.tell([item.id], `${files}_again`);
+      return null;
+    }
+    const reason = await readiness.look();
+    if (reason !== null) return wait(item.id, reason);
+    try {
+      await offer(waiting, item, files);
+      failures.delete(item.id);
+      return null;
+    } catch (error) {
+      return failed(waiting, error);
+    }
+  }
+
+  async function work(lane: string): Promise<number | null> {
+    for (const waiting of await queue.all()) {
+      if (waiting.kind !== 'files') continue;
+      const item = await history.item(waiting.id);
+      if (item?.kind !== 'files') await queue.remove(waiting.id);
+      else if (laneOf(item) === lane) {
+        const waitMs = await step(waiting, item);
+        if (waitMs !== null) return waitMs;
+      }
+    }
+    return null;
+  }
+
+  const lanes = makeLanes(`baton-outbox-files-${entry.userId}`, work);
+
+  async function run(id: string): Promise<void> {
+    const item = await history.item(id);
+    if (item?.kind === 'files') void lanes.run(laneOf(item));
   }
 
   return {
-    isPreparing: (itemId: string): boolean => preparing.has(itemId),
-    stopPreparing: (itemId: string): void => preparing.get(itemId)?.abort(),
+    isWaiting: queue.has,
 
-    async send(to: { id: string; name: string }, files: readonly ChosenFile[]): Promise<void> {
-      const item = newItem(to.id, files);
-      const stopping = new AbortController();
-      preparing.set(item.id, stopping);
-      await history.add(item, to.name);
-      try {
-        await offer(item, files, stopping.signal);
-      } catch (error) {
-        await change(item.id, (one) => {
-          one.error = codeOf(error);
-          one.state = one.error === 'aborted' ? 'cancelled' : 'failed';
-        });
-      } finally {
-        preparing.delete(item.id);
-      }
+    /** As they were chosen in some tab; null: as they are kept. */
+    async send(itemId: string, files: readonly ChosenFile[] | null): Promise<void> {
+      if (files !== null) inHand.set(itemId, files);
+      await run(itemId);
+    },
+
+    /** Whatever waits. */
+    async sendAll(): Promise<void> {
+      for (const { id, kind } of await queue.all()) if (kind === 'files') await run(id);
+    },
+
+    /** Before it is offered. */
+    async stop(itemId: string): Promise<void> {
+      preparing.get(itemId)?.abort();
+      await end(itemId, 'cancelled', 'aborted');
+      await history.sources.forget(itemId);
     },
 
     async goOn(transferId: string, files: readonly ChosenFile[]): Promise<void> {

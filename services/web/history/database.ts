@@ -40,6 +40,13 @@ export interface FilesItem extends Entry {
 
 export type Item = MessageItem | FilesItem;
 
+/** A copy of a small file, or what a file that was dropped can be read by again. */
+export interface KeptSource {
+  file: File | null;
+  name: string;
+  handle?: FileSystemFileHandle;
+}
+
 /** The other device of a thread, also when it is gone from the account. */
 export interface Thread {
   id: string;
@@ -51,8 +58,8 @@ export interface Thread {
 interface Schema extends DBSchema {
   items: { key: string; value: Item; indexes: { ref: string; place: [string, number] } };
   threads: { key: string; value: Thread };
-  /** What a transfer is sent from, where it is small enough to be kept for a reload. */
-  sources: { key: string; value: { transferId: string; files: { file: File; name: string }[] } };
+  /** What a transfer is sent from; under the id of its item as long as it was not offered. */
+  sources: { key: string; value: { transferId: string; files: KeptSource[] } };
   settings: { key: string; value: unknown };
 }
 

@@ -1,5 +1,5 @@
 import type { Message, Transfer } from '../../../shared/client/index.ts';
-import type { Database, FilesItem, Item, MessageItem, Thread } from './database.ts';
+import type { Database, FilesItem, Item, KeptSource, MessageItem, Thread } from './database.ts';
 
 /** As many as an offer has. */
 const SHOWN_FILES = 1_000;
@@ -29,10 +29,10 @@ const shownFiles = (transfer: Transfer): FilesItem['files'] =>
 /** What is kept beside the items. */
 const makeKept = (database: Database) => ({
   sources: {
-    keep: async (transferId: string, files: { file: File; name: string }[]): Promise<void> => {
+    keep: async (transferId: string, files: KeptSource[]): Promise<void> => {
       await database.put('sources', { transferId, files });
     },
-    of: async (transferId: string): Promise<{ file: File; name: string }[] | null> =>
+    of: async (transferId: string): Promise<KeptSource[] | null> =>
       (await database.get('sources', transferId))?.files ?? null,
     all: (): Promise<string[]> => database.getAllKeys('sources'),
     forget: (transferId: string): Promise<void> => database.delete('sources', transferId),
@@ -95,6 +95,12 @@ const makeReading = (database: Database) => ({
     return all.filter((item) => item.kind === 'files').filter(({ state }) => open.includes(state));
   },
 
+  /** Messages of this browser that the service has not taken. */
+  async unsent(): Promise<MessageItem[]> {
+    const all = await database.getAll('items');
+    return all.filter((item) => item.kind === 'message').filter(({ state }) => state === 'sending');
+  },
+
   threads: (): Promise<Thread[]> => database.getAll('threads'),
 });
 
@@ -112,10 +118,11 @@ const makeThreads = (database: Database, touch: Touch, onChange: (thread: string
 
   async forgetThread(thread: string): Promise<void> {
     const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
-    const transaction = database.transaction(['items', 'threads'], 'readwrite');
+    const transaction = database.transaction(['items', 'threads', 'sources'], 'readwrite');
     const work = async (): Promise<void> => {
       let cursor = await transaction.objectStore('items').index('place').openCursor(range);
       while (cursor !== null) {
+        await transaction.objectStore('sources').delete(cursor.value.id);
         await cursor.delete();
         cursor = await cursor.continue();
       }
@@ -157,10 +164,12 @@ const makeArrivals = (
   },
 });
 
-/** One change after the other, as a database has it by itself: what is in memory has not. */
-function makeTurns() {
+/** Runs one change after the other. A database does so by itself; what is in memory does not. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function makeTurns(): InTurn {
   let last: Promise<unknown> = Promise.resolve();
-  return (work: () => Promise<void>): Promise<void> => {
+  return (work) => {
     const next = last.then(work);
     last = next.catch(() => {});
     return next;
@@ -168,10 +177,8 @@ function makeTurns() {
 }
 
 /** What this browser keeps of an account. `onChange` is told which thread has changed. */
-export function makeHistory(database: Database, onChange: (thread: string) => void) {
+export function makeHistory(database: Database, onChange: (thread: string) => void, inTurn: InTurn) {
   const byRef = (ref: string): Promise<Item | undefined> => database.getFromIndex('items', 'ref', ref);
-
-  const inTurn = makeTurns();
 
   const touch: Touch = (id, name, change) =>
     inTurn(async () => {
@@ -186,12 +193,16 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
       onChange(id);
     });
 
-  async function add(item: Item, name: string): Promise<void> {
-    await database.put('items', item);
-    await touch(item.thread, name, (thread) => {
+  /** Its thread is one of those that are shown. */
+  const note = (item: Item, name: string): Promise<void> =>
+    touch(item.thread, name, (thread) => {
       thread.lastAt = Math.max(thread.lastAt, item.at);
       if (!item.isMine) thread.unread += 1;
     });
+
+  async function add(item: Item, name: string): Promise<void> {
+    await database.put('items', item);
+    await note(item, name);
   }
 
   /** Changes an item in one step; `change` must not wait. */
@@ -211,7 +222,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
 
   return {
     byRef,
-    add,
+    note,
     update,
 
     item: (id: string): Promise<Item | undefined> => database.get('items', id),

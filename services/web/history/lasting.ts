@@ -1,9 +1,10 @@
 import { type Database, openHistory, type StoreName, STORES } from './database.ts';
-import { type History, makeHistory } from './history.ts';
+import { makeQueue, type Queue } from '../outbox/queue.ts';
+import { type History, makeHistory, makeTurns } from './history.ts';
 import { memoryDatabase } from './memory-database.ts';
 
 /*
- * A history that goes on when the browser does not keep it, from the beginning or later on: in memory, as long as the page is
+ * A history and an outbox that go on when the browser does not keep them, from the beginning or later on: in memory, as long as the page is
  * open. `onLost` is called once then.
  */
 interface LastingParts {
@@ -64,24 +65,37 @@ async function opened(userId: string): Promise<Database | null> {
   }
 }
 
-export async function openLasting({ userId, onChange, onLost }: LastingParts): Promise<History> {
+interface Stored {
+  readonly history: History;
+  readonly queue: Queue;
+}
+
+function storedIn(database: Database, onChange: (thread: string) => void): Stored {
+  const inTurn = makeTurns();
+  return {
+    history: makeHistory(database, onChange, inTurn),
+    queue: makeQueue(database, onChange, inTurn),
+  };
+}
+
+export async function openLasting({ userId, onChange, onLost }: LastingParts): Promise<Stored> {
   const disk = await opened(userId);
   if (disk === null) {
     onLost();
-    return makeHistory(memoryDatabase(), onChange);
+    return storedIn(memoryDatabase(), onChange);
   }
-  const kept = makeHistory(disk, onChange);
-  let memory: Promise<History> | null = null;
+  const kept = storedIn(disk, onChange);
+  let memory: Promise<Stored> | null = null;
   let isClosed = false;
 
-  const inMemory = (): Promise<History> => {
+  const inMemory = (): Promise<Stored> => {
     memory ??= copyOf(disk).then((copy) => {
       onLost();
-      return makeHistory(copy, onChange);
+      return storedIn(copy, onChange);
     });
     return memory;
   };
-  const members = (history: History) => history as unknown as Members;
+  const members = (stored: Stored) => stored as unknown as Members;
 
   async function run(work: (now: Members) => unknown): Promise<unknown> {
     if (memory !== null) return work(members(await memory));
@@ -93,11 +107,15 @@ export async function openLasting({ userId, onChange, onLost }: LastingParts): P
     }
   }
 
+  const { history, queue } = relay(() => members(kept), run) as unknown as Stored;
   return {
-    ...(relay(() => members(kept), run) as unknown as History),
-    close() {
-      isClosed = true;
-      kept.close();
+    queue,
+    history: {
+      ...history,
+      close() {
+        isClosed = true;
+        kept.history.close();
+      },
     },
   };
 }

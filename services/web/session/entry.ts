@@ -22,6 +22,8 @@ export type Entry =
   | { kind: 'out'; login: 'broker' | 'development' | 'none' }
   | { kind: 'unreachable' };
 
+export type SignedIn = Extract<Entry, { kind: 'in' }>;
+
 const WITHIN_MS = 10_000;
 
 /** The session of this browser; null where there is none to keep because every request says who it is. */
@@ -54,6 +56,12 @@ async function remembered(): Promise<Entry | null> {
     kind: 'in',
     ...{ userId: user.user_id, userName: user.name, deviceId: device.device_id, deviceName: device.name },
   };
+}
+
+/** False: this browser has been signed out since, or belongs to somebody else now. */
+export async function isStillHere({ userId, deviceId }: SignedIn): Promise<boolean> {
+  const now = await remembered();
+  return now?.kind === 'in' && now.userId === userId && now.deviceId === deviceId;
 }
 
 async function askService(): Promise<Entry> {

@@ -93,7 +93,9 @@ export const english = {
     sent: 'Sent',
     delivered: 'Delivered',
     failed: 'Not sent',
+    maybe: 'Maybe sent',
     again: 'Send again',
+    remove: 'Remove',
     copy: 'Copy',
     drop: 'Drop to send',
     forget: 'Clear history',
@@ -105,6 +107,18 @@ export const english = {
     alwaysOn: 'Accept files without asking',
     today: 'Today',
     yesterday: 'Yesterday',
+  },
+  /** Beside each item that waits to be sent. */
+  waiting: {
+    offline: 'Waits until you are online.',
+    network: 'Waits: the service cannot be reached.',
+    timeout: 'Waits: the service does not answer.',
+    store_unavailable: 'Waits: the service cannot reach its store.',
+    draining: 'Waits: the service is restarting.',
+    rate_limited: 'Waits: too many at once.',
+    signed_out: 'Waits until you sign in again.',
+    choose_again: 'Waits: this browser no longer has the files.',
+    allow_again: 'Waits: this browser may not read the files any more.',
   },
   files: {
     count: (count: number) => plural(count, '1 file', `${count} files`),
@@ -129,6 +143,8 @@ export const english = {
     failed: 'Failed',
     cancelled: 'Cancelled',
     refused: 'Refused',
+    again: 'Try again',
+    allow: 'Let Baton read the files',
     goOn: 'Choose the same files to continue',
     interrupted: 'Interrupted',
     goesOn: 'Continues when the sender is back',
@@ -249,7 +265,12 @@ export const english = {
     othersDone: (count: number) => plural(count, '1 device was signed out.', `${count} devices were signed out.`),
     signOut: 'Sign out',
     signOutTitle: 'Sign out here?',
-    signOutWhy: 'The history and files that were not saved are deleted in this browser.',
+    signOutWhy: (waiting: number) =>
+      `The history and files that were not saved are deleted in this browser.${
+        waiting === 0
+          ? ''
+          : ` ${plural(waiting, '1 item that still waits', `${waiting} items that still wait`)} will not be sent.`
+      }`,
     erase: 'Erase my data',
     eraseTitle: 'Erase everything?',
     eraseWhy:
@@ -278,7 +299,9 @@ export const english = {
     network: 'The service cannot be reached.',
     timeout: 'The service took too long.',
     store_unavailable: 'The service is having trouble. Try again in a moment.',
-    broker_unavailable: 'The sign-in service cannot be reached.',
+    broker_unavailable: 'The service cannot be reached right now.',
+    maybe_sent: 'The service did not answer. This may have arrived; sent again, it may arrive twice.',
+    idempotency_key_reused: 'The files have changed since they were first offered.',
     draining: 'The service is restarting. Try again in a moment.',
     rate_limited: 'Too many at once. Try again in a moment.',
     guest_forbidden: 'Guests may not do this.',

@@ -94,7 +94,9 @@ export const german: Texts = {
     sent: 'Gesendet',
     delivered: 'Zugestellt',
     failed: 'Nicht gesendet',
+    maybe: 'Vielleicht gesendet',
     again: 'Noch einmal senden',
+    remove: 'Entfernen',
     copy: 'Kopieren',
     drop: 'Zum Senden loslassen',
     forget: 'Verlauf löschen',
@@ -106,6 +108,17 @@ export const german: Texts = {
     alwaysOn: 'Dateien ohne Nachfrage annehmen',
     today: 'Heute',
     yesterday: 'Gestern',
+  },
+  waiting: {
+    offline: 'Wartet, bis du online bist.',
+    network: 'Wartet: Der Dienst ist nicht erreichbar.',
+    timeout: 'Wartet: Der Dienst antwortet nicht.',
+    store_unavailable: 'Wartet: Der Dienst erreicht seinen Speicher nicht.',
+    draining: 'Wartet: Der Dienst startet neu.',
+    rate_limited: 'Wartet: zu viel auf einmal.',
+    signed_out: 'Wartet, bis du dich wieder anmeldest.',
+    choose_again: 'Wartet: Dieser Browser hat die Dateien nicht mehr.',
+    allow_again: 'Wartet: Dieser Browser darf die Dateien nicht mehr lesen.',
   },
   files: {
     count: (count) => plural(count, '1 Datei', `${count} Dateien`),
@@ -130,6 +143,8 @@ export const german: Texts = {
     failed: 'Fehlgeschlagen',
     cancelled: 'Abgebrochen',
     refused: 'Abgelehnt',
+    again: 'Noch einmal versuchen',
+    allow: 'Baton die Dateien lesen lassen',
     goOn: 'Dieselben Dateien wählen, um fortzusetzen',
     interrupted: 'Unterbrochen',
     goesOn: 'Geht weiter, wenn der Sender zurück ist',
@@ -251,7 +266,12 @@ export const german: Texts = {
     othersDone: (count) => plural(count, '1 Gerät wurde abgemeldet.', `${count} Geräte wurden abgemeldet.`),
     signOut: 'Abmelden',
     signOutTitle: 'Hier abmelden?',
-    signOutWhy: 'Der Verlauf und nicht gespeicherte Dateien werden in diesem Browser gelöscht.',
+    signOutWhy: (waiting) =>
+      `Der Verlauf und nicht gespeicherte Dateien werden in diesem Browser gelöscht.${
+        waiting === 0
+          ? ''
+          : ` ${plural(waiting, '1 Eintrag wartet noch und wird', `${waiting} Einträge warten noch und werden`)} nicht gesendet.`
+      }`,
     erase: 'Meine Daten löschen',
     eraseTitle: 'Alles löschen?',
     eraseWhy:
@@ -280,7 +300,10 @@ export const german: Texts = {
     network: 'Der Dienst ist nicht erreichbar.',
     timeout: 'Der Dienst hat zu lange gebraucht.',
     store_unavailable: 'Der Dienst ist gestört. Versuch es gleich noch einmal.',
-    broker_unavailable: 'Der Anmeldedienst ist nicht erreichbar.',
+    broker_unavailable: 'Der Dienst ist gerade nicht erreichbar.',
+    maybe_sent:
+      'Der Dienst hat nicht geantwortet. Das kann angekommen sein; noch einmal gesendet, kommt es vielleicht zweimal an.',
+    idempotency_key_reused: 'Die Dateien haben sich geändert, seit sie angeboten wurden.',
     draining: 'Der Dienst startet neu. Versuch es gleich noch einmal.',
     rate_limited: 'Zu viel auf einmal. Versuch es gleich noch einmal.',
     guest_forbidden: 'Gäste dürfen das nicht.',

@@ -22,8 +22,8 @@ export function noteApproval(): void {
  */
 export function announceChanges({ history, entry }: App): () => void {
   let known: ReadonlySet<string> | null = null;
-  const stopDevices = shared.subscribe(({ devices, isKnown }) => {
-    if (!isKnown || devices.length === 0) return;
+  const stopDevices = shared.subscribe(({ devices, listed }) => {
+    if (listed !== 'now' || devices.length === 0) return;
     for (const { device_id, name } of devices) {
       if (known !== null && !known.has(device_id) && device_id !== entry.deviceId && Date.now() - approvedAt > OWN_MS) {
         notify(texts.value.announce.added(name));

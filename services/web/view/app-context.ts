@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { App } from '../engine/app.ts';
-import { shared } from '../engine/shared-state.ts';
+import { type Shared, shared } from '../engine/shared-state.ts';
 import type { Thread } from '../history/database.ts';
 
 export const AppContext = createContext<App | null>(null);
@@ -32,9 +32,13 @@ export interface Peer {
 const byUse = (one: Peer, other: Peer): number =>
   Number(other.isOnline) - Number(one.isOnline) || other.lastAt - one.lastAt || one.name.localeCompare(other.name);
 
+/** No list has named it. As long as there was none, it is not known to be gone: only a session never was a device. */
+export const kindOfUnlisted = (id: string, listed: Shared['listed']): Peer['kind'] =>
+  listed === 'never' && !id.startsWith('name:') ? 'device' : 'past';
+
 /** Whom this device can talk to, and has talked to. */
 export const peers = computed<readonly Peer[]>(() => {
-  const { devices, presence } = shared.value;
+  const { devices, presence, listed } = shared.value;
   const heard = new Map(presence.map((entry) => [entry.device_id ?? `name:${entry.name}`, entry]));
   const known = devices.map((device): Peer => {
     const now = heard.get(device.device_id);
@@ -55,7 +59,13 @@ export const peers = computed<readonly Peer[]>(() => {
   const past = [...threads.value.values()]
     .filter(({ id, lastAt }) => !ids.has(id) && lastAt > 0)
     .map(({ id, name }): Peer => {
-      const rest = { type: null, isOnline: false, lastSeenAt: null, isCurrent: false, kind: 'past' as const };
+      const rest = {
+        type: null,
+        isOnline: false,
+        lastSeenAt: null,
+        isCurrent: false,
+        kind: kindOfUnlisted(id, listed),
+      };
       return { id, name, ...rest, unread: 0, lastAt: 0 };
     });
   return [...known, ...live, ...past]

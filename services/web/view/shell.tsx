@@ -2,6 +2,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { ClipboardList, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
+import { isOffline } from '../engine/network.ts';
 import { shared } from '../engine/shared-state.ts';
 import { showBadge } from '../push/push.ts';
 import { texts } from '../texts/texts.ts';
@@ -30,7 +31,6 @@ const PATIENCE_MS = 1_500;
 function ConnectionBar() {
   const { client } = useApp();
   const isLate = useSignal(false);
-  const isOffline = useSignal(!navigator.onLine);
   const { connection, isDegraded } = shared.value;
   const { connection: words } = texts.value;
   useEffect(() => {
@@ -40,15 +40,6 @@ function ConnectionBar() {
     }, PATIENCE_MS);
     return () => clearTimeout(timer);
   }, [connection]);
-  useEffect(() => {
-    const look = () => {
-      isOffline.value = !navigator.onLine;
-    };
-    for (const name of ['online', 'offline']) addEventListener(name, look);
-    return () => {
-      for (const name of ['online', 'offline']) removeEventListener(name, look);
-    };
-  }, []);
   const isDown = connection === 'offline' || connection === 'connecting' || connection === 'stopped';
   const said = useComputed(() => {
     if (isOffline.value) return words.noNetwork;

@@ -4,6 +4,7 @@ import type { Caller } from '../http/caller.ts';
 import type { Clock } from '../time/clock.ts';
 import { failureOf } from '../errors/failure.ts';
 import { makeRecent } from '../stream/recent.ts';
+import { makeSendOrder } from './send-order.ts';
 import { targetOf } from './target.ts';
 import type { Message } from '../wire.ts';
 
@@ -19,6 +20,8 @@ interface Parts {
   /** Aborted when the client is closed. */
   life: () => AbortSignal;
   isOnline: () => boolean;
+  /** The device of this name, as far as it is known. */
+  deviceNamed: (name: string) => string | undefined;
   onProblem: (error: unknown) => void;
 }
 
@@ -28,7 +31,8 @@ export interface MessageModule {
   onMessage(message: Message): void;
 }
 
-export function makeMessages({ caller, clock, life, isOnline, onProblem }: Parts): MessageModule {
+export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onProblem }: Parts): MessageModule {
+  const inOrder = makeSendOrder();
   const taken = makeRecent(TAKEN);
   const taking = new Set<string>();
   const toAcknowledge = new Set<string>();
@@ -87,8 +91,11 @@ export function makeMessages({ caller, clock, life, isOnline, onProblem }: Parts
   }
 
   const api: Messages = {
-    async send(to, content, settings = {}) {
-      return (await caller.call('sendMessage', { body: { ...targetOf(to), content }, ...settings })).body;
+    send(to, content, settings = {}) {
+      const receiver = typeof to === 'string' ? (deviceNamed(to) ?? to) : to.device_id;
+      return inOrder(receiver, settings.signal, async () => {
+        return (await caller.call('sendMessage', { body: { ...targetOf(to), content }, ...settings })).body;
+      });
     },
     receive(take) {
       receiver = take;

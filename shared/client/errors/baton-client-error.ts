@@ -1,4 +1,5 @@
 import type { ServiceErrorCode } from '../wire.ts';
+import type { Outcome } from './outcome.ts';
 
 /**
  * What a program does about an error.
@@ -35,6 +36,8 @@ export type LocalErrorCode =
 /** What an error says beside its code and message. */
 export interface ErrorDetails {
   readonly action: ErrorAction;
+  /** Default `none`. */
+  readonly outcome?: Outcome;
   readonly requestId?: string | null;
   readonly status?: number | null;
   readonly retryAfterMs?: number | null;
@@ -47,6 +50,11 @@ export class BatonClientError extends Error {
   /** Of the contract, or this library's own. A newer service may say others. */
   readonly code: ServiceErrorCode | LocalErrorCode | (string & {});
   readonly action: ErrorAction;
+  /**
+   * `none`: the call had no effect. `unknown`: it may have had one, because no answer came, or one that does not tell. To repeat
+   * such a call once and no more, send the same `idempotencyKey`.
+   */
+  readonly outcome: Outcome;
   /** Of the service's log; null where nobody answered. */
   readonly requestId: string | null;
   /** The HTTP status; null where there was no answer. */
@@ -61,6 +69,7 @@ export class BatonClientError extends Error {
     this.name = 'BatonClientError';
     this.code = code;
     this.action = details.action;
+    this.outcome = details.outcome ?? 'none';
     this.requestId = details.requestId ?? null;
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;

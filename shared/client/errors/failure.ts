@@ -1,6 +1,7 @@
 import { BatonError, ERRORS, isErrorCode } from '../../contract/errors.ts';
 import { BatonClientError, type ErrorAction } from './baton-client-error.ts';
 import { NoAnswerError } from './no-answer.ts';
+import { outcomeOf } from './outcome.ts';
 
 /** The codes after which there is no session any more, whatever is asked. */
 export const SESSION_OVER = {
@@ -24,6 +25,7 @@ function ofService(error: BatonError): BatonClientError {
   const code = isForeign ? 'unexpected_answer' : typeof said === 'string' ? said : error.code;
   return new BatonClientError(code, error.message || code.replaceAll('_', ' '), {
     action: actionOf(code, status),
+    outcome: outcomeOf(error),
     status,
     requestId: typeof members['request_id'] === 'string' ? members['request_id'] : null,
     retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
@@ -37,7 +39,7 @@ export function failureOf(error: unknown): BatonClientError {
   if (error instanceof BatonClientError) return error;
   if (error instanceof BatonError) return ofService(error);
   if (error instanceof NoAnswerError) {
-    return new BatonClientError(error.reason, error.message, { action: 'retry', cause: error });
+    return new BatonClientError(error.reason, error.message, { action: 'retry', outcome: 'unknown', cause: error });
   }
   const message = error instanceof Error ? error.message : String(error);
   return new BatonClientError('failed', message, { action: 'tell-user', cause: error });
@@ -47,7 +49,9 @@ export function failureOf(error: unknown): BatonClientError {
 export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
   const reason: unknown = signal?.reason;
   if (reason instanceof BatonClientError) return reason;
-  return new BatonClientError('aborted', 'This was not wanted any more', { action: 'tell-user', cause: reason });
+  return new BatonClientError('aborted', 'This was not wanted any more', {
+    ...{ action: 'tell-user', outcome: 'unknown', cause: reason },
+  });
 }
 
 export const signedOut = (): BatonClientError =>

@@ -5,6 +5,7 @@ import { backoffMs } from '../time/backoff.ts';
 import type { AnyCall, CallAnswer, CallArguments, CallName } from './call.ts';
 import { type Clock, systemClock, untilAborted } from '../time/clock.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
+import { noteUnknown, outcomeOf } from '../errors/outcome.ts';
 import { readRefusal } from '../errors/refusal.ts';
 import { type BaseUrl, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from './request.ts';
 
@@ -76,11 +77,19 @@ export function makeClient(options: ClientOptions): Client {
 
   async function repeat(route: Route, call: AnyCall): Promise<Answer> {
     const allowed = route.method === 'GET' || call.idempotencyKey !== undefined ? (call.retries ?? retries) : 0;
+    let isUnknown = false;
+    const failed = (error: unknown): unknown => {
+      if (isUnknown && error instanceof Error) noteUnknown(error);
+      return error;
+    };
     for (let failures = 0; ; failures += 1) {
       call.signal?.throwIfAborted();
-      const outcome = await attempt(route, call);
+      const outcome = await attempt(route, call).catch((error: unknown) => {
+        throw failed(error);
+      });
       if (!('error' in outcome)) return outcome;
-      if (failures >= allowed || outcome.pauseMs > LONGEST_PAUSE_MS) throw outcome.error;
+      if (failures >= allowed || outcome.pauseMs > LONGEST_PAUSE_MS) throw failed(outcome.error);
+      isUnknown ||= outcomeOf(outcome.error) === 'unknown';
       await pause(outcome.pauseMs + backoffMs(RETRY_BACKOFF, failures, random), clock, call.signal);
     }
   }

@@ -224,7 +224,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
 
   const api: Transfers = {
     async send(to: Target, files, settings = {}) {
-      const { signal, sealed, digest = true } = settings;
+      const { signal, sealed, digest = true, idempotencyKey, retries } = settings;
       const either = signal === undefined ? parts.life() : AbortSignal.any([parts.life(), signal]);
       const hashes = digest ? await digestsOf(files, makeHash, either) : files.map(({ sha256 = null }) => sha256);
       const offered = files.map(({ name, size, type }, i) => {
@@ -232,7 +232,12 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         return { name, size, ...(type !== undefined && { type }), ...(sha256 !== null && { sha256 }) };
       });
       const body = { ...targetOf(to), files: offered, ...(sealed !== undefined && { sealed }) };
-      const { body: made } = await caller.call('initTransfer', { body, ...(signal !== undefined && { signal }) });
+      const { body: made } = await caller.call('initTransfer', {
+        body,
+        ...(signal !== undefined && { signal }),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(retries !== undefined && { retries }),
+      });
       return startSending(made.transfer, files, settings, made.receiver_online);
     },
     async resume(transferId, files, settings = {}) {

@@ -29,7 +29,8 @@ export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
   if (kind === 'past') return devices.gone;
   if (kind === 'live') return devices.live;
   if (isOnline) return devices.online;
-  return lastSeenAt === null ? devices.never : devices.seen(agoText(lastSeenAt));
+  if (lastSeenAt !== null) return devices.seen(agoText(lastSeenAt));
+  return shared.value.connection === 'online' ? devices.never : devices.offline;
 }
 
 /** A device: leads to its thread, and takes files that are dropped on it. */
@@ -86,7 +87,7 @@ function DeviceRow({ peer }: { peer: Peer }) {
 export function DeviceList() {
   const { devices } = texts.value;
   const all = others.value;
-  if (!shared.value.isKnown && threads.value.size === 0) return <Waiting />;
+  if (!shared.value.isKnown && threads.value.size === 0 && all.length === 0) return <Waiting />;
   if (all.length === 0) {
     return (
       <Empty node={MonitorSmartphone} title={devices.empty} why={devices.emptyWhy}>

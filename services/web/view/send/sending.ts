@@ -1,12 +1,8 @@
 import { signal } from '@preact/signals';
-import { BatonClientError } from '../../../../shared/client/index.ts';
 import type { App } from '../../engine/app.ts';
 import { type ChosenFile, MOST_FILES } from '../../files/choosing.ts';
-import type { MessageItem } from '../../history/database.ts';
-import { serverNow } from '../../server-time.ts';
 import { texts } from '../../texts/texts.ts';
-import { codeOf, notify } from '../parts/notices.ts';
-import { newId } from '../../new-id.ts';
+import { notify } from '../parts/notices.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
 export const pending = signal<{ files: ChosenFile[]; text: string } | null>(null);
@@ -17,51 +13,18 @@ interface To {
 }
 
 /** False: nothing was sent, and why was said. */
-export async function sendFiles({ tabs }: App, to: readonly To[], files: readonly ChosenFile[]): Promise<boolean> {
+export async function sendFiles({ outbox }: App, to: readonly To[], files: readonly ChosenFile[]): Promise<boolean> {
   if (files.length === 0) return false;
   if (files.length > MOST_FILES) {
     notify(texts.value.files.tooMany, true);
     return false;
   }
-  const receivers = to.map(({ id, name }) => ({ id, name }));
-  await tabs.ask('send', receivers, files);
+  await outbox.files(to, files);
   return true;
 }
 
-async function post({ client, history }: App, item: MessageItem): Promise<void> {
-  try {
-    const { message_id, created_at } = await client.messages.send({ device_id: item.thread }, item.text);
-    await history.update(item.id, (one) => {
-      one.ref = message_id;
-      one.at = created_at;
-      if (one.kind === 'message' && one.state !== 'delivered') one.state = 'sent';
-    });
-  } catch (error) {
-    if (error instanceof BatonClientError && error.code === 'signed_out') return;
-    await history.update(item.id, (one) => {
-      if (one.kind !== 'message') return;
-      one.state = 'failed';
-      one.error = codeOf(error);
-    });
-  }
-}
-
-/** Is in the history at once, whatever becomes of it. */
-export async function sendMessage(app: App, to: To, text: string): Promise<void> {
-  const item: MessageItem = {
-    ...{ id: newId(), ref: '', thread: to.id, at: serverNow(), isMine: true },
-    ...{ kind: 'message', text, state: 'sending', error: null },
-  };
-  await app.history.add(item, to.name);
-  void post(app, item);
-}
-
-export async function sendAgain(app: App, item: MessageItem): Promise<void> {
-  await app.history.update(item.id, (one) => {
-    if (one.kind === 'message') one.state = 'sending';
-  });
-  await post(app, item);
-}
+/** Is in the history and in the outbox at once, whatever becomes of it. */
+export const sendMessage = ({ outbox }: App, to: To, text: string): Promise<void> => outbox.message(to, text);
 
 /** What the service counts: bytes of UTF-8, with every space. Only whether anything is left is asked without them. */
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

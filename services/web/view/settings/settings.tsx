@@ -67,11 +67,12 @@ function LanguageChoice() {
 }
 
 function Account() {
-  const { client, entry, end } = useApp();
+  const { client, entry, end, outbox } = useApp();
   const { settings } = texts.value;
   const signOut = () =>
     attempt(async () => {
-      const asked = { title: settings.signOutTitle, why: settings.signOutWhy, action: settings.signOut };
+      const why = settings.signOutWhy(await outbox.count());
+      const asked = { title: settings.signOutTitle, why, action: settings.signOut };
       if (!(await confirmed(asked))) return;
       await client.signOut();
       await end('logout');

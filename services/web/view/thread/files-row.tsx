@@ -13,6 +13,7 @@ import { chooseFiles } from '../send/file-input.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
+import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
 
 const SHOWN_NAMES = 4;
 const PREVIEW_BYTES = 20_000_000;
@@ -20,9 +21,10 @@ const isPicture = (type: string | null): boolean => /^image\/(png|jpeg|gif|webp|
 
 /** What a transfer does at this moment, in words. */
 function stateText(item: FilesItem, running: Running | null): string {
-  const { files } = texts.value;
+  const { files, thread } = texts.value;
   const isThere = findPeer(item.thread)?.isOnline === true;
-  if (item.state === 'preparing') return files.preparing;
+  if (item.state === 'preparing') return waitingText(item) || files.preparing;
+  if (item.state === 'failed' && item.error === 'maybe_sent') return thread.maybe;
   if (item.state === 'offered') return item.isMine ? (isThere ? files.offered : files.offeredOffline) : '';
   if (item.state === 'done')
     return item.isMine ? files.done : ['saved', 'downloaded'].includes(item.kept) ? files.saved : files.received;
@@ -171,11 +173,8 @@ function GoOn({ item }: { item: FilesItem }) {
     attempt(async () => {
       const chosen = await chooseFiles({ isFolder: item.files.some(({ name }) => name.includes('/')) });
       if (chosen.length === 0) return;
-      const sorted = item.files.map(({ name, size }) =>
-        chosen.find((one) => one.name === name && one.file.size === size),
-      );
-      const same = sorted.filter((one) => one !== undefined);
-      if (same.length !== item.fileCount) notify(files.notTheSame, true);
+      const same = sameFiles(item, chosen);
+      if (same === null) notify(files.notTheSame, true);
       else await tabs.ask('go-on', item.ref, same);
     });
   return (
@@ -214,6 +213,7 @@ const isLost = ({ isMine, ref, state }: FilesItem, running: Running | null): boo
 /** What can be done with a transfer in its state. */
 function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   if (item.state === 'offered' && !item.isMine) return <Offer item={item} />;
+  if (item.error === 'choose_again' || item.error === 'allow_again') return <FilesAgain item={item} />;
   if (isLost(item, running)) return <GoOn item={item} />;
   const canSave = item.kept === 'here' || item.kept === 'downloaded';
   return !item.isMine && item.state === 'done' && canSave ? <SaveButton item={item} /> : null;
@@ -245,7 +245,10 @@ export function FilesRow({ item }: { item: FilesItem }) {
           <time dateTime={new Date(item.at).toISOString()}>{timeText(item.at)}</time>
         </div>
       </div>
-      {item.state === 'failed' && item.error !== null && <p class="item-error">{errorText(item.error)}</p>}
+      {item.state === 'failed' && item.isMine && <NotSent item={item} />}
+      {item.state === 'failed' && !item.isMine && item.error !== null && (
+        <p class="item-error">{errorText(item.error)}</p>
+      )}
     </li>
   );
 }

@@ -9,7 +9,8 @@ import type { Item } from '../../history/database.ts';
 import { serverNow } from '../../server-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
-import { findPeer, type Peer, threads, useApp } from '../app-context.ts';
+import { findPeer, kindOfUnlisted, type Peer, threads, useApp } from '../app-context.ts';
+import { shared } from '../../engine/shared-state.ts';
 import { Composer } from './composer.tsx';
 import { presenceText } from '../devices/device-list.tsx';
 import { confirmed } from '../parts/dialog.tsx';
@@ -173,7 +174,8 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
   const app = useApp();
   const isOver = useSignal(false);
   const { thread, devices } = texts.value;
-  const peer = findPeer(id) ?? { ...GONE, id, name: threads.value.get(id)?.name ?? id };
+  const unlisted = { ...GONE, id, kind: kindOfUnlisted(id, shared.value.listed) };
+  const peer = findPeer(id) ?? { ...unlisted, name: threads.value.get(id)?.name ?? id };
   const takesFiles = peer.kind === 'device';
   const drop = (event: DragEvent) => {
     event.preventDefault();

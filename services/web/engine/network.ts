@@ -1,0 +1,10 @@
+import { signal } from '@preact/signals';
+
+/** The browser itself says that there is no network. */
+export const isOffline = signal(!navigator.onLine);
+
+for (const name of ['online', 'offline']) {
+  addEventListener(name, () => {
+    isOffline.value = !navigator.onLine;
+  });
+}

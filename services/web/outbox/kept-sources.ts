@@ -1,0 +1,77 @@
+import type { ChosenFile } from '../files/choosing.ts';
+import type { FilesItem } from '../history/database.ts';
+import type { History } from '../history/history.ts';
+
+/** So much of one item is copied, and so much of all that wait. A handle takes no room. */
+const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES_IN_ALL = 256 * 1024 * 1024;
+/** What is copied may take so much of the room that is left. */
+const SHARE_OF_ROOM = 0.25;
+
+type Permission = 'granted' | 'denied' | 'prompt';
+/** What browsers have of the File System Access API, beside what their types say. */
+type Handle = FileSystemFileHandle & {
+  queryPermission(about: { mode: 'read' }): Promise<Permission>;
+  requestPermission(about: { mode: 'read' }): Promise<Permission>;
+};
+
+async function hasRoomFor(history: History, item: FilesItem, waiting: readonly string[]): Promise<boolean> {
+  if (item.totalBytes > MOST_BYTES) return false;
+  let bytes = item.totalBytes;
+  for (const id of waiting) {
+    const other = await history.item(id);
+    if (other?.kind === 'files' && other.id !== item.id && other.totalBytes <= MOST_BYTES) bytes += other.totalBytes;
+  }
+  if (bytes > MOST_BYTES_IN_ALL) return false;
+  const { quota = 0, usage = 0 } = (await navigator.storage?.estimate?.()) ?? {};
+  return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_ROOM;
+}
+
+/** Keeps what the files are read from after a reload: handles, or a copy of what is small. Nothing where there is no room. */
+export async function keepSources(
+  history: History,
+  item: FilesItem,
+  files: readonly ChosenFile[],
+  waiting: readonly string[],
+): Promise<void> {
+  const isCopied = await hasRoomFor(history, item, waiting);
+  if (!isCopied && files.some(({ handle }) => handle === undefined)) return;
+  const kept = files.map(({ file, name, handle }) =>
+    isCopied ? { file, name } : { file: null, name, ...(handle !== undefined && { handle }) },
+  );
+  await history.sources.keep(item.id, kept).catch(() => {});
+}
+
+type Kept = Awaited<ReturnType<History['sources']['of']>>;
+
+const handlesOf = (kept: Kept): Handle[] =>
+  (kept ?? []).flatMap(({ handle }) => (handle === undefined ? [] : [handle as Handle]));
+
+/** The files of an item; `allow` when somebody has to let them be read, `choose` when they are to be chosen again. */
+export async function keptSources(history: History, item: FilesItem): Promise<ChosenFile[] | 'allow' | 'choose'> {
+  const kept = await history.sources.of(item.id);
+  if (kept === null) return 'choose';
+  try {
+    for (const handle of handlesOf(kept)) {
+      if ((await handle.queryPermission({ mode: 'read' })) !== 'granted') return 'allow';
+    }
+    const files: ChosenFile[] = [];
+    for (const { file, name, handle } of kept) {
+      const found = file ?? (await handle?.getFile());
+      if (found !== undefined) files.push({ file: found, name });
+    }
+    const isSame = item.files.every(({ size }, i) => files[i]?.file.size === size);
+    return isSame && files.length === item.fileCount ? files : 'choose';
+  } catch {
+    // Moved or removed.
+    return 'choose';
+  }
+}
+
+/** To be called by a click. False: it was not allowed. */
+export async function allowSources(history: History, item: FilesItem): Promise<boolean> {
+  for (const handle of handlesOf(await history.sources.of(item.id))) {
+    if ((await handle.requestPermission({ mode: 'read' })) !== 'granted') return false;
+  }
+  return true;
+}

@@ -1,0 +1,46 @@
+/** One after the other, in all tabs; where a page has no locks, in this one. The keys of what is sent then see to "once". */
+const locked = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+  'locks' in navigator ? navigator.locks.request(name, work) : work();
+
+interface Lane {
+  isRunning: boolean;
+  /** Something has changed since it began: it looks once more. */
+  isAsked: boolean;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/**
+ * One line for each receiver. `work` sends what is in it, and gives how long to wait before the next try, or null when there is
+ * nothing left to try. Only one tab works at a line at a time, and lines do not wait for each other.
+ */
+export function makeLanes(prefix: string, work: (lane: string) => Promise<number | null>) {
+  const lanes = new Map<string, Lane>();
+
+  function laneOf(name: string): Lane {
+    const known = lanes.get(name) ?? { isRunning: false, isAsked: false, timer: undefined };
+    lanes.set(name, known);
+    return known;
+  }
+
+  async function run(name: string): Promise<void> {
+    const lane = laneOf(name);
+    clearTimeout(lane.timer);
+    lane.isAsked = true;
+    if (lane.isRunning) return;
+    lane.isRunning = true;
+    let waitMs: number | null = null;
+    try {
+      while (lane.isAsked) {
+        lane.isAsked = false;
+        waitMs = await locked(`${prefix}-${name}`, () => work(name));
+      }
+    } catch {
+      // The database is closed: this browser was signed out.
+    } finally {
+      lane.isRunning = false;
+    }
+    if (waitMs !== null) lane.timer = setTimeout(() => void run(name), waitMs);
+  }
+
+  return { run };
+}

@@ -1,0 +1,117 @@
+import type { Parts } from '../engine/parts.ts';
+import type { ChosenFile } from '../files/choosing.ts';
+import type { FilesItem, Item, MessageItem } from '../history/database.ts';
+import { newId } from '../new-id.ts';
+import { serverNow } from '../server-time.ts';
+import { allowSources, keepSources } from './kept-sources.ts';
+import { isWaitingItem } from './queue.ts';
+import { makeSendingMessages } from './sending-messages.ts';
+
+interface To {
+  id: string;
+  name: string;
+}
+
+/** A message that a page of before the outbox was sending: so long it may still be at it. */
+const ORPHAN_MS = 60_000;
+
+function filesItem(to: string, files: readonly ChosenFile[]): FilesItem {
+  return {
+    ...{ id: newId(), ref: '', thread: to, at: serverNow(), isMine: true, kind: 'files' },
+    files: files.map(({ file, name }, index) => ({ index, name, size: file.size, type: file.type })),
+    ...{ fileCount: files.length, totalBytes: files.reduce((sum, { file }) => sum + file.size, 0) },
+    ...{ state: 'preparing', error: null, kept: 'nothing' },
+  };
+}
+
+/**
+ * Everything that is written or chosen here is kept before it is tried, and leaves when the service can take it: in order, once
+ * each, whichever tab is open then.
+ */
+export function makeOutbox(parts: Parts) {
+  const { history, queue, readiness, tabs } = parts;
+  const messages = makeSendingMessages(parts);
+  let writtenAt = 0;
+
+  /** Later than what was written before, also within a millisecond. */
+  function now(): number {
+    writtenAt = Math.max(serverNow(), writtenAt + 1);
+    return writtenAt;
+  }
+
+  async function sendFiles({ id: to, name }: To, files: readonly ChosenFile[]): Promise<void> {
+    const item = filesItem(to, files);
+    await queue.add(item);
+    await history.note(item, name);
+    void tabs.ask('send-files', item.id, files).catch(() => {});
+    const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
+    await keepSources(history, item, files, waiting);
+  }
+
+  /** What nobody sends any more and nobody knows the end of. */
+  async function findOrphans(): Promise<void> {
+    const old = serverNow() - ORPHAN_MS;
+    const waiting = new Set((await queue.all()).map(({ id }) => id));
+    for (const item of await history.unsent()) {
+      if (!isWaitingItem(item) || waiting.has(item.id) || item.at > old) continue;
+      await history.update(item.id, (one) => {
+        if (one.kind === 'message') Object.assign(one, { state: 'failed', error: 'maybe_sent' });
+      });
+    }
+  }
+
+  return {
+    /** In the history and in the outbox when it resolves, whatever becomes of it then. */
+    async message({ id: to, name }: To, text: string): Promise<void> {
+      const item: MessageItem = {
+        ...{ id: newId(), ref: '', thread: to, at: now(), isMine: true },
+        ...{ kind: 'message', text, state: 'sending', error: null },
+      };
+      await queue.add(item);
+      messages.send(to);
+      await history.note(item, name);
+    },
+
+    async files(to: readonly To[], files: readonly ChosenFile[]): Promise<void> {
+      for (const one of to) await sendFiles(one, files);
+    },
+
+    /** What was not sent, or maybe was, goes to the end of the line: somebody wants it. */
+    async again(item: Item): Promise<void> {
+      if (item.kind === 'message') {
+        await queue.add({ ...item, ref: '', at: now(), state: 'sending', error: null });
+        return messages.send(item.thread);
+      }
+      await queue.add({ ...item, ref: '', state: 'preparing', error: null });
+      await tabs.ask('send-files', item.id, null);
+    },
+
+    /** The files of an item that waits for them, chosen once more. */
+    async chosen(item: FilesItem, files: readonly ChosenFile[]): Promise<void> {
+      await tabs.ask('send-files', item.id, files);
+      await keepSources(history, item, files, [item.id]);
+    },
+
+    /** By a click: the browser asks whether they may be read. */
+    async allow(item: FilesItem): Promise<void> {
+      if (await allowSources(history, item)) await tabs.ask('send-files', item.id, null);
+    },
+
+    async remove({ id }: Item): Promise<void> {
+      await queue.remove(id);
+      await history.sources.forget(id);
+    },
+
+    findOrphans,
+
+    count: async (): Promise<number> => (await queue.all()).length,
+
+    start(): void {
+      const again = () => void messages.sendAll().catch(() => {});
+      readiness.watch(again);
+      again();
+    },
+  };
+}
+
+export type Outbox = ReturnType<typeof makeOutbox>;

@@ -1,0 +1,86 @@
+import type { Parts } from '../engine/parts.ts';
+import { makeLanes } from './lanes.ts';
+import type { Waiting } from './queue.ts';
+import { failureOf, isTooOld, pauseMs, verdictOf } from './verdict.ts';
+
+/** Sends the messages that wait: to one receiver one at a time, the next when the one before is answered. */
+export function makeSendingMessages({ client, entry, history, queue, readiness }: Parts) {
+  const failures = new Map<string, number>();
+
+  const lineOf = async (to: string): Promise<Waiting[]> =>
+    (await queue.all()).filter((one) => one.kind === 'message' && one.to === to);
+
+  /** All of the line wait for what keeps the first of it. */
+  async function wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
+    const line = await lineOf(to);
+    await queue.tell(
+      line.map(({ id }) => id),
+      reason,
+    );
+    const before = failures.get(to) ?? 0;
+    failures.set(to, before + 1);
+    return pauseMs(before, retryAfterMs);
+  }
+
+  const park = (id: string, error: string): Promise<void> =>
+    queue.settle(id, (item) => {
+      if (item.kind === 'message') Object.assign(item, { state: 'failed', error });
+    });
+
+  /** An attempt; null when the next one of the line may follow at once. */
+  async function attempt(waiting: Waiting, text: string): Promise<number | null> {
+    const { id, to, key } = waiting;
+    if (!(await queue.hold(id, entry.deviceId))) return null;
+    try {
+      const settings = { idempotencyKey: key, retries: 0 };
+      const { message_id, created_at } = await client.messages.send({ device_id: to }, text, settings);
+      await queue.sent(id, message_id, created_at);
+      failures.delete(to);
+      return null;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.outcome === 'none') await queue.release(waiting);
+      const verdict = verdictOf(failure);
+      if (verdict === 'refused') {
+        await park(id, failure.code);
+        return null;
+      }
+      readiness.doubt();
+      return wait(to, verdict === 'stop' ? 'signed_out' : readiness.truthOf(failure.code), failure.retryAfterMs);
+    }
+  }
+
+  async function step(waiting: Waiting): Promise<number | null> {
+    const item = await history.item(waiting.id);
+    if (item?.kind !== 'message') {
+      // Its thread was cleared.
+      await queue.remove(waiting.id);
+      return null;
+    }
+    if (isTooOld(waiting, entry.deviceId)) {
+      await park(waiting.id, 'maybe_sent');
+      return null;
+    }
+    const reason = await readiness.look();
+    if (reason !== null) return wait(waiting.to, reason);
+    return attempt(waiting, item.text);
+  }
+
+  async function work(to: string): Promise<number | null> {
+    for (;;) {
+      const [first] = await lineOf(to);
+      if (first === undefined) return null;
+      const waitMs = await step(first);
+      if (waitMs !== null) return waitMs;
+    }
+  }
+
+  const lanes = makeLanes(`baton-outbox-${entry.userId}`, work);
+  return {
+    send: (to: string): void => void lanes.run(to),
+    async sendAll(): Promise<void> {
+      const all = (await queue.all()).filter(({ kind }) => kind === 'message');
+      for (const to of new Set(all.map((one) => one.to))) void lanes.run(to);
+    },
+  };
+}

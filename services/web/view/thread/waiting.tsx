@@ -1,0 +1,74 @@
+import { FolderSync } from 'lucide';
+import { isOffline } from '../../engine/network.ts';
+import { shared } from '../../engine/shared-state.ts';
+import type { FilesItem, Item, MessageItem } from '../../history/database.ts';
+import { isWaitingItem } from '../../outbox/queue.ts';
+import { errorText, texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { Icon } from '../parts/icon.tsx';
+import { attempt, notify } from '../parts/notices.ts';
+import { chooseFiles } from '../send/file-input.ts';
+
+/** What is asked of a person, and not of the service. */
+const ASKED = ['choose_again', 'allow_again', 'signed_out'];
+
+/** Why an item waits; empty when it does not. What is true now comes before what its last attempt met. */
+export function waitingText(item: Item): string {
+  if (!isWaitingItem(item)) return '';
+  const waiting: Readonly<Record<string, string>> = texts.value.waiting;
+  const isAsked = item.error !== null && ASKED.includes(item.error);
+  const now = isOffline.value ? 'offline' : shared.value.isDegraded ? 'store_unavailable' : item.error;
+  const reason = isAsked ? item.error : now;
+  return reason === null ? '' : (waiting[reason] ?? texts.value.waiting.network);
+}
+
+/** Under an item that was not sent, or maybe was: once more, or not at all. */
+export function NotSent({ item }: { item: Item }) {
+  const { outbox } = useApp();
+  const { thread, files } = texts.value;
+  return (
+    <p class="item-error">
+      {errorText(item.error ?? 'unexpected')}{' '}
+      <button type="button" class="text-button" onClick={() => attempt(() => outbox.again(item))}>
+        {item.kind === 'message' ? thread.again : files.again}
+      </button>{' '}
+      <button type="button" class="text-button" onClick={() => attempt(() => outbox.remove(item))}>
+        {thread.remove}
+      </button>
+    </p>
+  );
+}
+
+/** What is beside a message of this device that is not sent yet. */
+export function MessageNote({ item }: { item: MessageItem }) {
+  if (item.state === 'failed') return <NotSent item={item} />;
+  const waits = waitingText(item);
+  return waits === '' ? null : <p class="item-note">{waits}</p>;
+}
+
+/** The files that are in `chosen` as the item has them, in its order; null when they are others. */
+export function sameFiles<T extends { file: File; name: string }>(item: FilesItem, chosen: readonly T[]): T[] | null {
+  const sorted = item.files.map(({ name, size }) => chosen.find((one) => one.name === name && one.file.size === size));
+  const same = sorted.filter((one) => one !== undefined);
+  return same.length === item.fileCount ? same : null;
+}
+
+/** Files that the browser has no more, or may not read. */
+export function FilesAgain({ item }: { item: FilesItem }) {
+  const { outbox } = useApp();
+  const { files } = texts.value;
+  const choose = () =>
+    attempt(async () => {
+      const chosen = await chooseFiles({ isFolder: item.files.some(({ name }) => name.includes('/')) });
+      if (chosen.length === 0) return;
+      const same = sameFiles(item, chosen);
+      if (same === null) notify(files.notTheSame, true);
+      else await outbox.chosen(item, same);
+    });
+  const isAllowed = item.error === 'allow_again';
+  return (
+    <button type="button" class="button" onClick={isAllowed ? () => attempt(() => outbox.allow(item)) : choose}>
+      <Icon node={FolderSync} size={18} /> {isAllowed ? files.allow : files.goOn}
+    </button>
+  );
+}

@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+import { startFaultyWay } from './faulty-way.ts';
+import { untilWorker } from './service-worker.ts';
+
+const WITHIN = { timeout: 60_000 };
+const OFFLINE = 'Waits until you are online.';
+/** More than is copied for a reload. */
+const LARGE_BYTES = 33 * 1024 * 1024;
+
+const fileOf = (name: string, bytes = 20) => ({ name, mimeType: 'text/plain', buffer: randomBytes(bytes) });
+
+withChromium.describe('the app without network', () => {
+  let site: Site;
+  let browser: Browser;
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([startSite({}, { alone: true }), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(() => Promise.all([site.stop(), browser.close()]));
+
+  async function scene(url = localUrl(site.one)): Promise<AppPage & { user: string; phone: TestDevice }> {
+    const user = randomUser();
+    const phone = makeDevice({ user, name: 'Phone' });
+    await phone.on(site.one).call('getMe');
+    const app = await openApp(browser, { url, user, name: 'Desktop' });
+    await openThread(app.page, 'Phone');
+    await untilWorker(app.page);
+    return { ...app, user, phone };
+  }
+
+  /** Names of what is offered to this device, oldest first. */
+  const offered = async (phone: TestDevice): Promise<string[]> => {
+    const { transfers } = (await phone.on(site.one).call('listTransfers', { query: {} })).body;
+    return transfers
+      .reverse()
+      .flatMap(({ files = [], file_count }) => files.map(({ name }) => `${name} ${file_count}`));
+  };
+
+  const leaveOffer = (page: Page): Promise<void> =>
+    page.locator('.bubble.files.offered, .bubble.files.done').first().waitFor(WITHIN);
+
+  test('a reload knows the devices, shows them as offline, and can write to each', async () => {
+    const { page, context, user, phone } = await scene();
+    const tablet = makeDevice({ user, name: 'Tablet' });
+    await tablet.on(site.one).call('getMe');
+    await deviceRow(page, 'Tablet').waitFor();
+    await say(page, 'kept here');
+    await page.locator('.mark.sent').waitFor();
+    await context.setOffline(true);
+    await page.reload();
+    await page.getByText('kept here').waitFor();
+    await page.getByText('You are offline').waitFor();
+    await page.locator('.composer textarea').waitFor();
+    // One that nothing was ever said to is known as well.
+    await deviceRow(page, 'Tablet').click();
+    await say(page, 'the first words');
+    await page.getByText(OFFLINE).waitFor();
+    expect(await page.getByText(/no longer in your account|Former devices/i).count()).toBe(0);
+    expect(await page.locator('.is-online').count()).toBe(0);
+    await context.setOffline(false);
+    await page.locator('.mark.sent').waitFor(WITHIN);
+    const { messages } = (await tablet.on(site.one).call('listMessages')).body;
+    expect(messages.map(({ content }) => content)).toEqual(['the first words']);
+    // Only the service says that one is gone.
+    await tablet.on(site.one).call('removeDevice', { params: { device_id: phone.id } });
+    await page.getByText('Former devices').waitFor(WITHIN);
+    await context.setOffline(true);
+    await page.reload();
+    await page.getByText('Former devices').waitFor();
+  }, 120_000);
+
+  test('files chosen without network wait, survive a reload, and are offered once, in their order', async () => {
+    const { page, context, phone } = await scene();
+    await context.setOffline(true);
+    await chooseFiles(page, [fileOf('first.txt'), fileOf('beside it.txt')]);
+    await page.getByText(OFFLINE).waitFor();
+    await chooseFiles(page, fileOf('second.txt'));
+    await page.getByText(OFFLINE).nth(1).waitFor();
+    await page.reload();
+    await page.getByText(OFFLINE).nth(1).waitFor();
+    expect(await offered(phone)).toEqual([]);
+    await context.setOffline(false);
+    await page.locator('.bubble.files.offered').nth(1).waitFor(WITHIN);
+    expect(await offered(phone)).toEqual(['first.txt 2', 'beside it.txt 2', 'second.txt 1']);
+  }, 120_000);
+
+  test('files too large to be copied are asked for again after a reload, and go then', async () => {
+    const { page, context, phone } = await scene();
+    const folder = mkdtempSync(join(tmpdir(), 'baton-large-'));
+    const large = join(folder, 'large.bin');
+    writeFileSync(large, randomBytes(LARGE_BYTES));
+    await context.setOffline(true);
+    await chooseFiles(page, large);
+    await page.getByText(OFFLINE).waitFor();
+    await page.reload();
+    await page.getByText('Waits: this browser no longer has the files.').waitFor();
+    await context.setOffline(false);
+    // It holds up nothing.
+    await chooseFiles(page, fileOf('small.txt'));
+    await leaveOffer(page);
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose the same files' }).click();
+    await (await chooser).setFiles(large);
+    await page.locator('.bubble.files.offered').nth(1).waitFor(WITHIN);
+    expect(await offered(phone)).toEqual(['small.txt 1', 'large.bin 1']);
+    rmSync(folder, { recursive: true });
+  }, 120_000);
+
+  test('an offer whose answer is lost is made once', async () => {
+    const way = await startFaultyWay(site.one);
+    try {
+      const { page, phone } = await scene(way.url);
+      way.fail('/api/transfer/init', 'lost', () => way.fail('/api/transfer/init', 'passed'));
+      await chooseFiles(page, fileOf('once.txt'));
+      await leaveOffer(page);
+      expect(await offered(phone)).toEqual(['once.txt 1']);
+      expect(new Set(way.made.map(({ key }) => key)).size).toBe(1);
+      expect(way.made.length).toBe(2);
+    } finally {
+      await way.stop();
+    }
+  }, 120_000);
+
+  test('a tab that is closed while it prepares a file leaves it to the next one', async () => {
+    const { page, context, phone } = await scene();
+    // Digests are made by a worker; this one never ends.
+    await page.evaluate(() => {
+      Worker.prototype.postMessage = () => {};
+    });
+    await chooseFiles(page, fileOf('prepared.txt'));
+    await page.getByText('Preparing').waitFor();
+    const next = await context.newPage();
+    await next.goto(page.url());
+    await next.getByText('Preparing').waitFor();
+    await page.close();
+    await next.locator('.bubble.files.offered').waitFor(WITHIN);
+    expect(await offered(phone)).toEqual(['prepared.txt 1']);
+  }, 120_000);
+
+  test('an offer that the service refused can be tried again', async () => {
+    const { page, phone } = await scene();
+    let isRefused = true;
+    await page.route('**/api/transfer/init', (route) =>
+      isRefused
+        ? route.fulfill({
+            status: 409,
+            contentType: 'application/problem+json',
+            body: JSON.stringify({ code: 'transfer_limit', title: 'Too many', status: 409 }),
+          })
+        : route.continue(),
+    );
+    await chooseFiles(page, fileOf('again.txt'));
+    await page.getByText('Too many transfers at once.').waitFor(WITHIN);
+    isRefused = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await leaveOffer(page);
+    expect(await offered(phone)).toEqual(['again.txt 1']);
+  }, 120_000);
+
+  test('a tab that is left open sends nothing as somebody else', async () => {
+    const { page, context, phone } = await scene();
+    await context.setOffline(true);
+    await say(page, 'not as somebody else');
+    await page.getByText(OFFLINE).waitFor();
+    // Another tab has signed in as another user meanwhile.
+    await page.evaluate(() => {
+      const other = { user: 'somebody-else', name: 'Desktop', deviceId: 'another-device-1' };
+      localStorage.setItem('baton-development', JSON.stringify(other));
+    });
+    await context.setOffline(false);
+    await page.getByText('Waits until you sign in again.').waitFor(WITHIN);
+    expect((await phone.on(site.one).call('listMessages')).body.messages).toEqual([]);
+  }, 120_000);
+
+  test('signing out says what would be lost, and nobody else sends it', async () => {
+    const { page, context, phone } = await scene();
+    await page.route('**/api/message', (route) => route.abort());
+    await say(page, 'not for others');
+    await page.getByText('Waits: the service cannot be reached.').waitFor(WITHIN);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).last().click();
+    await page.getByText('1 item that still waits will not be sent.').waitFor();
+    await page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('Sign in').first().waitFor();
+    const databases = await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+    expect(databases.filter((name) => name?.startsWith('baton-user'))).toEqual([]);
+    await page.unroute('**/api/message');
+    const { messages } = (await phone.on(site.one).call('listMessages')).body;
+    expect(messages).toEqual([]);
+    await context.close();
+  }, 120_000);
+});
