@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
 
 /** Controls of the terminal, and what turns the direction of a line: a name from elsewhere must not move the cursor. */
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Bidi_Control}]/gu;
 
 /** Text from elsewhere as a terminal may show it: line ends and tabs stay. */
 export const plain = (text: string): string => text.replace(CONTROLS, '\ufffd');

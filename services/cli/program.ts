@@ -67,6 +67,7 @@ function addFiles(command: Define): void {
     .option('--from <name>', 'of this device alone')
     .option('-y, --yes', 'without asking')
     .option('--once', 'end after the first transfer')
+    .option('--hidden', 'store names that begin with a dot as they are; else the dot becomes _')
     .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));
 }
 

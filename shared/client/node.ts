@@ -2,6 +2,8 @@
 export { leanFetch } from './node/fetch.ts';
 export { fileSession } from './node/session.ts';
 export { fileSink, folderSink, writableSink } from './node/sinks.ts';
-export { fileSource, folderSources, readableSource, sha256 } from './node/sources.ts';
+export { fileSource, findSources, folderSources, type FoundSources, readableSource, sha256 } from './node/sources.ts';
+export type { DiskPath, SkippedFile } from './node/find-files.ts';
+export type { RenamedFile } from './files/names.ts';
 export type { FoundFile, PackSource } from './node/packs.ts';
 export { filesIn } from './files/pack.ts';

@@ -65,26 +65,15 @@ test('files and a folder arrive as they are, and nothing that is there is writte
   expect(read('note (2).txt')).toBe('mine');
 });
 
-test('names that are meant to do harm are written safely, or refused', async () => {
+test('names that are meant to do harm are written safely', async () => {
   const names = ['con.txt', 'line\nend', '\u202Egpj.exe', 'x'.repeat(255), '.hidden', 'a\\b', '-rf', "quo'te"];
   mkdirSync(join(laptop.folder, 'odd'));
   for (const name of names) writeFileSync(join(laptop.folder, 'odd', name), name);
   const run = phone.run(['receive', '--dir', 'odd-in', '--yes', '--json']);
-  const outcomes: { name: string; status: number; said: string }[] = [];
-  for (const name of names) {
-    const sending = laptop.run(['send', join('odd', name), '--to', 'Phone', '--json']);
-    outcomes.push({ name, status: await sending.status, said: sending.stderr() });
-  }
-  for (const { status } of outcomes) expect([0, 1]).toContain(status);
-  const sent = outcomes.filter(({ status }) => status === 0);
-  expect(sent.length).toBeGreaterThanOrEqual(5);
-  for (const { name, status, said } of outcomes)
-    if (status !== 0) expect([name, said]).toEqual([name, expect.stringContaining('invalid_request')]);
+  for (const name of names) await laptop.ok(['send', join('odd', name), '--to', 'Phone', '--json']);
   const got = readdirSync(join(phone.folder, 'odd-in'));
-  for (const name of got) expect(name).not.toMatch(/[\x00-\x1f\u202e\\]|^con\./);
-  expect(got.map((name) => readFileSync(join(phone.folder, 'odd-in', name), 'utf8')).sort()).toEqual(
-    sent.map(({ name }) => name).sort(),
-  );
+  for (const name of got) expect(name).not.toMatch(/[\x00-\x1f\u202e\\]|^con\.|^\.hidden/);
+  expect(got.map((name) => readFileSync(join(phone.folder, 'odd-in', name), 'utf8')).sort()).toEqual(names.sort());
   // Nothing beside it.
   expect(readdirSync(phone.folder).sort()).toEqual(['.config', 'in', 'odd-in']);
   run.child.kill('SIGINT');

@@ -3,8 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { offeredNames } from '../../../shared/client/files/names.ts';
 import type { BatonClient, Device, FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
-import { fileSource, folderSources, type PackSource } from '../../../shared/client/node.ts';
+import { fileSource, findSources, type FoundSources, type PackSource } from '../../../shared/client/node.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
@@ -49,17 +50,35 @@ async function spoolInput(context: Context): Promise<string> {
 }
 
 async function sourcesOf({ paths, spool, packs = false }: Pick<Unfinished, 'paths' | 'spool' | 'packs'>) {
-  const found: Source[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
-  for (const path of paths) {
-    const about = await stat(path).catch(() => null);
-    if (about === null) {
-      throw new CliError(`${oneLine(path)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
-    }
-    if (about.isDirectory()) found.push(...(await folderSources(path, { packs })));
-    else found.push(await fileSource(path));
-  }
-  if (found.length === 0) throw usageError('There is no file in it.');
-  return found;
+  const found = await findSources(paths, { packs }).catch(async (error: unknown) => {
+    const said = error instanceof Error ? error : new Error(String(error));
+    const { code, path = '' } = said as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new CliError(oneLine(said.message), { code: 'source_failed' });
+    const given = paths.find((one) => resolve(one) === path) ?? path;
+    throw new CliError(`${oneLine(given)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
+  });
+  const input: Source[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
+  return { ...found, sources: [...input, ...found.sources] };
+}
+
+type Odd = Pick<FoundSources, 'renamed' | 'skipped'>;
+
+const WHY: Readonly<Record<Odd['skipped'][number]['why'], string>> = {
+  link: 'a link',
+  pipe: 'a pipe',
+  socket: 'a socket',
+  device: 'a device',
+  unreadable: 'it cannot be read',
+  empty_folder: 'an empty folder',
+};
+
+/** Each by its name: nothing is left out in silence. */
+function sayOdd({ output }: Context, { renamed, skipped }: Odd): void {
+  const lines = [
+    ...skipped.map(({ path, why }) => `Not sent: ${oneLine(path)} (${WHY[why]})`),
+    ...renamed.map(({ path, name }) => `Sent under another name: ${oneLine(path)} as ${oneLine(name)}`),
+  ];
+  if (lines.length > 0) output.note(lines.join('\n'));
 }
 
 /** Each file that is sent, those in packs too. */
@@ -71,7 +90,7 @@ const filesOf = (sources: readonly Source[]) =>
 /** The same for the same files in the same state, to the same device. */
 async function keyOf(deviceId: string, paths: readonly string[], sources: readonly Source[]): Promise<string> {
   const lines = [deviceId];
-  for (const path of paths) lines.push(`${path} ${(await stat(path)).mtimeMs}`);
+  for (const path of paths) lines.push(`${path} ${(await stat(path).catch(() => null))?.mtimeMs}`);
   for (const file of filesOf(sources)) {
     // The date is in the archive.
     lines.push(`${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
@@ -84,23 +103,33 @@ interface Followed {
   transfer: OutgoingTransfer;
   sources: readonly Source[];
   entry: Unfinished;
+  /** What is said of names beside it. */
+  odd: Odd;
   /** Ends when all of it fits in the relay. */
   leave: boolean;
 }
 
-function sayDone({ output }: Context, done: Transfer, sent: readonly Pick<FileSource, 'name' | 'size'>[]): void {
+const NOTHING_ODD: Odd = { renamed: [], skipped: [] };
+
+function sayDone(
+  { output }: Context,
+  done: Transfer,
+  sent: readonly Pick<FileSource, 'name' | 'size'>[],
+  odd: Odd,
+): void {
   const lines = sent.map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
   const result = {
     transfer_id: done.transfer_id,
     state: done.state,
     files: sent.length,
     bytes: sent.reduce((sum, { size }) => sum + size, 0),
+    ...odd,
   };
   output.result(result, [...lines, `Sent to ${oneLine(done.receiver.name)}.`].join('\n'));
 }
 
 /** Waits for the end; says what is to be said meanwhile. */
-async function follow(context: Context, { baton, transfer, sources, entry, leave }: Followed): Promise<void> {
+async function follow(context: Context, { baton, transfer, sources, entry, odd, leave }: Followed): Promise<void> {
   const { output } = context;
   const over = untilOver(context, baton);
   const sends = sendsOf(context);
@@ -116,13 +145,13 @@ async function follow(context: Context, { baton, transfer, sources, entry, leave
       hide();
       const files = sent.length;
       return output.result(
-        { transfer_id: transfer.id, state: transfer.transfer.state, files },
+        { transfer_id: transfer.id, state: transfer.transfer.state, files, ...odd },
         `Left ${files} ${files === 1 ? 'file' : 'files'} for ${name}.`,
       );
     }
     const done = await Promise.race([transfer.done, over]);
     await sends.remove(transfer.id);
-    sayDone(context, done, sent);
+    sayDone(context, done, sent, odd);
   } catch (error) {
     hide();
     const { code } = failureOf(error);
@@ -140,7 +169,7 @@ const piecesOf = (sources: readonly Source[]): Source[][] =>
 
 async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
   const { signal } = context;
-  const sources = await sourcesOf(entry);
+  const { sources, ...odd } = await sourcesOf(entry);
   const key = await keyOf(entry.to, entry.paths, sources);
   const piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
   if (piece === undefined) {
@@ -149,7 +178,7 @@ async function goOn(context: Context, baton: BatonClient, entry: Unfinished, lea
   }
   const transfer = await baton.transfers.resume(entry.transferId, piece, { signal, offlineMs: null });
   context.output.note('Going on where it stopped.');
-  await follow(context, { baton, transfer, sources: piece, entry, leave });
+  await follow(context, { baton, transfer, sources: piece, entry, odd, leave });
 }
 
 async function offer(
@@ -186,7 +215,9 @@ export async function send(context: Context, given: readonly string[], options: 
   await context.withClient(async (baton) => {
     // Before a long pipe is read: whether there is anybody to take it.
     const { device_id: deviceId, type } = await deviceNamed(baton, to, signal);
-    const spool = given.includes('-') ? { path: await spoolInput(context), name: options.name ?? 'input' } : null;
+    const name = options.name ?? 'input';
+    const input = offeredNames([name.split('/')]);
+    const spool = given.includes('-') ? { path: await spoolInput(context), name: input.names[0] as string } : null;
     let isKept = false;
     try {
       // While it connects.
@@ -194,7 +225,10 @@ export async function send(context: Context, given: readonly string[], options: 
       const online = baton.untilOnline({ signal });
       online.catch(() => {});
       const packs = UNPACKING.includes(type);
-      const sources = await sourcesOf({ paths, spool, packs });
+      const { sources, ...found } = await sourcesOf({ paths, spool, packs });
+      const odd = spool === null ? found : { ...found, renamed: [...input.renamed, ...found.renamed] };
+      sayOdd(context, odd);
+      if (sources.length === 0) throw usageError('There is no file in it.');
       const key = await keyOf(deviceId, paths, sources);
       const earlier = await sends.list();
       await online;
@@ -205,7 +239,7 @@ export async function send(context: Context, given: readonly string[], options: 
         const about = { key: pieceKey, to: deviceId, paths, spool, packs };
         const { transfer, entry } = await offer(context, baton, piece, about);
         isKept = true;
-        await follow(context, { baton, transfer, sources: piece, entry, leave });
+        await follow(context, { baton, transfer, sources: piece, entry, odd: index === 0 ? odd : NOTHING_ODD, leave });
       }
     } finally {
       if (!isKept && spool !== null) await rm(spool.path, { force: true });
@@ -226,7 +260,7 @@ async function wentOn(
     if (transfer.state === 'DONE') {
       // All of it was in the relay when this was interrupted, and the receiver has taken it.
       await sendsOf(context).remove(entry.transferId);
-      sayDone(context, transfer, filesOf(sources));
+      sayDone(context, transfer, filesOf(sources), NOTHING_ODD);
       return true;
     }
     if (['FAILED', 'CANCELLED'].includes(transfer.state)) throw new CliError('over', { code: 'transfer_gone' });

@@ -14,9 +14,7 @@ export const filesIn = ({ type }: { readonly type?: string | null }): number => 
 /** A file of its own costs both sides a request, which takes as long as some 200 KiB. */
 const SMALL_BYTES = 64 * 1024;
 
-/** What has a name that cannot be offered is not hidden in a pack: its offer is refused. */
-export const isPackable = ({ name, size }: { name: string; size: number }): boolean =>
-  size < SMALL_BYTES && fileNameFlaw(name) === null;
+export const isPackable = ({ size }: { size: number }): boolean => size < SMALL_BYTES;
 
 /** The names in a pack, which the service has not seen. Throws where it would refuse one. */
 export function checkPacked(files: readonly { name: string }[]): void {

@@ -3,7 +3,9 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
+import type { DiskPath } from './find-files.ts';
 import { TAR_END_BYTES, type TarFile, tarBytesOf, tarHeaderOf } from './tar.ts';
+import { numberedName } from '../files/names.ts';
 import { isPackable, packType } from '../files/pack.ts';
 
 /** Fewer are there in half a second as they are. */
@@ -11,9 +13,12 @@ const LEAST_FILES = 64;
 /** Below what is moved alone, so that some come while others are unpacked; and small enough to be in memory whole. */
 const MOST_BYTES = 1024 * 1024 - 512;
 
+/** With a number and `.tar` the service takes it: 255 bytes at most. */
+const PACK_NAME_BYTES = 240;
+
 /** A file of a folder. */
 export interface FoundFile extends TarFile {
-  readonly path: string;
+  readonly path: DiskPath;
 }
 
 /** A source that is an archive of small files, made while it is read. */
@@ -59,9 +64,10 @@ function readInto(archive: Uint8Array, at: number, { path, size }: FoundFile): v
       closeSync(file);
     }
   } catch (error) {
-    throw unreadable(`${path} could not be read`, error);
+    throw unreadable(`${String(path)} could not be read`, error);
   }
-  if (bytes !== size) throw unreadable(`${path} has ${bytes > size ? 'more' : bytes} bytes now, and not ${size}`);
+  if (bytes !== size)
+    throw unreadable(`${String(path)} has ${bytes > size ? 'more' : bytes} bytes now, and not ${size}`);
 }
 
 /** Archives that were made for their digests, until they have been sent: nothing of these is read twice. */
@@ -129,7 +135,8 @@ export function packSmall(found: readonly FoundFile[], name: string): { packs: P
     freeBytes -= bytes;
   }
   const memory = { freeBytes: KEPT_BYTES };
-  const nameOf = (index: number) => (groups.length === 1 ? `${name}.tar` : `${name}.${index + 1}.tar`);
+  const short = numberedName(name, 1, PACK_NAME_BYTES);
+  const nameOf = (index: number) => (groups.length === 1 ? `${short}.tar` : `${short}.${index + 1}.tar`);
   return {
     packs: groups.map((group, index) => packSource(nameOf(index), group, memory)),
     others,

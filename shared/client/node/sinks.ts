@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync, writeSync } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import type { FileSink, OpenSink } from '../files/files.ts';
 import { codeOf, giveName, makePlaces, placeOf } from './places.ts';
@@ -64,17 +64,18 @@ const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStor
 /**
  * A folder for whole transfers: never written outside of, and never over what is there. `onStored` is told under which path a
  * file is, of packs for each of their files. `record`: a file that lists what is stored, so that whoever goes on with the
- * transfer after this process does not take it twice; removed by the caller, when the transfer is over.
+ * transfer after this process does not take it twice; removed by the caller, when the transfer is over. `hidden`: a name may
+ * begin with a dot at the top; else the dot is stored as `_`.
  */
 export function folderSink(
   folder: string,
   onStored: (file: TransferFile, path: string) => void = () => {},
-  { record: recordPath }: { record?: string } = {},
+  { record: recordPath, hidden = false }: { record?: string; hidden?: boolean } = {},
 ): OpenSink {
-  const placeFor = makePlaces(folder);
+  const placeFor = makePlaces(folder, { hidden });
   const record = recordPath === undefined ? null : makeStoredRecord(recordPath);
   return async (file) => {
-    const path = placeOf(folder, file.name);
+    const path = isPack(file) ? placeOf(folder, file.name) : placeFor(file.name);
     // What is gone on with has to be a part of the same file.
     const key = `${file.sha256?.slice(0, 16) ?? randomUUID().slice(0, 18)}-${file.index}`;
     const part = `${path}.${key}.part`;
@@ -85,7 +86,7 @@ export function folderSink(
       await rm(part, { force: true });
       return storedSink(file);
     }
-    placeFor(file.name);
+    if (isPack(file)) await mkdir(folder, { recursive: true });
     const stored: string[] = [];
     const tell = (one: TransferFile, at: string) => {
       stored.push(at);

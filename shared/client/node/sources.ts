@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Hash } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
+import { numberedName, offeredNames, type RenamedFile } from '../files/names.ts';
+import { type DiskPath, type Found, findFile, findFiles, type SkippedFile } from './find-files.ts';
 import { type FoundFile, type PackSource, packSmall } from './packs.ts';
 import { streamSource } from '../files/sources.ts';
 
@@ -25,7 +25,7 @@ export function sha256(): Hash {
 /** What is read at a time where nothing is kept. */
 const BLOCK_BYTES = 256 * 1024;
 
-async function digestOf(path: string, size: number, signal: AbortSignal): Promise<string> {
+async function digestOf(path: DiskPath, size: number, signal: AbortSignal): Promise<string> {
   const file = await open(path);
   try {
     const hash = createHash('sha256');
@@ -42,7 +42,7 @@ async function digestOf(path: string, size: number, signal: AbortSignal): Promis
 }
 
 /** Reads into memory that is used again: streams leave what they read to the garbage collector. */
-function piecesOf(path: string, size: number): Pieces {
+function piecesOf(path: DiskPath, size: number): Pieces {
   const failed = (message: string, cause?: unknown) =>
     new BatonClientError('source_failed', message, { action: 'tell-user', cause });
   const buffers = [new Uint8Array(0), new Uint8Array(0)];
@@ -59,10 +59,10 @@ function piecesOf(path: string, size: number): Pieces {
         const reading = file.then((opened) => opened.read(piece, filled, wanted - filled, offset + filled));
         read = (
           await reading.catch((error: unknown) => {
-            throw failed(`${path} could not be read`, error);
+            throw failed(`${String(path)} could not be read`, error);
           })
         ).bytesRead;
-        if (read === 0) throw failed(`${path} ended after ${offset + filled} of ${size} bytes`);
+        if (read === 0) throw failed(`${String(path)} ended after ${offset + filled} of ${size} bytes`);
       }
       return piece;
     },
@@ -83,42 +83,63 @@ const sourceOf = ({ path, name, size }: Known, type?: string): FileSource => ({
   pieces: () => piecesOf(path, size),
 });
 
-/** A file. `name`: what the receiver is told, its own last part unless given. */
+/** A file. `name`: what the receiver is told, its own last part unless given, changed where the service would refuse it. */
 export async function fileSource(path: string, about: { name?: string; type?: string } = {}): Promise<FileSource> {
-  const found = await stat(path);
-  if (!found.isFile()) throw new Error(`${path} is no file`);
-  const { name = basename(resolve(path)), type } = about;
-  return sourceOf({ path, name, size: found.size }, type);
+  const found = await findFile(path);
+  const { names } = offeredNames([found.parts]);
+  return sourceOf({ ...found, name: about.name ?? (names[0] as string) }, about.type);
 }
 
-/** Then other work has its turn: at once a file is looked at in a fifth of the time that the thread pool takes for it. */
-const FILES_A_TURN = 64;
+/** What is sent of files and folders, and what is to be said of it. */
+export interface FoundSources {
+  readonly sources: (FileSource | PackSource)[];
+  readonly renamed: readonly RenamedFile[];
+  readonly skipped: readonly SkippedFile[];
+}
 
-async function filesUnder(folder: string, name: string): Promise<FoundFile[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const found: FoundFile[][] = [];
-  for (const [index, entry] of entries.entries()) {
-    if (index % FILES_A_TURN === FILES_A_TURN - 1) await nextTurn();
-    const [path, as] = [join(folder, entry.name), `${name}/${entry.name}`];
-    if (entry.isDirectory()) found.push(await filesUnder(path, as));
-    if (!entry.isFile()) continue;
-    const { size, mtimeMs } = statSync(path);
-    found.push([{ path, name: as, size, mtimeSeconds: Math.floor(mtimeMs / 1_000) }]);
+/** A second folder of the same name is not the first one. */
+function apart(found: readonly Found[]): { found: readonly Found[]; renamed: RenamedFile[] } {
+  const taken = new Set<string>();
+  const renamed: RenamedFile[] = [];
+  function apartOne(one: Found): Found {
+    const [own = ''] = one.files[0]?.parts ?? [];
+    let name = own;
+    for (let number = 2; taken.has(name); number += 1) name = numberedName(own, number);
+    if ((one.files[0]?.parts.length ?? 0) > 1) taken.add(name);
+    if (name === own) return one;
+    renamed.push({ path: own, name });
+    return { ...one, files: one.files.map((file) => ({ ...file, parts: [name, ...file.parts.slice(1)] })) };
   }
-  return found.flat();
+  return { found: found.map(apartOne), renamed };
 }
 
 /**
- * Every file under a folder, by names that begin with the folder's own. Links and special files are left out. `packs`: where
- * there are many small ones they come as archives, which `folderSink` unpacks; other receivers keep the archives.
+ * The files, and every file under the folders, with names that the service takes: `renamed` lists those that are offered under
+ * another name, `skipped` what is not sent (links, pipes, what cannot be read, empty folders). `packs`: where there are many
+ * small ones they come as archives, which `folderSink` unpacks; other receivers keep the archives. Throws where one of the
+ * paths is neither a file nor a folder, or cannot be read.
  */
-export async function folderSources(path: string, { packs = false } = {}): Promise<(FileSource | PackSource)[]> {
-  const name = basename(resolve(path));
-  const found = await filesUnder(path, name);
-  const sorted = packs ? packSmall(found, name) : { packs: [], others: found };
-  return [...sorted.packs, ...sorted.others.map((file) => sourceOf(file))];
+export async function findSources(paths: readonly string[], { packs = false } = {}): Promise<FoundSources> {
+  const { found, renamed } = apart(await Promise.all(paths.map(findFiles)));
+  const offered = offeredNames(found.flatMap(({ files }) => files.map(({ parts }) => parts)));
+  const sources: (FileSource | PackSource)[] = [];
+  let at = 0;
+  for (const { files } of found) {
+    const named = files.map(({ path, size, mtimeSeconds }, index) => {
+      return { path, name: offered.names[at + index] as string, size, mtimeSeconds };
+    });
+    at += files.length;
+    const [top = ''] = named[0]?.name.split('/') ?? [];
+    const isFolder = (files[0]?.parts.length ?? 0) > 1;
+    const sorted = packs && isFolder ? packSmall(named, top) : { packs: [], others: named };
+    sources.push(...sorted.packs, ...sorted.others.map((file) => sourceOf(file)));
+  }
+  return { sources, renamed: [...renamed, ...offered.renamed], skipped: found.flatMap((one) => one.skipped) };
 }
+
+/** The sources of one folder, as `findSources` has them. */
+export const folderSources = async (path: string, { packs = false } = {}): Promise<(FileSource | PackSource)[]> =>
+  (await findSources([path], { packs })).sources;
 
 /** A Node stream of known size, which can be read once. */
 export function readableSource(

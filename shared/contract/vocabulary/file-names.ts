@@ -1,8 +1,10 @@
 import { LIMITS } from '../limits.ts';
 
-/** C0, DEL and C1; and the characters that reorder text, so that `exe.txt` is not `txt.exe` (Unicode TR 36, bidi overrides). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-export const HOSTILE_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+/**
+ * C0, DEL and C1; and every character that turns the direction of text, so that `exe.txt` is not `txt.exe` (Unicode TR 36,
+ * bidi overrides).
+ */
+export const HOSTILE_CHARACTERS = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /** Plain ASCII names, of which only the parts need a check: each character is a byte. */
 const PLAIN = /^[ -[\]-~]*$/;

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Caller } from '../../../shared/client/http/caller.ts';
 import type { Progress } from '../../../shared/client/api.ts';
@@ -50,6 +50,10 @@ test.each([
   ['line\nend', ['line_end']],
   ['txt.\u202Eexe', ['txt._exe']],
   ['a\\b', ['a_b']],
+  ['.bash_profile', ['_bash_profile']],
+  ['.ssh/authorized_keys', ['_ssh', 'authorized_keys']],
+  ['project/.git/config', ['project', '.git', 'config']],
+  ['.baton-parts/x', ['_baton-parts', 'x']],
 ])('%j is stored inside of the folder under a safe name', async (name, parts) => {
   const into = join(folder.path, `safe-${Math.random()}`, 'deep', 'deeper');
   const stored: string[] = [];
@@ -77,6 +81,41 @@ test('a name of 255 bytes is cut between letters, and a link in the folder is no
   await sink.close();
   const [name = ''] = readdirSync(into).filter((one) => one !== 'out');
   expect(name).toMatch(/^ü{80,}\.txt$/);
+});
+
+test('names that some file system takes for one stay apart, and a folder goes beside a file of its name', async () => {
+  const into = join(folder.path, 'alike');
+  mkdirSync(into);
+  writeFileSync(join(into, 'taken'), 'was here');
+  const stored: string[] = [];
+  const open = folderSink(into, (_, path) => stored.push(path.slice(into.length + 1)));
+  const names = ['Readme.md', 'README.md', '\u00e9', 'e\u0301', 'Photos/a', 'photos/a', 'taken/a', 'taken/b'];
+  for (const [index, name] of names.entries()) {
+    const sink = (await open({ index, name, size: 0, type: null, sha256: null }, AbortSignal.any([]))) as FileSink;
+    await sink.close();
+  }
+  expect(stored).toEqual([
+    'Readme.md',
+    'README (2).md',
+    '\u00e9',
+    'e\u0301 (2)',
+    'Photos/a',
+    'photos (2)/a',
+    'taken (2)/a',
+    'taken (2)/b',
+  ]);
+  expect(readFileSync(join(into, 'taken'), 'utf8')).toBe('was here');
+});
+
+test('a receiver that wants hidden names has them, but for those of its own folders', async () => {
+  const into = join(folder.path, 'hidden');
+  const stored: string[] = [];
+  const open = folderSink(into, (_, path) => stored.push(path.slice(into.length + 1)), { hidden: true });
+  for (const [index, name] of ['.profile', '.ssh/config', '.baton-parts/x', '.Baton-x'].entries()) {
+    const sink = (await open({ index, name, size: 0, type: null, sha256: null }, AbortSignal.any([]))) as FileSink;
+    await sink.close();
+  }
+  expect(stored).toEqual(['.profile', '.ssh/config', '_baton-parts/x', '_Baton-x']);
 });
 
 test('two processes that renew wait for each other, and a session is read by its owner alone', async () => {

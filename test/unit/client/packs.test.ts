@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path';
 import type { FileSink, FileSource } from '../../../shared/client/files/files.ts';
 import { folderSink } from '../../../shared/client/node/sinks.ts';
+import type { PackSource } from '../../../shared/client/node/packs.ts';
 import { folderSources } from '../../../shared/client/node/sources.ts';
 import { filesIn, packType } from '../../../shared/client/files/pack.ts';
 import { readTar, TAR_END_BYTES, tarBytesOf, tarHeaderOf } from '../../../shared/client/node/tar.ts';
@@ -101,14 +102,19 @@ test('many small files of a folder are archives that any tar unpacks, and large 
   for (const name of NAMES) expect(readFileSync(join(out, 'photos', name), 'utf8')).toBe(name === 'empty' ? '' : name);
 });
 
-test('a few small files are sent by themselves, and a name that cannot be offered is not hidden in an archive', async () => {
+test('a few small files are sent by themselves, and an odd name is in an archive as it is offered', async () => {
   const few = join(newFolder(), 'few');
   write(few, numbers(63));
   expect(await folderSources(few, { packs: true })).toHaveLength(63);
   const odd = join(newFolder(), 'odd');
   write(odd, [...numbers(64), 'a\\b']);
-  expect((await folderSources(odd, { packs: true })).map(({ name }) => name)).toEqual(['odd.tar', 'odd/a\\b']);
-  expect(await folderSources(odd)).toHaveLength(65);
+  const [pack, ...others] = await folderSources(odd, { packs: true });
+  expect([pack?.name, others]).toEqual(['odd.tar', []]);
+  expect((pack as PackSource).packed.map(({ name }) => name)).toContain('odd/a_b');
+  expect((await folderSources(odd)).map(({ name }) => name)).toContain('odd/a_b');
+  const long = join(newFolder(), 'x'.repeat(255));
+  write(long, numbers(64));
+  expect((await folderSources(long, { packs: true })).map(({ name }) => name)).toEqual([`${'x'.repeat(240)}.tar`]);
 });
 
 test('a pack comes out as the files it was made of, over nothing that is there', async () => {
@@ -157,6 +163,7 @@ test.each([
   ['an absolute name', archiveOf(['/tmp/out']), 'empty part'],
   ['a name with a control character', archiveOf(['line\u0007bell']), 'control character'],
   ['a name that turns the text', archiveOf(['txt.\u202Eexe']), 'control character'],
+  ['a name with a mark of direction', archiveOf(['txt.\u061cexe']), 'control character'],
   ['a backslash', archiveOf(['..\\out']), 'backslash'],
   ['a symbolic link', archiveOf(['link'], kind('2')), 'something else than files'],
   ['a hard link', archiveOf(['link'], kind('1')), 'something else than files'],

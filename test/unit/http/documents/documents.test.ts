@@ -138,6 +138,10 @@ describe('what the document says of a route', () => {
     ['a//b', false],
     ['a\\b', false],
     ['a\u202eb', false],
+    ['a\u061cb', false],
+    ['a\u200eb', false],
+    ['a\u200fb', false],
+    ['a\u200db', true],
     ['x'.repeat(255), true],
     ['x'.repeat(256), false],
   ])('the bounds of a file name are those of its rule: "%s"', (name, isOne) => {

@@ -68,8 +68,8 @@ const NAMED = {
   TransferPhase,
 } as const satisfies Record<string, TSchema>;
 
-/** Controls, and what turns the direction of writing, as a class of a pattern. */
-const HOSTILE = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
+/** Controls and `\p{Bidi_Control}`, spelled out: not every reader of patterns knows Unicode properties. */
+const HOSTILE = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 /** Of names and folders: a character, and one that is no dot. */
 const [ANY, NO_DOT] = [`[^/\\\\${HOSTILE}]`, `[^./\\\\${HOSTILE}]`];
 const PART = `(${NO_DOT}${ANY}{0,254}|[.]${NO_DOT}${ANY}{0,253}|[.][.]${ANY}{1,253})`;
