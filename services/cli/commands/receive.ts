@@ -42,7 +42,7 @@ const recordOf = ({ transfer_id: id }: Transfer, folder: string): string => join
 function sinkOf(transfer: Transfer, options: ReceiveOptions, stored: (path: string) => void) {
   if (options.dir !== '-') {
     const record = recordOf(transfer, options.dir);
-    return folderSink(resolve(options.dir), (_, path) => stored(path), { record });
+    return folderSink(resolve(options.dir), (_, path) => stored(path), { records: record });
   }
   if (fileCountOf(transfer) > 1) throw new CliError('Standard output takes one file, and these are several.');
   return () => writableSink(process.stdout, { end: false });

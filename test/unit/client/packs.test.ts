@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { BatonClientError } from '../../../shared/client/errors/baton-client-error.ts';
 import type { FileSink, FileSource } from '../../../shared/client/files/files.ts';
 import { folderSink } from '../../../shared/client/node/sinks.ts';
 import { folderSources } from '../../../shared/client/node/sources.ts';
@@ -38,19 +39,33 @@ async function bytesOf(source: FileSource, offset = 0): Promise<Buffer> {
   return Buffer.from(await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer());
 }
 
-/** As many bytes of a pack as are given come into the folder, in one process. */
-async function take(into: string, archive: Uint8Array, files: number, record?: string): Promise<string[]> {
+const ID = '0198c0de-0000-7000-8000-000000000000';
+
+/**
+ * As many bytes of a pack as are given come into the folder. With `records` it is a transfer that somebody may go on with,
+ * which stops when the pack is stored.
+ */
+async function take(into: string, archive: Uint8Array, files: number, records?: string): Promise<string[]> {
   const stored: string[] = [];
-  const open = folderSink(into, (_, path) => stored.push(path), record === undefined ? {} : { record });
+  const open = folderSink(into, (_, path) => stored.push(path), records === undefined ? {} : { records });
   const about = { index: 0, name: 'pack.tar', size: archive.length, type: packType(files) };
   const sha256 = createHash('sha256').update(archive).digest('hex');
-  const sink = (await open({ ...about, sha256 }, never)) as FileSink;
+  let stop = (_: Error) => {};
+  const done = new Promise<never>((_, reject) => {
+    stop = reject;
+  });
+  done.catch(() => {});
+  const running = records === undefined ? undefined : { id: ID, done };
+  const sink = (await open({ ...about, sha256 }, never, running)) as FileSink;
   try {
     await sink.write(archive.subarray(sink.offset ?? 0));
     await sink.close();
   } catch (error) {
     await sink.abort?.(error, true);
     throw error;
+  } finally {
+    stop(new BatonClientError('aborted', 'stopped', { action: 'retry' }));
+    await done.catch(() => {});
   }
   return stored.map((path) => path.slice(into.length + 1));
 }
@@ -129,25 +144,25 @@ test('a pack comes out as the files it was made of, over nothing that is there',
 });
 
 test('what a process that died had unpacked is not stored twice, and what is not whole is not touched', async () => {
-  const into = newFolder();
-  const archive = archiveOf(['whole', 'half', 'empty', 'none']);
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  // It had all of the archive.
-  writeFileSync(join(into, `pack.tar.${sha256.slice(0, 16)}-0.part`), archive);
-  writeFileSync(join(into, 'whole'), 'whole');
+  const [into, records] = [newFolder(), newFolder()];
+  const archive = archiveOf(['whole', 'half', 'empty', 'gone']);
+  expect(await take(into, archive, 4, records)).toEqual(['whole', 'half', 'empty', 'gone']);
+  // As it is when a process was killed among them, or when somebody was in the folder since.
   writeFileSync(join(into, 'half'), 'ha');
-  writeFileSync(join(into, 'empty'), '');
-  const record = join(into, 'record');
-  const stored = ['whole', 'half (2)', 'empty (2)', 'none'];
-  expect(await take(into, archive, 4, record)).toEqual(stored);
+  rmSync(join(into, 'gone'));
+  rmSync(join(into, 'empty'));
+  writeFileSync(join(into, 'other'), '');
+  symlinkSync('other', join(into, 'empty'));
+  const stored = ['whole', 'half (2)', 'empty (2)', 'gone'];
+  expect(await take(into, archive, 4, records)).toEqual(stored);
   expect(readFileSync(join(into, 'half'), 'utf8')).toBe('ha');
   expect(readFileSync(join(into, 'half (2)'), 'utf8')).toBe('half');
-  expect(readFileSync(join(into, 'empty'), 'utf8')).toBe('');
-  expect(readdirSync(into).sort()).toEqual(['record', 'empty', 'half', ...stored].sort());
+  expect(readdirSync(into).sort()).toEqual(['half', 'empty', 'other', ...stored].sort());
 
   // The next one is told where they are, and fetches nothing. A line that was cut off says nothing.
-  writeFileSync(record, `${readFileSync(record, 'utf8')}[1,"x`);
-  expect(await take(into, archive, 4, record)).toEqual(stored);
+  const record = join(records, `${ID}.jsonl`);
+  writeFileSync(record, `${readFileSync(record, 'utf8')}{"index":0,"x`);
+  expect((await take(into, archive, 4, records)).sort()).toEqual(stored.sort());
   expect(readdirSync(into)).toHaveLength(7);
 });
 
@@ -182,19 +197,6 @@ test('a link that is in the folder is not followed by what is in a pack', async 
   symlinkSync(join(elsewhere, 'file'), join(into, 'name'));
   await expect(take(into, archiveOf(['a', 'out/b']), 2)).rejects.toThrow('inside of the folder');
   expect(await take(into, archiveOf(['name', 'c']), 2)).toEqual(['name (2)', 'c']);
-  expect(readdirSync(elsewhere)).toEqual([]);
-});
-
-test('a link that takes the name of a draft while a pack is unpacked is not written through', async () => {
-  const [into, elsewhere] = [newFolder(), newFolder()];
-  const archive = archiveOf(['first', 'second']);
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  const draft = join(into, `pack.tar.${sha256.slice(0, 16)}-0.part.draft`);
-  const open = folderSink(into, () => symlinkSync(join(elsewhere, 'file'), draft));
-  const about = { index: 0, name: 'pack.tar', size: archive.length, type: packType(2), sha256 };
-  const sink = (await open(about, never)) as FileSink;
-  await sink.write(archive);
-  await expect((async () => sink.close())()).rejects.toThrow('EEXIST');
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
