@@ -33,7 +33,14 @@ export interface Stored {
 export interface Begun {
   readonly from: string;
   readonly folder: string;
-  readonly files: readonly { index: number; name: string; size: number }[];
+  readonly files: readonly BegunFile[];
+}
+
+export interface BegunFile {
+  readonly index: number;
+  readonly name: string;
+  /** How many files it stands for: several when it is a pack. */
+  readonly count: number;
 }
 
 /** A transfer that this process alone receives. */
@@ -42,7 +49,7 @@ export interface ReceiveClaim extends Claim {
   begin(about: Begun): void;
   add(lines: readonly Stored[]): void;
   /** Which entries of a file are in that folder, by number; entry 0 of a file that is no pack. */
-  find(file: TransferFile, folder: string): Promise<Map<number, Stored>>;
+  find(file: Pick<TransferFile, 'index'>, folder: string): Promise<Map<number, Stored>>;
 }
 
 /** A transfer that a process began to receive which is not there any more. */
@@ -75,9 +82,14 @@ const isStored = (value: unknown): value is Stored => {
   return numbers && [path, sha256, id].every((one) => typeof one === 'string');
 };
 
+const isBegunFile = (value: unknown): boolean => {
+  const { index, name, count } = (value ?? {}) as Record<string, unknown>;
+  return Number.isSafeInteger(index) && typeof name === 'string' && Number.isSafeInteger(count);
+};
+
 const isBegun = (value: unknown): value is Begun => {
   const { from, folder, files } = (value ?? {}) as Record<string, unknown>;
-  return typeof from === 'string' && typeof folder === 'string' && Array.isArray(files);
+  return typeof from === 'string' && typeof folder === 'string' && Array.isArray(files) && files.every(isBegunFile);
 };
 
 /** What a process that died has cut off is no line. */

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failureOf, goesOn } from '../errors/failure.ts';
@@ -101,6 +102,14 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
       leave();
     },
   };
+}
+
+/** Removes what of a transfer that is over was not whole. */
+export function dropParts(folder: string, transferId: string): void {
+  if (!existsSync(folder)) return;
+  const parts = partsIn(topFolder(folder));
+  parts.drop(`${transferId}-`);
+  parts.leave();
 }
 
 /**

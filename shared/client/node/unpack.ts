@@ -6,10 +6,7 @@ import { readTar } from './tar.ts';
 import { checkPacked, filesIn } from '../files/pack.ts';
 import type { TransferFile } from '../wire.ts';
 
-/** Four times what is packed: an archive is in memory while it is unpacked. A larger one is kept as it is. */
-const MOST_BYTES = 4 * 1024 * 1024;
-
-export const isPack = (file: TransferFile): boolean => filesIn(file) > 1 && file.size <= MOST_BYTES;
+export const isPack = (file: TransferFile): boolean => filesIn(file) > 1;
 
 interface Unpacking {
   store: Store;

@@ -210,8 +210,18 @@ test('a file that grew or shrank since it was looked at is not sent in a pack', 
   await expect(sources[1]?.digest?.(never)).rejects.toThrow('has 3 bytes now, and not 7');
 });
 
+test.each([
+  ['none', '0'],
+  ['one', '1'],
+  ['more than it has room for', '18'],
+  ['a number with a zero before it', '02'],
+  ['far too many', '99999'],
+])('an archive of 10 KiB that says it holds %s is one file', (_, count) => {
+  expect(filesIn({ type: `application/x-tar; baton-files=${count}`, size: 10_239 })).toBe(1);
+});
+
 test('an archive that a person sends is not unpacked, nor a pack that is too large for memory', async () => {
-  expect(filesIn({ type: 'application/x-tar' })).toBe(1);
+  expect(filesIn({ type: 'application/x-tar', size: 10_240 })).toBe(1);
   const into = newFolder();
   const archive = Buffer.concat([archiveOf(['a']), Buffer.alloc(4 * 1024 * 1024)]);
   expect(await take(into, archive, 2)).toEqual(['pack.tar']);
