@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
 
@@ -55,11 +56,15 @@ export interface Output {
   result(value: unknown, text: string | null): void;
   /** What goes on, for people alone. */
   note(text: string): void;
+  /** Standard output for the bytes of a file: whoever writes them hears that nobody reads them any more. */
+  bytes(): Writable;
 }
 
 /** Of the process: its standard output may be closed by whoever reads it, as by `head`. */
 export function makeOutput(isJson: boolean): Output {
+  let isForBytes = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (isForBytes) return;
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
   return {
@@ -71,6 +76,10 @@ export function makeOutput(isJson: boolean): Output {
     },
     note(text) {
       if (!isJson) process.stderr.write(`${text}\n`);
+    },
+    bytes() {
+      isForBytes = true;
+      return process.stdout;
     },
   };
 }

@@ -5,6 +5,7 @@ import { receive } from './commands/receive.ts';
 import { send } from './commands/send.ts';
 import { login, logout } from './commands/sign-in.ts';
 import { copy, inbox, message, paste, watch } from './commands/text.ts';
+import { cancel, transfers } from './commands/transfers.ts';
 import { completionFor } from './completion.ts';
 import { type Context, makeContext } from './context.ts';
 
@@ -69,6 +70,12 @@ function addFiles(command: Define): void {
     .option('--once', 'end after the first transfer')
     .option('--hidden', 'store names that begin with a dot as they are; else the dot becomes _')
     .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));
+  command('transfers', 'the transfers of this device that are under way, or wait').action(
+    async (_: object, made: Command) => transfers(contextOf(made)),
+  );
+  command('cancel <id>', 'end a transfer, for both sides').action(async (id: string, _: object, made: Command) =>
+    cancel(contextOf(made), id),
+  );
 }
 
 /** Messages, the clipboard, and everything that happens. */

@@ -18,13 +18,41 @@ function lineOf(progress: Progress, bar: string): string {
   return parts.join('  ');
 }
 
-/**
- * Shows how far a transfer is, until it is over: on a terminal one line that moves, and nothing elsewhere. Gives what takes
- * the line away before something else is said.
- */
-export function showProgress(transfer: RunningTransfer, output: Output): () => void {
-  if (output.isJson || !output.stderr.isTTY) return () => undefined;
-  let latest = transfer.progress;
+/** All of them as one. */
+function sumOf(all: readonly Progress[]): Progress {
+  const sum = (of: (one: Progress) => number) => all.reduce((total, one) => total + of(one), 0);
+  const [bytes, totalBytes, bytesPerSecond] = [
+    sum((one) => one.bytes),
+    sum((one) => one.totalBytes),
+    sum((one) => one.bytesPerSecond),
+  ];
+  return {
+    ...{ bytes, totalBytes, bytesPerSecond },
+    files: sum((one) => one.files),
+    totalFiles: sum((one) => one.totalFiles),
+    secondsLeft: bytes === totalBytes ? 0 : bytesPerSecond > 0 ? (totalBytes - bytes) / bytesPerSecond : null,
+    path: all.find(({ path }) => path !== null)?.path ?? null,
+    isPaused: all.every(({ isPaused }) => isPaused),
+  };
+}
+
+/** One line for all transfers that run here. */
+export interface ProgressLine {
+  /** Until it is over, or what this gives is called. */
+  add(transfer: RunningTransfer): () => void;
+  /** Takes the line away while something else is said, or asked. */
+  aside<T>(work: () => T): T;
+}
+
+const QUIET: ProgressLine = { add: () => () => undefined, aside: (work) => work() };
+
+/** Shows how far transfers are: on a terminal one line that moves, and nothing elsewhere. */
+export function makeProgressLine(output: Output): ProgressLine {
+  if (output.isJson || !output.stderr.isTTY) return QUIET;
+  const shown = new Set<RunningTransfer>();
+  let latest: Progress | null = null;
+  let bar: SingleBar | null = null;
+  let asides = 0;
   const options: Options = {
     stream: output.stderr,
     clearOnComplete: true,
@@ -34,18 +62,56 @@ export function showProgress(transfer: RunningTransfer, output: Output): () => v
     barIncompleteChar: '░',
     linewrap: false,
     gracefulExit: false,
-    format: (barOptions, params) => lineOf(latest, colours.cyan(Format.BarFormat(params.progress, barOptions))),
+    format: (barOptions, params) =>
+      lineOf(latest as Progress, colours.cyan(Format.BarFormat(params.progress, barOptions))),
   };
-  const bar = new SingleBar(options);
-  bar.start(Math.max(1, latest.totalBytes), latest.bytes);
-  const off = transfer.onProgress((progress) => {
-    latest = progress;
-    bar.update(progress.bytes);
-  });
-  const stop = () => {
-    off();
-    bar.stop();
+
+  function hide(): void {
+    bar?.stop();
+    bar = null;
+  }
+
+  function show(): void {
+    if (shown.size === 0 || asides > 0) return hide();
+    latest = sumOf([...shown].map(({ progress }) => progress));
+    if (bar === null) {
+      bar = new SingleBar(options);
+      bar.start(Math.max(1, latest.totalBytes), latest.bytes);
+    } else {
+      bar.setTotal(Math.max(1, latest.totalBytes));
+      bar.update(latest.bytes);
+    }
+  }
+
+  function back(): void {
+    asides -= 1;
+    show();
+  }
+
+  return {
+    add(transfer) {
+      shown.add(transfer);
+      show();
+      const off = transfer.onProgress(show);
+      const stop = () => {
+        off();
+        shown.delete(transfer);
+        show();
+      };
+      transfer.done.then(stop, stop);
+      return stop;
+    },
+    aside(work) {
+      asides += 1;
+      hide();
+      const done = work();
+      if (done instanceof Promise) void done.then(back, back);
+      else back();
+      return done;
+    },
   };
-  transfer.done.then(stop, stop);
-  return stop;
 }
+
+/** The same for one transfer. Gives what takes the line away before something else is said. */
+export const showProgress = (transfer: RunningTransfer, output: Output): (() => void) =>
+  makeProgressLine(output).add(transfer);

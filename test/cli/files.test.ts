@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
@@ -37,7 +37,11 @@ async function receiving(folder: string, more: string[] = []): Promise<Run> {
 /** Resolves when so much of a file is stored under the folder. */
 async function stored(folder: string, bytes: number): Promise<void> {
   const at = join(phone.folder, folder);
-  const sizes = () => (existsSync(at) ? readdirSync(at).map((name) => readFileSync(join(at, name)).length) : []);
+  const sizes = () => {
+    const found = existsSync(at) ? readdirSync(at, { recursive: true, withFileTypes: true }) : [];
+    const files = found.filter((entry) => entry.isFile());
+    return files.map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0);
+  };
   for (const until = Date.now() + 60_000; Date.now() < until; ) {
     if (sizes().some((size) => size >= bytes)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -25,16 +25,18 @@ afterAll(() => cli.stop());
 
 const digest = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-/** The lines of the list of what is stored, as long as the transfer is not over. */
-function listed(folder: string): number {
-  const at = join(phone.folder, folder);
-  const record = existsSync(at) ? readdirSync(at).find((name) => name.startsWith('.baton-')) : undefined;
-  return record === undefined ? 0 : readFileSync(join(at, record), 'utf8').split('\n').length - 1;
+/** How many packs are in the record of what is stored, as long as the transfer is not over. */
+function listed(): number {
+  const at = join(phone.config, 'receives');
+  const record = existsSync(at) ? readdirSync(at).find((name) => name.endsWith('.jsonl')) : undefined;
+  if (record === undefined) return 0;
+  const lines = readFileSync(join(at, record), 'utf8').match(/"index":\d+(?=,"entry")/g);
+  return new Set(lines).size;
 }
 
-async function untilListed(folder: string, lines: number): Promise<void> {
+async function untilListed(packs: number): Promise<void> {
   for (const until = Date.now() + 120_000; Date.now() < until; ) {
-    if (listed(folder) >= lines) return;
+    if (listed() >= packs) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   throw new Error('nothing was stored');
@@ -61,10 +63,10 @@ test(
   async () => {
     const first = await receiving('killed');
     const sending = laptop.run(['send', 'small', '--to', 'Phone', '--json']);
-    await untilListed('killed', 1);
+    await untilListed(1);
     first.child.kill('SIGKILL');
     expect(await first.status).toBe(137);
-    const before = listed('killed');
+    const before = listed();
     expect(before).toBeLessThan(20);
     const second = phone.run(['receive', '--dir', 'killed', '--yes', '--once', '--json']);
     expect([await sending.status, sending.stderr()]).toEqual([0, expect.anything()]);
@@ -81,7 +83,7 @@ test(
   async () => {
     const run = await receiving('again');
     const first = laptop.run(['send', 'small', '--to', 'Phone']);
-    await untilListed('again', 1);
+    await untilListed(1);
     first.child.kill('SIGINT');
     expect(await first.status).toBe(130);
     expect((await laptop.ok(['send', 'small', '--to', 'Phone'])).stderr).toContain('Going on where it stopped');

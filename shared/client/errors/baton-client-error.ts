@@ -26,6 +26,8 @@ export type LocalErrorCode =
   | 'source_failed'
   /** A sink could not be opened or written. */
   | 'sink_failed'
+  /** Another program of this device receives this transfer. */
+  | 'taken'
   /** How a transfer ended that was not completed. */
   | 'rejected'
   | 'cancelled'

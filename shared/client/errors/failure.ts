@@ -56,3 +56,7 @@ export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
 
 export const signedOut = (): BatonClientError =>
   new BatonClientError('signed_out', 'There is no session: sign in first', { action: 'sign-in' });
+
+/** Whether a transfer that stopped here with this can be gone on with: by this program later, or by another one. */
+export const goesOn = ({ code }: Pick<BatonClientError, 'code'>): boolean =>
+  ['aborted', 'signed_out', 'superseded', 'taken'].includes(code);

@@ -54,11 +54,20 @@ export interface FileSink {
   abort?(reason: unknown, isFinal: boolean): void | Promise<void>;
 }
 
+/** The transfer that a file belongs to, as it runs here. */
+export interface RunningFile {
+  readonly id: string;
+  /** As of the running transfer. */
+  readonly done: Promise<unknown>;
+}
+
 /**
  * Opens the sink of one file; asked in the order of the files, for a few of them at a time. A `WritableStream` (OPFS, the file
- * system of a page, a transform) takes the file from its beginning.
+ * system of a page, a transform) takes the file from its beginning. Throws `taken` where another program of this device has
+ * the transfer: then it is left to that one.
  */
 export type OpenSink = (
   file: TransferFile,
   signal: AbortSignal,
+  running?: RunningFile,
 ) => FileSink | WritableStream<Uint8Array> | Promise<FileSink | WritableStream<Uint8Array>>;

@@ -1,85 +1,118 @@
-import { closeSync, linkSync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
-import { makeStoredNames, numberedName, type StoringRules } from '../files/names.ts';
-
-export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
-
-const rulesOf = (hidden: boolean): StoringRules => ({ hidden, isPosix: sep === '/' });
-
-/** Beside the files of a folder, for what passes: never outside of it, whatever the name is. */
-export const placeOf = (folder: string, name: string): string =>
-  join(folder, makeStoredNames(rulesOf(false))(name).join('_'));
+import { closeSync, existsSync, fstatSync, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { makeStoredNames, numberedName } from '../files/names.ts';
+import { idOf, idOfHandle, OPEN } from './disk.ts';
+import { unlessTaken } from './file-errors.ts';
 
 /**
- * Gives what says the place of a file, after it has made the folders one by one: a link among them could lead anywhere. A
- * folder whose name a file has gets a number. `hidden`: a name may begin with a dot at the top.
+ * Where files go: inside of a folder, whatever their names are, and whatever others do in that folder meanwhile.
+ *
+ * Folders are made one by one, and what is a link among them is refused. Somebody may put a link in the place of a folder
+ * later, so a folder is known by its device and inode: before anything is done in it, it is opened, and has to be that folder.
+ * On Linux everything then goes by way of the handle (`/proc/self/fd`), so that no name is looked up again. Elsewhere the
+ * name is used right after it was compared.
  */
-export function makePlaces(top: string, { hidden = false } = {}): (name: string) => string {
-  const known = new Map<string, string>();
-  const partsOf = makeStoredNames(rulesOf(hidden));
 
-  function folderOf(parts: readonly string[], name: string): string {
+/** Where part files lie, until they have their names (`parts.ts`). */
+export const PARTS_NAME = '.baton-parts';
+
+/** What is not shown is not compared, since some file systems leave it out; nor are letters, since many know no case. */
+const isPartsName = (part: string): boolean =>
+  part
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase() === PARTS_NAME;
+
+/** A name that is this program's own is no name of a folder or a file, wherever it stands. */
+const notOurs = (part: string): string => (isPartsName(part) ? `_${part}` : part);
+
+/** A folder that was looked at: it stays that one, whatever its path leads to later. */
+export interface Folder {
+  readonly path: string;
+  readonly id: string;
+  /** Names can be given within one file system alone. */
+  readonly device: bigint;
+}
+
+const HAS_HANDLES = existsSync('/proc/self/fd');
+
+const outside = (path: string): Error => new Error(`${path} would not be inside of the folder`);
+
+/** Runs `work` with a path that leads to this very folder. Throws where another one has its place. */
+export function within<T>({ path, id }: Folder, work: (at: string, fd: number) => T): T {
+  const fd = openSync(path, OPEN.folder);
+  try {
+    if (!fstatSync(fd).isDirectory() || idOfHandle(fd) !== id) throw outside(path);
+    return work(HAS_HANDLES ? `/proc/self/fd/${fd}` : path, fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function folderAt(at: string, path: string): Folder {
+  const found = lstatSync(at, { bigint: true });
+  if (!found.isDirectory()) throw outside(path);
+  return { path, id: idOf(found), device: found.dev };
+}
+
+/** The folder that was asked for: it may be a link itself. */
+export function topFolder(path: string): Folder {
+  mkdirSync(path, { recursive: true });
+  const real = realpathSync(path);
+  return folderAt(real, real);
+}
+
+/** A folder in a folder, made where it is missing. */
+export function folderIn(folder: Folder, name: string, mode?: number): Folder {
+  return within(folder, (at) => {
+    unlessTaken(() => mkdirSync(join(at, name), mode));
+    return folderAt(join(at, name), join(folder.path, name));
+  });
+}
+
+/** A name that a file may have, in a folder that is there. */
+export interface Place {
+  readonly folder: Folder;
+  readonly name: string;
+}
+
+/**
+ * A folder that has this name or the next free one: a file may have the name. What is a link could lead anywhere, and is
+ * refused.
+ */
+function folderNamed(folder: Folder, wanted: string): Folder {
+  for (const name of numbered(wanted)) {
+    const found = within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }));
+    if (found === undefined || found.isDirectory() || found.isSymbolicLink()) return folderIn(folder, name);
+  }
+  return folder;
+}
+
+/**
+ * Gives what makes the folders of a name and says its place; the folders of a name are made once. `hidden`: a name may begin
+ * with a dot at the top.
+ */
+export function makePlaces(top: Folder, { hidden = false } = {}): (name: string) => Place {
+  const known = new Map<string, Folder>([['', top]]);
+  const partsOf = makeStoredNames({ hidden, isPosix: sep === '/' });
+
+  function folderOf(parts: readonly string[]): Folder {
     const key = parts.join('/');
     const before = known.get(key);
     if (before !== undefined) return before;
-    const last = parts.at(-1);
-    if (last === undefined) mkdirSync(top, { recursive: true });
-    const at = last === undefined ? top : makeFolder(join(folderOf(parts.slice(0, -1), name), last), name);
-    known.set(key, at);
-    return at;
+    const made = folderNamed(folderOf(parts.slice(0, -1)), parts.at(-1) as string);
+    known.set(key, made);
+    return made;
   }
 
   return (name) => {
-    const parts = partsOf(name);
+    const parts = partsOf(name).map(notOurs);
     const last = parts.pop() as string;
-    return join(folderOf(parts, name), last);
+    return { folder: folderOf(parts), name: last };
   };
 }
 
-function makeFolder(path: string, name: string): string {
-  for (const at of numbered(path)) {
-    unlessTaken(() => mkdirSync(at));
-    const found = lstatSync(at);
-    if (found.isDirectory()) return at;
-    if (found.isSymbolicLink()) throw new Error(`${name} would not be inside of the folder`);
-  }
-  return path;
-}
-
-/** Gives it another name, and takes the first away. True; throws where something has that name. */
-export function linkTo(part: string, path: string): true {
-  try {
-    linkSync(part, path);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw error;
-    // Some file systems know no second name of a file: there an empty file takes the name, and is replaced.
-    closeSync(openSync(path, 'wx'));
-    renameSync(part, path);
-    return true;
-  }
-  unlinkSync(part);
-  return true;
-}
-
-/** `path`, `path (2)`, and so on. */
-export function* numbered(path: string): Generator<string, never> {
-  for (let number = 1; ; number += 1) yield join(dirname(path), numberedName(basename(path), number));
-}
-
-/** Undefined where something has that name; a link too, wherever it leads. */
-export function unlessTaken<T>(take: () => T): T | undefined {
-  try {
-    return take();
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined;
-    throw error;
-  }
-}
-
-/** Gives what is stored under `part` the first name that nothing has, in one step: a name is never without its bytes. */
-export function giveName(part: string, path: string): string {
-  for (const name of numbered(path)) {
-    if (unlessTaken(() => linkTo(part, name))) return name;
-  }
-  return path;
+/** `name`, `name (2)`, and so on. */
+export function* numbered(name: string): Generator<string, never> {
+  for (let number = 1; ; number += 1) yield numberedName(name, number);
 }

@@ -1,113 +1,180 @@
-import { randomUUID } from 'node:crypto';
-import { createReadStream, rmSync, writeSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { Readable, type Writable } from 'node:stream';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Writable } from 'node:stream';
+import { failureOf, goesOn } from '../errors/failure.ts';
 import type { FileSink, OpenSink } from '../files/files.ts';
-import { codeOf, giveName, makePlaces, placeOf } from './places.ts';
-import { makeStoredRecord } from './record.ts';
+import { filesIn } from '../files/pack.ts';
+import { idOfHandle, readWhole } from './disk.ts';
+import { makePartSink } from './part-sink.ts';
+import { type Parts, partsIn } from './parts.ts';
+import { type Folder, makePlaces, topFolder } from './places.ts';
+import { type ReceiveClaim, receiveRecords } from './record.ts';
+import { makeStore, type Store, taken } from './store.ts';
 import { isPack, unpack } from './unpack.ts';
 import type { TransferFile } from '../wire.ts';
-
-async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  });
-  return found?.size ?? 0;
-}
-
-interface Places {
-  /** Where the bytes are until all of them are there. */
-  part: string;
-  /** What is in it already is kept, and gone on with. */
-  resumes: boolean;
-  /** An archive that is unpacked and removed again. */
-  isPassing: boolean;
-  /** Gives the file its name. */
-  finish: () => void | Promise<void>;
-}
-
-async function makeSink({ part, resumes, isPassing, finish }: Places): Promise<FileSink> {
-  const file = await open(part, resumes ? 'a' : 'w', 0o666);
-  const offset = resumes ? await sizeOf(part) : 0;
-  return {
-    offset,
-    read: () => Readable.toWeb(createReadStream(part)) as unknown as ReadableStream<Uint8Array>,
-    async write(chunk) {
-      for (let at = 0; at < chunk.length; ) {
-        // A small one at once: the way through the thread pool takes several times as long as the parts of an archive.
-        at += isPassing ? writeSync(file.fd, chunk, at) : (await file.write(chunk, at)).bytesWritten;
-      }
-    },
-    async close() {
-      // To wait for an archive is to wait for the thousand files before it: a quarter of a second each.
-      if (!isPassing) await file.datasync();
-      await file.close();
-      await finish();
-    },
-    async abort(_, isFinal) {
-      await file.close().catch(() => {});
-      if (isFinal || !resumes) await rm(part, { force: true });
-    },
-  };
-}
-
-/** A file under this very path, over whatever is there. Until it is whole it is `path + '.part'`, which is gone on with. */
-export function fileSink(path: string): Promise<FileSink> {
-  const part = `${path}.part`;
-  return makeSink({ part, resumes: true, isPassing: false, finish: () => rename(part, path) });
-}
 
 /** Nothing of it is fetched, or written. */
 const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStored: true, write() {}, close() {} });
 
-/**
- * A folder for whole transfers: never written outside of, and never over what is there. `onStored` is told under which path a
- * file is, of packs for each of their files. `record`: a file that lists what is stored, so that whoever goes on with the
- * transfer after this process does not take it twice; removed by the caller, when the transfer is over. `hidden`: a name may
- * begin with a dot at the top; else the dot is stored as `_`.
- */
-export function folderSink(
-  folder: string,
-  onStored: (file: TransferFile, path: string) => void = () => {},
-  { record: recordPath, hidden = false }: { record?: string; hidden?: boolean } = {},
-): OpenSink {
-  const placeFor = makePlaces(folder, { hidden });
-  const record = recordPath === undefined ? null : makeStoredRecord(recordPath);
-  return async (file) => {
-    const path = isPack(file) ? placeOf(folder, file.name) : placeFor(file.name);
-    // What is gone on with has to be a part of the same file.
-    const key = `${file.sha256?.slice(0, 16) ?? randomUUID().slice(0, 18)}-${file.index}`;
-    const part = `${path}.${key}.part`;
-    const paths = (await record?.find(file.index)) ?? [];
-    for (const stored of paths) onStored(file, stored);
-    if (paths.length > 0) {
-      // A process that died right after it unpacked this has left the archive.
-      await rm(part, { force: true });
-      return storedSink(file);
-    }
-    if (isPack(file)) await mkdir(folder, { recursive: true });
-    const stored: string[] = [];
-    const tell = (one: TransferFile, at: string) => {
-      stored.push(at);
-      onStored(one, at);
-    };
-    const sink: FileSink = await makeSink({
-      ...{ part, resumes: file.sha256 !== null, isPassing: isPack(file) },
-      finish() {
+interface FolderSinkOptions {
+  /** Where it is noted what is stored: a folder that nobody else writes to. Default: the platform's, for the state of programs. */
+  records?: string;
+  /** Of this transfer, where the caller has claimed it already. */
+  claim?: ReceiveClaim;
+  /** A name may begin with a dot at the top; else the dot is stored as `_`. Default: false. */
+  hidden?: boolean;
+}
+
+type OnStored = (file: TransferFile, path: string) => void;
+type Running = Parameters<OpenSink>[2];
+
+/** A folder that takes the files of one transfer. */
+function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | null, hidden = false) {
+  const top: Folder = topFolder(folder);
+  const allParts = new Set<Parts>();
+  const openParts = (at: Folder) => {
+    const parts = partsIn(at);
+    allParts.add(parts);
+    return parts;
+  };
+  const topParts = openParts(top);
+  const placeFor = makePlaces(top, { hidden });
+  const store: Store = makeStore({ top, placeFor, topParts, openParts, claim });
+  const prefix = claim === null ? null : `${claim.transferId}-`;
+  let openSinks = 0;
+  let isOver: boolean | null = null;
+  /** One pack after the other: packs that took turns would all be unpacked late, while none is fetched in their place. */
+  let unpacking: Promise<void> = Promise.resolve();
+
+  /** While a file is open nobody else may have it. */
+  function leave(): void {
+    if (openSinks > 0) return;
+    if (isOver === true) {
+      if (prefix !== null) for (const parts of allParts) parts.drop(prefix);
+      claim?.remove();
+    } else if (isOver === false) claim?.release();
+    for (const parts of allParts) parts.leave();
+  }
+
+  const onEnd = () => {
+    openSinks -= 1;
+    leave();
+  };
+
+  function sinkFor(file: TransferFile, key: string, stored: ReadonlyMap<number, { path: string }>): FileSink {
+    // Before anything is fetched: a name that cannot be stored is refused at once.
+    const place = store.placeFor(file.name);
+    const parts = isPack(file) ? topParts : store.partsFor(place.folder);
+    return makePartSink({
+      ...{ parts, key, announced: file, isPassing: isPack(file), onEnd },
+      resumes: file.sha256 !== null && claim !== null,
+      async finish(fd, { size, sha256 }) {
         if (isPack(file)) {
-          unpack({ placeFor, file, part, again: sink.offset === file.size, onStored: tell });
-        } else tell(file, giveName(part, path));
-        record?.add(file.index, stored);
-        if (isPack(file)) rmSync(part, { force: true });
+          const archive = await readWhole(fd, size);
+          unpacking = unpacking.catch(() => {}).then(() => unpack({ store, file, archive, key, stored, onStored }));
+          return unpacking;
+        }
+        const whole = { key, id: idOfHandle(fd), parts, place, entry: 0, size, sha256 };
+        const [path] = store.name(file, [whole]);
+        onStored(file, path as string);
       },
     });
-    return sink;
+  }
+
+  return {
+    async open(file: TransferFile): Promise<FileSink> {
+      const key = `${prefix ?? `${randomUUID()}-`}${file.index}.part`;
+      openSinks += 1;
+      try {
+        const stored = (await claim?.find(file, top.path)) ?? new Map<number, { path: string }>();
+        if (stored.size < (isPack(file) ? filesIn(file) : 1)) return sinkFor(file, key, stored);
+        for (const { path } of stored.values()) onStored(file, path);
+        // A process that died right after it stored this has left its part.
+        topParts.drop(key);
+        onEnd();
+        return storedSink(file);
+      } catch (error) {
+        onEnd();
+        throw error;
+      }
+    },
+    /** `over`: nobody goes on with it. */
+    end(over: boolean) {
+      isOver = over;
+      leave();
+    },
   };
+}
+
+/** Removes what of a transfer that is over was not whole. */
+export function dropParts(folder: string, transferId: string): void {
+  if (!existsSync(folder)) return;
+  const parts = partsIn(topFolder(folder));
+  parts.drop(`${transferId}-`);
+  parts.leave();
+}
+
+/**
+ * A folder for whole transfers: never written outside of, and never over what is there. `onStored` is told under which path a
+ * file is, of packs for each of their files. One process at a time takes a transfer: what another one has claimed is not
+ * accepted here, with `taken`, and is left to it.
+ */
+export function folderSink(folder: string, onStored: OnStored = () => {}, options: FolderSinkOptions = {}): OpenSink {
+  const takings = new Map<string, ReturnType<typeof makeTaking>>();
+
+  function takingOf(running: Running): ReturnType<typeof makeTaking> {
+    // By hand, for a file that belongs to no transfer.
+    if (running === undefined) return makeTaking(folder, onStored, null, options.hidden);
+    const { id, done } = running;
+    const known = takings.get(id);
+    if (known !== undefined) return known;
+    const given = options.claim?.transferId === id ? options.claim : null;
+    const claim = given ?? receiveRecords(options.records).claim(id);
+    if (claim === null) throw taken();
+    const made = makeTaking(folder, onStored, claim, options.hidden);
+    takings.set(id, made);
+    const end = (isOver: boolean) => {
+      takings.delete(id);
+      made.end(isOver);
+    };
+    // What cannot be removed now is removed when it is old.
+    done
+      .then(
+        () => end(true),
+        (error: unknown) => end(!goesOn(failureOf(error))),
+      )
+      .catch(() => {});
+    return made;
+  }
+
+  return async (file, _, running) => takingOf(running).open(file);
+}
+
+/**
+ * A file under this very path, over whatever is there. Until it is whole it is in the folder `.baton-parts` beside it, and is
+ * gone on with from there. Throws `taken` where another process, or this one, writes it now.
+ */
+export async function fileSink(path: string): Promise<FileSink> {
+  const parts = partsIn(topFolder(dirname(path)));
+  const id = createHash('sha256').update(basename(path)).digest('hex');
+  const claim = parts.claim(id);
+  if (claim === null) throw taken();
+  return makePartSink({
+    ...{ parts, key: `${id}.part`, resumes: true, announced: null },
+    finish: async () => parts.replace(`${id}.part`, basename(path)),
+    onEnd(isKept) {
+      if (isKept) claim.release();
+      else claim.remove();
+      parts.leave();
+    },
+  });
 }
 
 /** A Node stream, from the beginning of the file. `end: false` leaves it open afterwards, as standard output. */
 export function writableSink(stream: Writable, { end = true } = {}): FileSink {
+  // Told by `write` and `end` too. A stream says it once more afterwards, when nobody may be listening.
+  stream.on('error', () => {});
   const done = (work: (settle: (error?: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {
       const fail = (error: Error) => reject(error);

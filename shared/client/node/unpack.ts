@@ -1,68 +1,97 @@
-import { lstatSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { linkTo, numbered, unlessTaken } from './places.ts';
+import { createHash } from 'node:crypto';
+import { readSync, writeSync } from 'node:fs';
+import { closeFile, idOfHandle, syncFile } from './disk.ts';
+import type { Store, Whole } from './store.ts';
 import { readTar } from './tar.ts';
 import { checkPacked, filesIn } from '../files/pack.ts';
 import type { TransferFile } from '../wire.ts';
 
-/** Four times what is packed: an archive is in memory while it is unpacked. A larger one is kept as it is. */
-const MOST_BYTES = 4 * 1024 * 1024;
-
-export const isPack = (file: TransferFile): boolean => filesIn(file) > 1 && file.size <= MOST_BYTES;
+export const isPack = (file: TransferFile): boolean => filesIn(file) > 1;
 
 interface Unpacking {
-  /** Where a file of that name belongs, with its folders made. */
-  placeFor: (name: string) => string;
+  store: Store;
   file: TransferFile;
-  /** The archive, whole and with the digest that was announced. */
-  part: string;
-  /** An earlier process may have died in the middle of this: what it stored is not stored twice. */
-  again: boolean;
+  /** Whole, and with the digest that was announced. */
+  archive: Uint8Array;
+  /** What the names of part files begin with. */
+  key: string;
+  /** The entries that an earlier process has stored, by number. */
+  stored: ReadonlyMap<number, { readonly path: string }>;
   onStored: (file: TransferFile, path: string) => void;
 }
 
-/** Whether the file there has these bytes and no others. */
-function holds(path: string, bytes: Uint8Array): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found?.isFile() === true && found.size === bytes.length && readFileSync(path).equals(bytes);
-}
-
-/**
- * Under the first name that nothing has; the name. It gets that when it is whole: a process that dies leaves a draft, which the
- * next one removes. Whatever else has the draft's name is not written to: it may be a link.
- */
-function store(path: string, bytes: Uint8Array, draft: string, again: boolean): string {
-  writeFileSync(draft, bytes, { flag: 'wx' });
-  for (const name of numbered(path)) {
-    if (again && holds(name, bytes)) {
-      unlinkSync(draft);
-      return name;
-    }
-    if (unlessTaken(() => linkTo(draft, name))) return name;
-  }
-  return path;
+interface Entry {
+  readonly name: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Every entry of an archive is looked at before the first is stored. */
-function entriesOf(file: TransferFile, archive: Uint8Array) {
+function entriesOf(file: TransferFile, archive: Uint8Array): Entry[] {
   const entries = readTar(archive);
   if (entries.length !== filesIn(file)) throw new Error(`the archive has ${entries.length} files`);
   checkPacked(entries);
   return entries;
 }
 
-/**
- * Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. At once,
- * some 15 ms: by way of the thread pool a small file takes several times as long, and packs that took turns would all be
- * unpacked late, while none is fetched in their place.
- */
-export function unpack({ placeFor, file, part, again, onStored }: Unpacking): void {
-  const entries = entriesOf(file, readFileSync(part));
-  const draft = `${part}.draft`;
-  // It may be a second name of a file that a process which died had stored.
-  rmSync(draft, { force: true });
-  for (const { name, bytes } of entries) {
-    const stored = store(placeFor(name), bytes, draft, again);
-    onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, stored);
+/** What is in the file, read back. */
+function holds(fd: number, bytes: Uint8Array): boolean {
+  const found = Buffer.alloc(bytes.length + 1);
+  let at = 0;
+  for (let read = -1; read !== 0 && at < found.length; at += read)
+    read = readSync(fd, found, at, found.length - at, at);
+  return found.subarray(0, at).equals(bytes);
+}
+
+const draftKey = (key: string, entry: number): string => `${key}.${entry}.draft`;
+
+/** An entry in a part file of its own, on the disk. */
+async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: number): Promise<Whole> {
+  const place = store.placeFor(name);
+  const parts = store.partsFor(place.folder);
+  const { fd } = parts.open(draftKey(key, entry), false);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    await syncFile(fd);
+    if (!holds(fd, bytes)) throw new Error(`${name} is not on the disk as it came`);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    return { key: draftKey(key, entry), id: idOfHandle(fd), parts, place, entry, size: bytes.length, sha256 };
+  } finally {
+    await closeFile(fd);
   }
-  rmSync(draft, { force: true });
+}
+
+/** Files that are written beside each other: the disk takes several at a time, and handles are few. */
+const AT_A_TIME = 16;
+
+/**
+ * Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. All of
+ * them are on the disk under other names before the first gets its own. What fails leaves none; a process that is killed leaves
+ * whole files, which the next one finds in the record.
+ */
+export async function unpack(unpacking: Unpacking): Promise<void> {
+  const { store, file, archive, key, stored, onStored } = unpacking;
+  const entries = entriesOf(file, archive);
+  const missing = [...entries.entries()].filter(([entry]) => !stored.has(entry));
+  const drafts: Whole[] = [];
+  const used = new Set([store.partsFor(store.top)]);
+  try {
+    for (let at = 0; at < missing.length; at += AT_A_TIME) {
+      const made = missing.slice(at, at + AT_A_TIME).map(([entry, found]) => draft(unpacking, found, entry));
+      const settled = await Promise.allSettled(made);
+      for (const one of settled) {
+        if (one.status === 'rejected') throw one.reason;
+        drafts.push(one.value);
+        used.add(one.value.parts);
+      }
+    }
+    const paths = store.name(file, drafts);
+    const pathOf = new Map(drafts.map(({ entry }, index) => [entry, paths[index] as string]));
+    for (const [entry, { name, bytes }] of entries.entries()) {
+      const path = stored.get(entry)?.path ?? (pathOf.get(entry) as string);
+      onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, path);
+    }
+  } finally {
+    // Also those of a process that died in the middle of this.
+    for (const parts of used) parts.drop(`${key}.`);
+  }
 }

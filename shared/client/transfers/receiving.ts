@@ -3,7 +3,7 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Clock } from '../time/clock.ts';
 import { feed } from '../files/digest.ts';
-import { failureOf } from '../errors/failure.ts';
+import { failureOf, goesOn } from '../errors/failure.ts';
 import { makeFileQueue } from './file-queue.ts';
 import type { FileSink, OpenSink } from '../files/files.ts';
 import type { PeerReceiving } from './peer-module.ts';
@@ -83,7 +83,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   const isRelayed = () => run.transfer.state === 'RELAY_ACTIVE';
 
   async function openFile(file: TransferFile): Promise<Arriving> {
-    const sink = sinkOf(await ofSink(file.name, () => open(file, signal)));
+    const sink = sinkOf(await ofSink(file.name, () => open(file, signal, run)));
     const isMadeHere = file.sha256 !== null && !sink.isStored && !sink.digest;
     const hash = isMadeHere ? sha256() : null;
     const position = sink.offset ?? 0;
@@ -221,8 +221,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
       if (arriving.isAhead && file.size > 0) cameElsewhere(file);
     } catch (error) {
       // Whoever stopped it may go on later; what cannot go on never will.
-      const code = failureOf(signal.aborted ? signal.reason : error).code;
-      const isFinal = !['aborted', 'signed_out'].includes(code);
+      const isFinal = !goesOn(failureOf(signal.aborted ? signal.reason : error));
       await Promise.resolve(sink.abort?.(error, isFinal)).catch(onProblem);
       throw error;
     }
@@ -240,8 +239,11 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     concurrency,
     move: receive,
     onDone: () => void complete().catch((error: unknown) => run.fail(failureOf(error))),
-    onFailed: (error) => void run.fail(failureOf(error)),
+    onFailed: (error) => void stop(failureOf(error)),
   });
+
+  /** What another program of this device receives goes on there, and has not failed. */
+  const stop = async (error: BatonClientError) => (error.code === 'taken' ? run.stop(error) : run.fail(error));
 
   async function accept(): Promise<void> {
     const { body } = await run.insist(() => caller.call('acceptTransfer', { params, signal }));

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { BatonClientError } from '../../../shared/client/errors/baton-client-error.ts';
 import type { FileSink, FileSource } from '../../../shared/client/files/files.ts';
 import { folderSink } from '../../../shared/client/node/sinks.ts';
 import type { PackSource } from '../../../shared/client/node/packs.ts';
@@ -39,19 +40,33 @@ async function bytesOf(source: FileSource, offset = 0): Promise<Buffer> {
   return Buffer.from(await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer());
 }
 
-/** As many bytes of a pack as are given come into the folder, in one process. */
-async function take(into: string, archive: Uint8Array, files: number, record?: string): Promise<string[]> {
+const ID = '0198c0de-0000-7000-8000-000000000000';
+
+/**
+ * As many bytes of a pack as are given come into the folder. With `records` it is a transfer that somebody may go on with,
+ * which stops when the pack is stored.
+ */
+async function take(into: string, archive: Uint8Array, files: number, records?: string): Promise<string[]> {
   const stored: string[] = [];
-  const open = folderSink(into, (_, path) => stored.push(path), record === undefined ? {} : { record });
+  const open = folderSink(into, (_, path) => stored.push(path), records === undefined ? {} : { records });
   const about = { index: 0, name: 'pack.tar', size: archive.length, type: packType(files) };
   const sha256 = createHash('sha256').update(archive).digest('hex');
-  const sink = (await open({ ...about, sha256 }, never)) as FileSink;
+  let stop = (_: Error) => {};
+  const done = new Promise<never>((_, reject) => {
+    stop = reject;
+  });
+  done.catch(() => {});
+  const running = records === undefined ? undefined : { id: ID, done };
+  const sink = (await open({ ...about, sha256 }, never, running)) as FileSink;
   try {
     await sink.write(archive.subarray(sink.offset ?? 0));
     await sink.close();
   } catch (error) {
     await sink.abort?.(error, true);
     throw error;
+  } finally {
+    stop(new BatonClientError('aborted', 'stopped', { action: 'retry' }));
+    await done.catch(() => {});
   }
   return stored.map((path) => path.slice(into.length + 1));
 }
@@ -135,25 +150,25 @@ test('a pack comes out as the files it was made of, over nothing that is there',
 });
 
 test('what a process that died had unpacked is not stored twice, and what is not whole is not touched', async () => {
-  const into = newFolder();
-  const archive = archiveOf(['whole', 'half', 'empty', 'none']);
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  // It had all of the archive.
-  writeFileSync(join(into, `pack.tar.${sha256.slice(0, 16)}-0.part`), archive);
-  writeFileSync(join(into, 'whole'), 'whole');
+  const [into, records] = [newFolder(), newFolder()];
+  const archive = archiveOf(['whole', 'half', 'empty', 'gone']);
+  expect(await take(into, archive, 4, records)).toEqual(['whole', 'half', 'empty', 'gone']);
+  // As it is when a process was killed among them, or when somebody was in the folder since.
   writeFileSync(join(into, 'half'), 'ha');
-  writeFileSync(join(into, 'empty'), '');
-  const record = join(into, 'record');
-  const stored = ['whole', 'half (2)', 'empty (2)', 'none'];
-  expect(await take(into, archive, 4, record)).toEqual(stored);
+  rmSync(join(into, 'gone'));
+  rmSync(join(into, 'empty'));
+  writeFileSync(join(into, 'other'), '');
+  symlinkSync('other', join(into, 'empty'));
+  const stored = ['whole', 'half (2)', 'empty (2)', 'gone'];
+  expect(await take(into, archive, 4, records)).toEqual(stored);
   expect(readFileSync(join(into, 'half'), 'utf8')).toBe('ha');
   expect(readFileSync(join(into, 'half (2)'), 'utf8')).toBe('half');
-  expect(readFileSync(join(into, 'empty'), 'utf8')).toBe('');
-  expect(readdirSync(into).sort()).toEqual(['record', 'empty', 'half', ...stored].sort());
+  expect(readdirSync(into).sort()).toEqual(['half', 'empty', 'other', ...stored].sort());
 
   // The next one is told where they are, and fetches nothing. A line that was cut off says nothing.
-  writeFileSync(record, `${readFileSync(record, 'utf8')}[1,"x`);
-  expect(await take(into, archive, 4, record)).toEqual(stored);
+  const record = join(records, `${ID}.jsonl`);
+  writeFileSync(record, `${readFileSync(record, 'utf8')}{"index":0,"x`);
+  expect((await take(into, archive, 4, records)).sort()).toEqual(stored.sort());
   expect(readdirSync(into)).toHaveLength(7);
 });
 
@@ -192,19 +207,6 @@ test('a link that is in the folder is not followed by what is in a pack', async 
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
-test('a link that takes the name of a draft while a pack is unpacked is not written through', async () => {
-  const [into, elsewhere] = [newFolder(), newFolder()];
-  const archive = archiveOf(['first', 'second']);
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  const draft = join(into, `pack.tar.${sha256.slice(0, 16)}-0.part.draft`);
-  const open = folderSink(into, () => symlinkSync(join(elsewhere, 'file'), draft));
-  const about = { index: 0, name: 'pack.tar', size: archive.length, type: packType(2), sha256 };
-  const sink = (await open(about, never)) as FileSink;
-  await sink.write(archive);
-  await expect((async () => sink.close())()).rejects.toThrow('EEXIST');
-  expect(readdirSync(elsewhere)).toEqual([]);
-});
-
 test('a file that grew or shrank since it was looked at is not sent in a pack', async () => {
   const top = join(newFolder(), 'photos');
   write(top, numbers(64));
@@ -215,8 +217,18 @@ test('a file that grew or shrank since it was looked at is not sent in a pack', 
   await expect(sources[1]?.digest?.(never)).rejects.toThrow('has 3 bytes now, and not 7');
 });
 
+test.each([
+  ['none', '0'],
+  ['one', '1'],
+  ['more than it has room for', '18'],
+  ['a number with a zero before it', '02'],
+  ['far too many', '99999'],
+])('an archive of 10 KiB that says it holds %s is one file', (_, count) => {
+  expect(filesIn({ type: `application/x-tar; baton-files=${count}`, size: 10_239 })).toBe(1);
+});
+
 test('an archive that a person sends is not unpacked, nor a pack that is too large for memory', async () => {
-  expect(filesIn({ type: 'application/x-tar' })).toBe(1);
+  expect(filesIn({ type: 'application/x-tar', size: 10_240 })).toBe(1);
   const into = newFolder();
   const archive = Buffer.concat([archiveOf(['a']), Buffer.alloc(4 * 1024 * 1024)]);
   expect(await take(into, archive, 2)).toEqual(['pack.tar']);

@@ -1,0 +1,216 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { IncomingTransfer, OpenSink, RunningTransfer, Transfer } from '../../../shared/client/index.ts';
+import {
+  filesIn,
+  folderSink,
+  type ReceiveClaim,
+  type ReceiveRecords,
+  writableSink,
+} from '../../../shared/client/node.ts';
+import { askYesNo } from '../ask.ts';
+import type { Context } from '../context.ts';
+import { CliError, failureOf } from '../failure.ts';
+import { oneLine, sizeOf } from '../output.ts';
+import type { ProgressLine } from '../progress.ts';
+import { fileCountOf, namesOf, offered } from './names.ts';
+
+export interface ReceiveOptions {
+  dir: string;
+  from?: string;
+  yes?: boolean;
+  once?: boolean;
+  hidden?: boolean;
+}
+
+/** What a file system may need beside the bytes themselves. */
+const SPARE_BYTES = 16 * 1024 * 1024;
+
+/** What ends this program, or is another program's, and not the transfer. */
+export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken'];
+
+/** Runs of others that are not whole yet take their space too. */
+export async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {
+  await mkdir(folder, { recursive: true });
+  const { bavail, bsize } = await statfs(folder);
+  // The last block of a file is taken whole.
+  return bavail * bsize >= transfer.total_bytes + fileCountOf(transfer) * bsize + SPARE_BYTES + reservedBytes;
+}
+
+/** Lines that are said one right after the other go out as one: of small files a line takes as long as storing half a file. */
+function inOneGo(say: (lines: string) => void): (line: string) => void {
+  let lines: string[] = [];
+  return (line) => {
+    if (lines.push(line) > 1) return;
+    queueMicrotask(() => {
+      say(lines.join('\n'));
+      lines = [];
+    });
+  };
+}
+
+export interface Taking {
+  context: Context;
+  options: ReceiveOptions;
+  records: ReceiveRecords;
+  line: ProgressLine;
+  /** Stops it here; it can be gone on with. */
+  signal: AbortSignal;
+  /** Aborted when the transfer is over, whoever ended it. */
+  ended: AbortSignal;
+  /** Files under way at a time. */
+  concurrency: number;
+  reservedBytes: number;
+  onRunning: (running: RunningTransfer) => void;
+  /** Ends it for both sides, as what cannot be stored. */
+  fail: (id: string) => Promise<void>;
+}
+
+/** False: its sender was told. Throws what says why not. */
+async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolean> {
+  const { options, context, signal, ended, line, reservedBytes } = taking;
+  const { transfer } = offer;
+  if (offer.isAccepted) return true;
+  if (options.dir !== '-' && !(await hasSpace(resolve(options.dir), transfer, reservedBytes))) {
+    await offer.reject({ signal });
+    throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, {
+      code: 'no_space',
+    });
+  }
+  if (options.yes) return true;
+  const either = AbortSignal.any([signal, ended]);
+  const answer = line.aside(() => askYesNo(`${offered(transfer)}. Take it?`, either));
+  const isYes = await answer.catch((error: unknown) => {
+    if (!ended.aborted || signal.aborted) throw error;
+    throw new CliError(`${offered(transfer)}: it was taken back.`, { code: 'cancelled' });
+  });
+  if (isYes) return true;
+  await offer.reject({ signal });
+  context.output.note('Refused.');
+  return false;
+}
+
+/** Which files are stored, and how many of each: of a pack several. */
+function makeTally(transfer: Transfer) {
+  const stored = new Map<number, number>();
+  const paths: string[] = [];
+  return {
+    paths,
+    add(index: number, path: string) {
+      paths.push(path);
+      stored.set(index, (stored.get(index) ?? 0) + 1);
+    },
+    missing: () =>
+      (transfer.files ?? []).filter((file) => (stored.get(file.index) ?? 0) < filesIn(file)).map(({ name }) => name),
+  };
+}
+
+/** Standard output takes one file: of several nobody could tell where one ends. */
+function sinkOf(claim: ReceiveClaim, taking: Taking, onStored: (index: number, path: string) => void): OpenSink {
+  const { options, context } = taking;
+  if (options.dir === '-') return () => writableSink(context.output.bytes(), { end: false });
+  const { hidden = false } = options;
+  return folderSink(resolve(options.dir), ({ index }, path) => onStored(index, path), { claim, hidden });
+}
+
+async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking): Promise<void> {
+  const { context, options, line, signal, concurrency } = taking;
+  const { output } = context;
+  const { transfer } = offer;
+  const toFolder = options.dir !== '-';
+  if (options.yes || offer.isAccepted) {
+    line.aside(() => output.note(`${offered(transfer)}${offer.isAccepted ? ', going on' : ''}`));
+  }
+  const tally = makeTally(transfer);
+  const say = inOneGo((lines) => output.result(null, lines));
+  let opened = 0;
+  const open = sinkOf(claim, taking, (index, path) => {
+    tally.add(index, path);
+    if (!output.isJson && !process.stderr.isTTY) say(path);
+  });
+  const running = offer.accept(
+    (...args) => {
+      opened += 1;
+      return open(...args);
+    },
+    { signal, concurrency },
+  );
+  const hide = line.add(running);
+  taking.onRunning(running);
+  try {
+    const done = await running.done;
+    hide();
+    const { transfer_id: id, sender: from, total_bytes: bytes } = done;
+    if (!toFolder) return output.note(`Received ${sizeOf(bytes)}.`);
+    const text = process.stderr.isTTY ? tally.paths.join('\n') : null;
+    line.aside(() => output.result({ transfer_id: id, from, bytes, files: tally.paths }, text));
+  } catch (error) {
+    hide();
+    const failure = failureOf(error);
+    if (GOES_ON.includes(failure.code)) throw failure;
+    throw notStored(failure, transfer, toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name));
+  } finally {
+    // What has begun to store something ends its claim when that is closed.
+    if (opened === 0 || !toFolder) await end(running, claim);
+  }
+}
+
+async function end(running: RunningTransfer, claim: ReceiveClaim): Promise<void> {
+  const code = await running.done.then(
+    () => null,
+    (error: unknown) => failureOf(error).code,
+  );
+  if (code !== null && GOES_ON.includes(code)) claim.release();
+  else claim.remove();
+}
+
+function notStored(failure: CliError, { sender }: Transfer, names: readonly string[]): CliError {
+  const said = `${failure.message} Not received from ${oneLine(sender.name)}: ${namesOf(names)}.`;
+  return Object.assign(new CliError(names.length === 0 ? failure.message : said, failure), { names });
+}
+
+/** Its sender hears at once of what went wrong here before anything was taken. Null: another program has it. */
+async function prepare(offer: IncomingTransfer, taking: Taking): Promise<ReceiveClaim | null> {
+  const { records, options, signal } = taking;
+  const { transfer, id } = offer;
+  let claim: ReceiveClaim | null = null;
+  try {
+    claim = records.claim(id);
+    if (claim === null) {
+      throw new CliError(`${offered(transfer)}: another program of this device takes it.`, { code: 'taken' });
+    }
+    if (options.dir === '-' && fileCountOf(transfer) > 1) {
+      throw new CliError('Standard output takes one file, and these are several.');
+    }
+    if (!(await isWanted(offer, taking))) {
+      claim.remove();
+      return null;
+    }
+    signal.throwIfAborted();
+    const files = (transfer.files ?? []).map((file) => ({ index: file.index, name: file.name, count: filesIn(file) }));
+    claim.begin({ from: transfer.sender.name, folder: options.dir === '-' ? '-' : resolve(options.dir), files });
+    return claim;
+  } catch (error) {
+    if (offer.isAccepted || GOES_ON.includes(failureOf(error).code)) claim?.release();
+    else claim?.remove();
+    if (!(error instanceof Error) || !('errno' in error)) throw error;
+    await taking.fail(id);
+    const failure = new CliError(`${offered(transfer)}: it cannot be stored: ${error.message}.`, {
+      code: 'sink_failed',
+    });
+    throw notStored(
+      failure,
+      transfer,
+      (transfer.files ?? []).map(({ name }) => name),
+    );
+  }
+}
+
+/**
+ * Takes one offer. Throws `taken` where another program of this device has it, and otherwise what failed, with the names of
+ * the files that are not stored.
+ */
+export async function take(offer: IncomingTransfer, taking: Taking): Promise<void> {
+  const claim = await prepare(offer, taking);
+  if (claim !== null) await run(offer, claim, taking);
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
+
+/**
+ * A claim says which process has something, such as the receiving of a transfer. One process has it, or none.
+ *
+ * Node has no locks that the system releases, so a claim is a file `<name>.<number>.claim` that names its process. The highest
+ * number counts. Whoever finds the holder of number n dead, or n released, makes n + 1 in one step that fails where it exists.
+ * A number is not removed while the thing goes on: a process that looked a moment too early then makes a number that is
+ * too low, sees that, and withdraws. (Removing a dead process's file and making it anew would let two processes in.)
+ *
+ * A holder is dead when
+ * - on the same Linux kernel and in the same process namespace: its pid is gone, a zombie, or another process that got the
+ *   number later (its start time differs). A process that is stopped is alive.
+ * - anywhere else, that is in another container, on another machine that shares the folder, or on another system: its file
+ *   was not touched for `DEAD_MS`, by the clock of the file system. A holder touches it every `TOUCH_MS`. A machine that slept
+ *   for longer has lost its claims: `isHeld` says so, and is asked before anything is stored for good.
+ */
+export interface Claim {
+  /** Whether it was not taken over meanwhile. */
+  isHeld(): boolean;
+  /** Another process may have it at once. */
+  release(): void;
+  /** What was claimed is over: nothing of the claim stays. */
+  remove(): void;
+}
+
+const TOUCH_MS = 5_000;
+const DEAD_MS = 30_000;
+const RELEASED = 'released';
+/** Also a part of a path. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+interface Owner {
+  pid: number;
+  /** The kernel and the process namespace; null where it cannot be told. */
+  where: string | null;
+  /** When the process started, in ticks of that kernel. */
+  started: string | null;
+  host: string;
+}
+
+const quietly = <T>(work: () => T): T | null => {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+};
+
+/** State and start time: behind the name in brackets, which may hold anything. */
+function processStat(pid: number | 'self'): { state: string; started: string } | null {
+  const text = quietly(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
+  const [state, started] = [fields[0], fields[19]];
+  return state === undefined || started === undefined ? null : { state, started };
+}
+
+function whoIAm(): Owner {
+  const boot = quietly(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim());
+  const namespace = quietly(() => readlinkSync('/proc/self/ns/pid'));
+  const started = processStat('self')?.started ?? null;
+  const where = boot === null || namespace === null || started === null ? null : `${boot} ${namespace}`;
+  return { pid: process.pid, where, started, host: hostname() };
+}
+
+function isOwner(value: unknown): value is Owner {
+  const { pid, where } = (value ?? {}) as Partial<Owner>;
+  return Number.isSafeInteger(pid) && (pid as number) > 0 && (where === null || typeof where === 'string');
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+/** `nowMs`: by the clock of the file system. */
+function isFree(path: string, nowMs: number, me: Owner): boolean {
+  const text = quietly(() => readFileSync(path, 'utf8'));
+  const touchedMs = quietly(() => statSync(path).mtimeMs);
+  // Released and removed this very moment.
+  if (text === null || touchedMs === null) return true;
+  if (text === RELEASED) return true;
+  const owner = quietly(() => JSON.parse(text) as unknown);
+  if (isOwner(owner) && owner.where !== null && owner.where === me.where) {
+    const found = processStat(owner.pid);
+    return found === null || found.state === 'Z' || found.state === 'X' || found.started !== owner.started;
+  }
+  if (isOwner(owner) && owner.where === null && owner.host === me.host && isGone(owner.pid)) return true;
+  return nowMs - touchedMs > DEAD_MS;
+}
+
+/** Where the file system knows no second name of a file, it is there for a moment before it says who made it. */
+function makeExclusively(path: string, written: string): boolean {
+  try {
+    return unlessTaken(() => linkSync(written, path)) !== null;
+  } catch {
+    return unlessTaken(() => writeFileSync(path, readFileSync(written), { flag: 'wx', mode: 0o600 })) !== null;
+  }
+}
+
+const pathOf = (folder: string, name: string, number: number): string => join(folder, `${name}.${number}.claim`);
+
+/** Those of a name, the highest first. */
+const numbersOf = (folder: string, name: string): number[] =>
+  readdirSync(folder)
+    .filter((file) => file.startsWith(`${name}.`) && /\.\d+\.claim$/.test(file))
+    .map((file) => Number(file.split('.').at(-2)))
+    .sort((a, b) => b - a);
+
+function claimOf(folder: string, name: string, number: number): Claim {
+  const path = pathOf(folder, name, number);
+  const { ino } = lstatSync(path, { bigint: true });
+  const isHeld = () =>
+    lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino === ino &&
+    !existsSync(pathOf(folder, name, number + 1));
+  // It has no part in whether the process goes on.
+  const timer = setInterval(() => quietly(() => utimesSync(path, new Date(), new Date())), TOUCH_MS).unref();
+  let isOver = false;
+  const once = (work: () => void) => () => {
+    clearInterval(timer);
+    if (!isOver && isHeld()) work();
+    isOver = true;
+  };
+  return {
+    isHeld: () => !isOver && isHeld(),
+    release: once(() => {
+      const written = join(folder, `${randomUUID()}.claim`);
+      writeFileSync(written, RELEASED, { mode: 0o600 });
+      renameSync(written, path);
+    }),
+    remove: once(() => unlessGone(() => unlinkSync(path))),
+  };
+}
+
+/** Claims what has this name in this folder. Null: another process has it, or this one. */
+export function makeClaim(folder: string, name: string): Claim | null {
+  if (!NAME.test(name)) throw new Error('This is no id');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const me = whoIAm();
+  const written = join(folder, `${randomUUID()}.claim`);
+  writeFileSync(written, JSON.stringify(me), { mode: 0o600, flag: 'wx' });
+  try {
+    for (;;) {
+      const [highest = 0] = numbersOf(folder, name);
+      if (highest > 0 && !isFree(pathOf(folder, name, highest), statSync(written).mtimeMs, me)) return null;
+      const number = highest + 1;
+      if (!makeExclusively(pathOf(folder, name, number), written)) continue;
+      const [top = number, ...others] = numbersOf(folder, name);
+      if (top > number) {
+        unlessGone(() => unlinkSync(pathOf(folder, name, number)));
+        continue;
+      }
+      for (const other of others) unlessGone(() => unlinkSync(pathOf(folder, name, other)));
+      return claimOf(folder, name, number);
+    }
+  } finally {
+    unlessGone(() => unlinkSync(written));
+  }
+}

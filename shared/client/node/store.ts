@@ -1,0 +1,109 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { type Parts, syncNames, takeName } from './parts.ts';
+import { type Folder, numbered, type Place, within } from './places.ts';
+import type { ReceiveClaim, Stored } from './record.ts';
+import type { TransferFile } from '../wire.ts';
+
+/** A part file that is whole, and what it is to be called. */
+export interface Whole {
+  readonly key: string;
+  /** Device and inode. */
+  readonly id: string;
+  readonly parts: Parts;
+  readonly place: Place;
+  readonly entry: number;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** What the files of a transfer need to get their names in a folder. */
+export interface Store {
+  readonly top: Folder;
+  readonly claim: ReceiveClaim | null;
+  placeFor(name: string): Place;
+  /** Those of the file system that the folder is on: a name cannot be given across two. */
+  partsFor(folder: Folder): Parts;
+  /**
+   * Gives each of them the first name that nothing has, and says which: all of them, or none. Each name is in the record
+   * before it is given.
+   */
+  name(file: TransferFile, wholes: readonly Whole[]): string[];
+  /** Throws where another process receives this now: this one slept, or lost its disk, for too long. */
+  check(): void;
+}
+
+export const taken = (): BatonClientError =>
+  new BatonClientError('taken', 'Another program of this device receives this transfer', { action: 'tell-user' });
+
+const isFree = ({ folder }: Place, name: string): boolean =>
+  within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }) === undefined);
+
+/** Names for files, each of which nothing has, as far as was looked. */
+function makeChoice({ place }: Whole, chosen: Set<string>) {
+  const names = numbered(place.name);
+  return (): Place => {
+    for (const name of names) {
+      const path = join(place.folder.path, name);
+      if (chosen.has(path) || !isFree(place, name)) continue;
+      chosen.add(path);
+      return { folder: place.folder, name };
+    }
+    return place;
+  };
+}
+
+interface StoreParts {
+  top: Folder;
+  placeFor: Store['placeFor'];
+  topParts: Parts;
+  openParts: (folder: Folder) => Parts;
+  claim: ReceiveClaim | null;
+}
+
+export function makeStore({ top, placeFor, topParts, openParts, claim }: StoreParts): Store {
+  const others = new Map<string, Parts>();
+
+  function check(): void {
+    if (claim !== null && !claim.isHeld()) throw taken();
+  }
+
+  const lineOf = ({ index }: TransferFile, { id, entry, size, sha256 }: Whole, { folder, name }: Place): Stored => ({
+    ...{ index, entry, size, sha256, path: join(folder.path, name), id },
+  });
+
+  return {
+    ...{ top, claim, check, placeFor },
+    partsFor(folder) {
+      if (folder.device === top.device) return topParts;
+      const known = others.get(folder.id) ?? openParts(folder);
+      others.set(folder.id, known);
+      return known;
+    },
+    name(file, wholes) {
+      check();
+      const chosen = new Set<string>();
+      const choices = wholes.map((whole) => ({ whole, next: makeChoice(whole, chosen) }));
+      const planned = choices.map(({ whole, next }) => ({ whole, next, place: next() }));
+      claim?.add(planned.map(({ whole, place }) => lineOf(file, whole, place)));
+      const named: { at: Place; id: string }[] = [];
+      try {
+        for (const { whole, next, place } of planned) {
+          let at = place;
+          // Something took the name since it was chosen.
+          while (whole.parts.name(whole.key, whole.id, at) === null) {
+            at = next();
+            claim?.add([lineOf(file, whole, at)]);
+          }
+          named.push({ at, id: whole.id });
+        }
+        for (const folder of new Map(named.map(({ at }) => [at.folder.id, at.folder])).values()) syncNames(folder);
+      } catch (error) {
+        for (const { at, id } of named) takeName(at, id);
+        throw error;
+      }
+      return named.map(({ at }) => join(at.folder.path, at.name));
+    },
+  };
+}
