@@ -3,6 +3,7 @@ import { openHistory, removeHistory } from '../history/database.ts';
 import { makeHistory } from '../history/history.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
 import { makeClient } from '../session/entry.ts';
+import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
 import type { Parts, SignedIn } from './parts.ts';
@@ -17,6 +18,7 @@ export const changes = signal<{ thread: string; turn: number }>({ thread: '', tu
 
 /** Everything that a signed-in tab has. */
 export async function openApp(entry: SignedIn): Promise<App> {
+  await takeBrowser(entry.userId);
   const database = await openHistory(entry.userId);
   const changed = (thread: string): void => {
     changes.value = { thread, turn: changes.value.turn + 1 };
@@ -46,10 +48,13 @@ export async function openApp(entry: SignedIn): Promise<App> {
   /** What is kept of somebody who was signed out goes; what only ran out of time stays. */
   async function end(reason: string): Promise<void> {
     keepDevelopmentIdentity(null);
-    if (reason !== 'expired') {
+    const isExpired = reason === 'expired';
+    const left = leaveBrowser({ isExpired });
+    if (!isExpired) {
       history.close();
       await Promise.allSettled([removeHistory(entry.userId), clearKept(entry.userId)]);
     }
+    await left;
     tabs.post({ type: 'signed-out', reason });
     endedBy.value = reason;
   }

@@ -1,4 +1,5 @@
 import { makeFileCommands } from '../files/file-commands.ts';
+import { mendPush } from '../push/push.ts';
 import type { Parts } from './parts.ts';
 import { type Shared, shared } from './shared-state.ts';
 
@@ -54,6 +55,7 @@ export function startLeading({ tell, end, ...parts }: Leading): void {
     .untilOnline()
     .then(async () => {
       if (shared.value.me === null) tell({ me: await client.me() });
+      void mendPush(parts);
       await files.goOn();
     })
     .catch(() => {});

@@ -8,7 +8,14 @@ import { codeOf, notify } from '../parts/notices.ts';
 import { newId } from '../../new-id.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
-export const pending = signal<{ files: ChosenFile[]; text: string } | null>(null);
+export const pending = signal<Pending | null>(null);
+
+interface Pending {
+  files: ChosenFile[];
+  text: string;
+  /** The share sheet handed it over, or a web page that does as if it were one. */
+  share?: { id: string; isFromOutside: boolean };
+}
 
 interface To {
   id: string;
