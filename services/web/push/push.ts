@@ -150,7 +150,8 @@ export async function mendPush(of: Of): Promise<PushState> {
 export async function turnPushOn(of: Of, preview: Preview): Promise<PushState> {
   const worker = await workerOfPushes();
   if (worker === null) return 'impossible';
-  if ((await Notification.requestPermission()) !== 'granted') return Notification.permission === 'denied' ? 'denied' : 'off';
+  if ((await Notification.requestPermission()) !== 'granted')
+    return Notification.permission === 'denied' ? 'denied' : 'off';
   const { vapid_public_key: key, vapid_key_id: keyId } = await of.client.push.config();
   if (key === null || !(await untilActive(worker))) return 'impossible';
   await tell(of, await subscribeFor(worker.pushManager, key), keyId, preview);

@@ -127,10 +127,7 @@ scope.addEventListener('fetch', (event) => {
 });
 
 const windows = async (): Promise<OpenWindow[]> =>
-  windowsOfApp(
-    await scope.clients.matchAll({ type: 'window', includeUncontrolled: true }),
-    scope.registration.scope,
-  );
+  windowsOfApp(await scope.clients.matchAll({ type: 'window', includeUncontrolled: true }), scope.registration.scope);
 
 type BadgeNavigator = Navigator & { setAppBadge?: (count: number) => Promise<void> };
 

@@ -40,7 +40,11 @@ export async function digestOf({ endpoint, keys: { p256dh, auth } }: Subscribed)
  * The browser's subscription for this key. One for another key is given up first: the browser refuses to make a second one
  * beside it, by `InvalidStateError`. `anew`: one for the same key is given up too.
  */
-export async function subscribeFor(manager: PushManager, key: string, { anew = false } = {}): Promise<PushSubscription> {
+export async function subscribeFor(
+  manager: PushManager,
+  key: string,
+  { anew = false } = {},
+): Promise<PushSubscription> {
   const options = { userVisibleOnly: true, applicationServerKey: bytesOf(key) };
   const before = await manager.getSubscription();
   if (before !== null && (anew || isForAnother(before, key))) await before.unsubscribe();

@@ -148,7 +148,8 @@ export const english = {
     done: 'Send',
     text: 'Text',
     noDevices: 'There is no other device yet.',
-    fromOutside: 'This was handed over from outside of Baton, perhaps from another site. Send it only if you shared it.',
+    fromOutside:
+      'This was handed over from outside of Baton, perhaps from another site. Send it only if you shared it.',
     refused: {
       elsewhere: 'Another site wanted to hand something to Baton. Nothing was taken.',
       'too-much': 'That is too much to share at once. Choose the files in the thread of a device instead.',

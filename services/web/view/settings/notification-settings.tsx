@@ -99,12 +99,7 @@ export function NotificationSettings() {
           >
             {settings.test}
           </button>
-          <button
-            type="button"
-            class="button"
-            disabled={isBusy.value}
-            onClick={set(() => turnPushOff(app))}
-          >
+          <button type="button" class="button" disabled={isBusy.value} onClick={set(() => turnPushOff(app))}>
             {settings.turnOff}
           </button>
         </div>
