@@ -2,8 +2,9 @@ import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { type App, endedBy, openApp } from './engine/app.ts';
 import { tabWords } from './kept-words.ts';
-import { registerWorker } from './push/push.ts';
+import { registerWorker } from './push/registration.ts';
 import { type Entry, findEntry } from './session/entry.ts';
+import { leaveBrowser } from './session/this-browser.ts';
 import { language, texts } from './texts/texts.ts';
 import { AppContext } from './view/app-context.ts';
 import { NoticeList } from './view/parts/notice-list.tsx';
@@ -20,6 +21,8 @@ const app = signal<App | null>(null);
 function enter(found: Entry): void {
   if (found.kind !== 'in') {
     entry.value = found;
+    // Signed out while no page was open.
+    if (found.kind !== 'unreachable') void leaveBrowser({ isExpired: true });
     return;
   }
   tabWords.set(ENDED, null);

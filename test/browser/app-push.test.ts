@@ -1,21 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { type PushSite, startPushSite, tell } from '../push/scene.ts';
-import { makeDevice, type TestDevice } from '../support/device.ts';
 import type { FakeSubscription } from '../support/fake-push/push-service.ts';
-import { type AppPage, localUrl, openApp } from './app-page.ts';
+import { localUrl } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
-import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
-
-/** The app at its settings. */
-interface AtSettings extends AppPage {
-  readonly id: string;
-  /** Another device of the account. */
-  readonly phone: TestDevice;
-  /** What the page asked its browser for, in order. */
-  readonly asked: readonly { userVisibleOnly: boolean; key: string }[];
-  readonly subscriptions: readonly FakeSubscription[];
-}
+import { type AtSettings, listed, openSettings, turnOn } from './push-page.ts';
+import { deliverPush, shownNotification } from './service-worker.ts';
 
 withChromium.describe('notifications of the app', () => {
   let push: PushSite;
@@ -26,68 +15,18 @@ withChromium.describe('notifications of the app', () => {
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([push.stop(), browser.close()]));
 
-  /**
-   * A browser with a push service: the fake one. Chromium has only Google's. In a context it answers `subscribe` with
-   * "permission denied", as the last test has it, whatever was permitted, and with a profile it waits for Google for good.
-   */
-  async function openSettings(
-    permissions: string[] | null,
-    pushService: 'own' | 'real' | 'silent' = 'own',
-  ): Promise<AtSettings> {
-    const user = `user-${randomBytes(4).toString('hex')}`;
-    const [asked, subscriptions]: [AtSettings['asked'][number][], FakeSubscription[]] = [[], []];
-    const phone = makeDevice({ user, name: 'Phone' });
-    await phone.on(push.site.one).call('getMe');
-    const app = await openApp(browser, {
-      url: 'about:blank#',
-      user,
-      name: 'Desktop',
-      ...(permissions && { permissions }),
-    });
-    await app.context.exposeFunction('subscribeAtFake', (userVisibleOnly: boolean, key: string) => {
-      asked.push({ userVisibleOnly, key });
-      const made = push.service.subscribe(key);
-      subscriptions.push(made);
-      return { endpoint: made.endpoint, keys: made.keys };
-    });
-    if (pushService === 'silent') {
-      await app.context.addInitScript(() => {
-        PushManager.prototype.subscribe = () => new Promise(() => {});
-      });
-    }
-    if (pushService === 'own') {
-      await app.context.addInitScript(() => {
-        PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey } = {}) => {
-          const letters = String.fromCharCode(...(applicationServerKey as Uint8Array));
-          const key = btoa(letters).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-          const { subscribeAtFake } = window as unknown as { subscribeAtFake: (...said: unknown[]) => Promise<object> };
-          const made = await subscribeAtFake(userVisibleOnly, key);
-          return { toJSON: () => made } as PushSubscription;
-        };
-      });
-    }
-    await app.page.goto(`${localUrl(push.site.one)}/#/settings`);
-    await untilWorker(app.page);
-    // Looked at when the settings open: the worker may have come after that.
-    await app.page.reload();
-    const identity = await app.page.evaluate(() => localStorage.getItem('baton-development'));
-    const { deviceId: id } = JSON.parse(identity ?? '') as { deviceId: string };
-    return { ...app, id, phone, asked, subscriptions };
-  }
-
-  const turnOn = (page: Page) => page.getByRole('button', { name: 'Turn on' }).click();
-  const listed = async ({ phone }: AtSettings) =>
-    (await phone.on(push.site.one).call('listPushSubscriptions')).body.subscriptions;
+  const open = (permissions: string[] | null, pushService: 'own' | 'real' | 'silent' = 'own') =>
+    openSettings(browser, push, permissions, pushService);
 
   test('are turned on, tested, come with what was chosen while the app is closed, and are turned off', async () => {
-    const app = await openSettings(['notifications']);
+    const app = await open(['notifications']);
     const { page, id, phone } = app;
     await page.getByLabel('Who sent it', { exact: true }).check();
     await turnOn(page);
     await page.getByText('Notifications are on.').waitFor();
     const { vapid_public_key: key } = (await phone.on(push.site.one).call('getPushConfig')).body;
     expect(app.asked).toEqual([{ userVisibleOnly: true, key }]);
-    expect(await listed(app)).toMatchObject([{ device_id: id, platform: 'web', state: 'active' }]);
+    expect(await listed(push, app)).toMatchObject([{ device_id: id, platform: 'web', state: 'active' }]);
 
     await page.getByRole('button', { name: 'Send a test' }).click();
     const [first] = app.subscriptions;
@@ -104,25 +43,90 @@ withChromium.describe('notifications of the app', () => {
     expect(message?.payload).not.toHaveProperty('text');
 
     await page.goto(`${localUrl(push.site.one)}/#/settings`);
-    await turnOn(page);
+    await page.getByText('Notifications are on.').waitFor();
     await page.getByRole('button', { name: 'Turn off' }).click();
     await page.getByRole('button', { name: 'Turn on' }).waitFor();
-    expect(await listed(app)).toEqual([]);
+    expect(await listed(push, app)).toEqual([]);
+    expect(app.browserHas.now).toBeNull();
+    await page.reload();
+    await page.getByRole('button', { name: 'Turn on' }).waitFor();
+    expect(app.asked).toHaveLength(1);
     expect(push.service.complaints).toEqual([]);
     expect(app.reports).toEqual([]);
   });
 
+  /** The browser replaces its subscription while no page is open, and says so to the worker. */
+  async function replaceInWorker(app: AtSettings, made: FakeSubscription): Promise<void> {
+    const [worker] = app.context.serviceWorkers();
+    await worker?.evaluate(
+      async ({ endpoint, keys }) => {
+        const subscription = { endpoint, toJSON: () => ({ endpoint, keys }) } as unknown as PushSubscription;
+        PushManager.prototype.getSubscription = async () => null;
+        PushManager.prototype.subscribe = async () => subscription;
+        let done: unknown;
+        const event = Object.assign(new Event('pushsubscriptionchange'), {
+          waitUntil: (work: unknown) => {
+            done = work;
+          },
+        });
+        self.dispatchEvent(event);
+        await done;
+      },
+      { endpoint: made.endpoint, keys: made.keys },
+    );
+  }
+
+  test('go on when the browser replaces its subscription while the app is closed', async () => {
+    const app = await open(['notifications']);
+    await app.page.getByLabel('Who sent it', { exact: true }).check();
+    await turnOn(app.page);
+    await app.page.getByText('Notifications are on.').waitFor();
+    // The worker lives with the page: a page of the address that has no app in it.
+    await app.page.goto(`${localUrl(push.site.one)}/api/docs`);
+    const key = (await app.phone.on(push.site.one).call('getPushConfig')).body.vapid_public_key ?? '';
+    const made = { ...push.service.subscribe(key), key };
+    await replaceInWorker(app, made);
+    app.browserHas.now = made;
+    await tell(app.phone, app, push.site.one);
+    const [message] = await push.service.received(1, made);
+    expect(message?.payload).toMatchObject({ type: 'message', from: 'Phone' });
+    expect(await listed(push, app)).toHaveLength(1);
+    // The next start finds that both have the same.
+    await app.page.goto(`${localUrl(push.site.one)}/#/settings`);
+    await app.page.getByText('Notifications are on.').waitFor();
+    expect(app.browserHas.now).toBe(made);
+    expect(app.asked).toHaveLength(1);
+  });
+
+  test('are mended by the next start when the worker could not tell the service', async () => {
+    const app = await open(['notifications']);
+    await turnOn(app.page);
+    await app.page.getByText('Notifications are on.').waitFor();
+    await app.page.goto(`${localUrl(push.site.one)}/api/docs`);
+    const key = (await app.phone.on(push.site.one).call('getPushConfig')).body.vapid_public_key ?? '';
+    const made = { ...push.service.subscribe(key), key };
+    await app.context.serviceWorkers()[0]?.evaluate(() => {
+      self.fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+    });
+    await replaceInWorker(app, made);
+    app.browserHas.now = made;
+    await app.page.goto(`${localUrl(push.site.one)}/#/settings`);
+    await app.page.getByText('Notifications are on.').waitFor();
+    await app.page.getByRole('button', { name: 'Send a test' }).click();
+    expect((await push.service.received(1, made))[0]?.payload).toMatchObject({ type: 'test' });
+  });
+
   test('are not turned on when the person does not permit them, and the settings say how to', async () => {
-    const app = await openSettings(null);
+    const app = await open(null);
     await turnOn(app.page);
     await app.page.getByText('This browser blocks notifications of this page').waitFor();
     expect(app.asked).toEqual([]);
-    expect(await listed(app)).toEqual([]);
+    expect(await listed(push, app)).toEqual([]);
     expect(app.reports).toEqual([]);
   });
 
   test('are waited for, and the settings say so, while the push service does not answer', async () => {
-    const { page, reports } = await openSettings(['notifications'], 'silent');
+    const { page, reports } = await open(['notifications'], 'silent');
     await turnOn(page);
     await page.getByText('Waiting for this browser and its push service').waitFor();
     expect(await page.getByRole('button', { name: 'Turn on' }).isDisabled()).toBe(true);
@@ -130,11 +134,11 @@ withChromium.describe('notifications of the app', () => {
   });
 
   test('stay off, with a word why, in a browser that reaches no push service', async () => {
-    const app = await openSettings(['notifications'], 'real');
+    const app = await open(['notifications'], 'real');
     await turnOn(app.page);
     await app.page.locator('.notice').waitFor();
     await app.page.getByRole('button', { name: 'Turn on' }).waitFor();
-    expect(await listed(app)).toEqual([]);
+    expect(await listed(push, app)).toEqual([]);
     expect(app.reports).toEqual([]);
   });
 });

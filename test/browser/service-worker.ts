@@ -29,7 +29,7 @@ async function registrationOf(session: CDPSession): Promise<string> {
 }
 
 /** Hands a payload to the app's service worker, as the browser does with what its push service has. */
-export async function deliverPush({ context, page }: AppPage, origin: string, payload: object): Promise<void> {
+export async function deliverPush({ context, page }: AppPage, origin: string, payload: object | null): Promise<void> {
   const session = await context.newCDPSession(page);
   const registrationId = await registrationOf(session);
   await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(payload) });

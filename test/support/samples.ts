@@ -119,6 +119,8 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getHome: () => ({}),
   getAppFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getWorker: () => ({}),
+  openShare: () => ({}),
+  postShare: () => ({}),
   getIcon: () => ({}),
   getHealth: () => ({}),
 };

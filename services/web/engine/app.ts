@@ -4,6 +4,7 @@ import { dropDrafts } from '../history/drafts.ts';
 import { openLasting } from '../history/lasting.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
 import { makeClient, type SignedIn } from '../session/entry.ts';
+import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
@@ -28,6 +29,7 @@ const heard = (part: Partial<Shared>): Partial<Shared> =>
 
 /** Everything that a signed-in tab has. */
 export async function openApp(entry: SignedIn): Promise<App> {
+  await takeBrowser(entry.userId);
   const changed = (thread: string): void => {
     changes.value = { thread, turn: changes.value.turn + 1 };
   };
@@ -65,11 +67,14 @@ export async function openApp(entry: SignedIn): Promise<App> {
   /** What is kept of somebody who was signed out goes; what only ran out of time stays. */
   async function end(reason: string): Promise<void> {
     keepDevelopmentIdentity(null);
-    if (reason !== 'expired') {
+    const isExpired = reason === 'expired';
+    const left = leaveBrowser({ isExpired });
+    if (!isExpired) {
       history.close();
       dropDrafts(entry.userId);
       await Promise.allSettled([removeHistory(entry.userId), clearKept(entry.userId)]);
     }
+    await left;
     tabs.post({ type: 'signed-out', reason });
     endedBy.value = reason;
   }

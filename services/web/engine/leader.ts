@@ -1,5 +1,6 @@
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { mendPush } from '../push/push.ts';
 import type { Parts } from './parts.ts';
 import { type Shared, shared } from './shared-state.ts';
 
@@ -35,6 +36,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     .untilOnline()
     .then(async () => {
       if (shared.value.me === null) tell({ me: await client.me() });
+      void mendPush(parts);
       await files.goOn();
     })
     .catch(() => {});

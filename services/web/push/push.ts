@@ -1,65 +1,174 @@
 import type { BatonClient } from '../../../shared/client/index.ts';
-import { scriptUrl } from '../trusted-types.ts';
+import { keepPushChoice, type Preview, type PushChoice, pushChoice } from '../service-worker/here.ts';
+import { digestOf, keyOf, partsOf, subscribeFor } from '../service-worker/subscribing.ts';
+import { developmentHeaders } from '../session/development.ts';
+import type { SignedIn } from '../session/entry.ts';
+import { judge, type Verdict } from './push-judgement.ts';
+import { registerWorker, untilActive } from './registration.ts';
 
-export type PushState = 'on' | 'off' | 'denied' | 'impossible';
+/**
+ * `on` is said only when the service has what the browser has. `denied`: the browser's settings forbid it; `asks`: the browser
+ * has to ask again; `broken`: it could not be mended; `unknown`: the service could not be asked; `impossible`: not here.
+ */
+export type PushState = 'on' | 'off' | 'denied' | 'asks' | 'broken' | 'unknown' | 'impossible';
 
-/** The service worker of the app; null where this browser or this address can have none. */
-export async function registerWorker(): Promise<ServiceWorkerRegistration | null> {
-  if (!('serviceWorker' in navigator)) return null;
-  try {
-    return await navigator.serviceWorker.register(scriptUrl('/sw.js'));
-  } catch {
-    // Without it everything works but the shell without network, notifications and the share sheet.
-    return null;
+interface Of {
+  client: BatonClient;
+  entry: SignedIn;
+}
+
+/** Nothing waits longer for a browser that gives up a subscription. */
+const GIVE_UP_MS = 3_000;
+
+/** Where no push service is reached, some browsers never answer, and a start of the app does not wait for that. */
+const SUBSCRIBED_WITHIN_MS = 30_000;
+
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('The browser does not answer')), ms);
+  });
+  return Promise.race([work, late]);
+}
+
+async function workerOfPushes(): Promise<ServiceWorkerRegistration | null> {
+  if (!('PushManager' in window) || !('Notification' in window)) return null;
+  return registerWorker();
+}
+
+/** Tabs that compare and mend at once would replace each other's subscriptions. */
+const alone = <T>(work: () => Promise<T>): Promise<T> =>
+  'locks' in navigator ? navigator.locks.request('baton-push', work) : work();
+
+const choiceOf = ({ entry }: Of, changed: Partial<PushChoice>): PushChoice => ({
+  ...{ isWanted: true, preview: 'none', told: null },
+  ...changed,
+  ...{ account: entry.userId, deviceId: entry.deviceId, headers: developmentHeaders() },
+});
+
+async function ownOf({ client, entry }: Of) {
+  const all = await client.push.list();
+  return all.filter(({ device_id, platform }) => device_id === entry.deviceId && platform === 'web');
+}
+
+async function removeOwn(of: Of): Promise<void> {
+  for (const { subscription_id } of await ownOf(of)) await of.client.push.remove(subscription_id);
+}
+
+async function look(of: Of, worker: ServiceWorkerRegistration, key: string) {
+  const [subscription, own, kept] = [await worker.pushManager.getSubscription(), await ownOf(of), await pushChoice()];
+  const browser =
+    subscription === null ? null : { digest: await digestOf(partsOf(subscription)), key: keyOf(subscription) };
+  const listed = own[0] ?? null;
+  const isOurs = kept?.account === of.entry.userId;
+  return {
+    kept,
+    verdict: judge({
+      permission: Notification.permission,
+      // Before this was kept, a subscription on either side was all that told.
+      isWanted: kept === undefined ? browser !== null || listed !== null : isOurs && kept.isWanted,
+      ...{ browser, listed, key },
+      told: isOurs && kept.deviceId === of.entry.deviceId ? kept.told : null,
+    }),
+    isListed: listed !== null,
+  };
+}
+
+/** The service is told what the browser has, and that it was is kept. */
+async function tell(of: Of, subscription: PushSubscription, keyId: string | null, preview: Preview): Promise<void> {
+  const parts = partsOf(subscription);
+  const vapid = keyId !== null && { vapid_key_id: keyId };
+  const { subscription_id: subscriptionId } = await of.client.push.subscribe({ ...parts, preview, ...vapid });
+  await keepPushChoice(choiceOf(of, { preview, told: { subscriptionId, digest: await digestOf(parts) } }));
+}
+
+/** Both sides have nothing afterwards. What cannot be removed now the next start removes: the choice is kept first. */
+async function removeBoth(of: Of, worker: ServiceWorkerRegistration): Promise<void> {
+  await (await worker.pushManager.getSubscription())?.unsubscribe();
+  await removeOwn(of);
+}
+
+/** To tell the service takes what the browser has. */
+async function subscriptionFor(verdict: Verdict, manager: PushManager, key: string): Promise<PushSubscription> {
+  const there = verdict === 'tell' ? await manager.getSubscription() : null;
+  return there ?? subscribeFor(manager, key, { anew: verdict === 'renew' });
+}
+
+type Config = Awaited<ReturnType<BatonClient['push']['config']>> & { vapid_public_key: string };
+
+async function mendBy(verdict: Verdict, of: Of, worker: ServiceWorkerRegistration, config: Config): Promise<PushState> {
+  switch (verdict) {
+    case 'on':
+    case 'off':
+      return verdict;
+    case 'denied':
+    case 'asks':
+      // The browser has given up its subscription with the permission.
+      await removeOwn(of);
+      return verdict;
+    case 'remove':
+      await removeBoth(of, worker);
+      return 'off';
+    default: {
+      const { vapid_public_key: key, vapid_key_id: keyId } = config;
+      if (!(await untilActive(worker))) return 'broken';
+      const made = await within(SUBSCRIBED_WITHIN_MS, subscriptionFor(verdict, worker.pushManager, key));
+      const now = await pushChoice();
+      if (now !== undefined && (now.account !== of.entry.userId || !now.isWanted)) {
+        // Turned off, or signed out, while the browser subscribed.
+        await made.unsubscribe();
+        return 'off';
+      }
+      await tell(of, made, keyId, now?.preview ?? 'none');
+      return 'on';
+    }
   }
 }
 
-const registration = async (): Promise<ServiceWorkerRegistration | null> =>
-  'serviceWorker' in navigator ? ((await navigator.serviceWorker.getRegistration('/')) ?? null) : null;
-
-export async function pushState(): Promise<PushState> {
-  const worker = await registration();
-  if (worker === null || !('PushManager' in window) || !('Notification' in window)) return 'impossible';
-  if (Notification.permission === 'denied') return 'denied';
-  return (await worker.pushManager.getSubscription()) === null ? 'off' : 'on';
+/** Compares what the browser has with what the service has, and mends what differs. */
+export async function mendPush(of: Of): Promise<PushState> {
+  const worker = await workerOfPushes();
+  if (worker === null) return 'impossible';
+  return alone(async () => {
+    let verdict: Verdict;
+    let config: Awaited<ReturnType<BatonClient['push']['config']>>;
+    try {
+      config = await of.client.push.config();
+      if (config.vapid_public_key === null) return 'impossible';
+      ({ verdict } = await look(of, worker, config.vapid_public_key));
+    } catch {
+      return Notification.permission === 'denied' ? 'denied' : 'unknown';
+    }
+    try {
+      return await mendBy(verdict, of, worker, config as Config);
+    } catch {
+      return verdict === 'remove' ? 'off' : verdict === 'denied' || verdict === 'asks' ? verdict : 'broken';
+    }
+  });
 }
 
-const bytesOf = (base64url: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
-
 /** Asks the browser, and tells the service where this device is reached. Called when somebody wants it. */
-export async function turnPushOn(client: BatonClient, preview: 'none' | 'sender' | 'full'): Promise<PushState> {
-  const worker = await registration();
+export async function turnPushOn(of: Of, preview: Preview): Promise<PushState> {
+  const worker = await workerOfPushes();
   if (worker === null) return 'impossible';
-  if ((await Notification.requestPermission()) !== 'granted') return pushState();
-  const { vapid_public_key: key, vapid_key_id: keyId } = await client.push.config();
-  if (key === null) return 'impossible';
-  const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) });
-  const { endpoint, keys } = made.toJSON();
-  await client.push.subscribe({
-    endpoint: endpoint ?? '',
-    keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' },
-    preview,
-    ...(keyId !== null && { vapid_key_id: keyId }),
-  });
+  if ((await Notification.requestPermission()) !== 'granted')
+    return Notification.permission === 'denied' ? 'denied' : 'off';
+  const { vapid_public_key: key, vapid_key_id: keyId } = await of.client.push.config();
+  if (key === null || !(await untilActive(worker))) return 'impossible';
+  await tell(of, await subscribeFor(worker.pushManager, key), keyId, preview);
   return 'on';
 }
 
-export async function turnPushOff(client: BatonClient, deviceId: string): Promise<PushState> {
-  const subscription = await (await registration())?.pushManager.getSubscription();
-  await subscription?.unsubscribe();
-  const own = (await client.push.list()).filter(({ device_id }) => device_id === deviceId);
-  for (const { subscription_id } of own) await client.push.remove(subscription_id);
-  return pushState();
+export async function turnPushOff(of: Of): Promise<PushState> {
+  const kept = await pushChoice();
+  await keepPushChoice(choiceOf(of, { preview: kept?.preview ?? 'none', isWanted: false }));
+  const worker = await workerOfPushes();
+  if (worker === null) return 'impossible';
+  await removeBoth(of, worker);
+  return Notification.permission === 'denied' ? 'denied' : 'off';
 }
 
-type BadgeNavigator = Navigator & {
-  setAppBadge?: (count: number) => Promise<void>;
-  clearAppBadge?: () => Promise<void>;
-};
-
-export function showBadge(count: number): void {
-  const badge = navigator as BadgeNavigator;
-  const shown = count > 0 ? badge.setAppBadge?.(count) : badge.clearAppBadge?.();
-  shown?.catch(() => {});
+/** The browser gives up its subscription, whoever had it: what is sent to it is refused from now on. */
+export async function unsubscribeHere(): Promise<void> {
+  const given = async () => (await (await workerOfPushes())?.pushManager.getSubscription())?.unsubscribe();
+  await within(GIVE_UP_MS, given()).catch(() => {});
 }

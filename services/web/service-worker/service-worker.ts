@@ -1,8 +1,11 @@
 /*
  * The shell without network, notifications, and what the share sheet hands over. Calls of the API pass it by.
  */
-import { notificationOf, payloadOf } from './notifications.ts';
-import { keepShare } from './shares.ts';
+import { mendSubscription } from './mending.ts';
+import { appWindow, type OpenWindow, windowsOfApp } from './app-windows.ts';
+import { accountHere } from './here.ts';
+import { notificationOf, payloadOf, strayNotification } from './notifications.ts';
+import { share } from './share-target.ts';
 
 declare const BATON_SHELL: readonly string[];
 declare const BATON_SHELL_VERSION: string;
@@ -20,17 +23,12 @@ interface PushingEvent extends Extendable {
 interface ClickedEvent extends Extendable {
   notification: Notification;
 }
-interface OpenWindow {
-  url: string;
-  visibilityState: DocumentVisibilityState;
-  focus(): Promise<OpenWindow>;
-  postMessage(message: unknown): void;
-}
 interface Events {
   install: Extendable;
   activate: Extendable;
   fetch: FetchingEvent;
   push: PushingEvent;
+  pushsubscriptionchange: Extendable;
   notificationclick: ClickedEvent;
 }
 interface Scope {
@@ -114,43 +112,66 @@ async function asset(request: Request): Promise<Response> {
   }
 }
 
-async function share(request: Request): Promise<Response> {
-  const form = await request.formData();
-  const words = ['title', 'text', 'url'].map((name) => form.get(name)).filter((value) => typeof value === 'string');
-  const text = [...new Set(words.filter((word) => word !== ''))].join('\n');
-  const files = form.getAll('files').filter((value) => value instanceof File);
-  const id = await keepShare({ text, files });
-  return Response.redirect(`/#/share/${id}`, 303);
-}
+/** Whoever only follows the address finds the app. */
+const shared = async (request: Request): Promise<Response> =>
+  request.method === 'POST' ? share(request) : Response.redirect('/', 303);
 
 scope.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== location.origin) return;
-  if (request.method === 'POST' && pathname === '/share') event.respondWith(share(request));
+  if (pathname === '/share' && request.mode === 'navigate') event.respondWith(shared(request));
   else if (request.method !== 'GET') return;
   else if (pathname === '/' && request.mode === 'navigate') event.respondWith(page(request));
   else if (pathname.startsWith('/assets/')) event.respondWith(asset(request));
 });
 
+const windows = async (): Promise<OpenWindow[]> =>
+  windowsOfApp(await scope.clients.matchAll({ type: 'window', includeUncontrolled: true }), scope.registration.scope);
+
+type BadgeNavigator = Navigator & { setAppBadge?: (count: number) => Promise<void> };
+
+/** What waits; a page that is open counts by itself. */
+async function showBadge(count: number): Promise<void> {
+  const open = await windows();
+  if (open.length === 0) await (navigator as BadgeNavigator).setAppBadge?.(count);
+  for (const one of open) one.postMessage({ type: 'shown' });
+}
+
+/** Each push shows something, as browsers demand. A page that has read it already closes it. */
 async function notify(event: PushingEvent): Promise<void> {
   const payload = payloadOf(event.data);
-  const { title, body, tag, path } = notificationOf(payload, navigator.language);
-  await scope.registration.showNotification(title, { body, tag, data: { path } });
-  await (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(payload.count);
+  const isStray = (await accountHere()) === null;
+  const { title, body, tag, path } = isStray
+    ? strayNotification(navigator.language)
+    : notificationOf(payload, navigator.language);
+  const data = { path, id: isStray ? '' : payload.id };
+  // Without `renotify` a second one with the same tag is put in the place of the first without a sound.
+  const options = { body, tag, data, renotify: true };
+  await scope.registration.showNotification(title, options);
+  if (isStray) await (await scope.registration.pushManager.getSubscription())?.unsubscribe();
+  else if (payload.type === 'message' || payload.type === 'transfer') await showBadge(payload.count).catch(() => {});
 }
 
 scope.addEventListener('push', (event) => event.waitUntil(notify(event)));
 
+scope.addEventListener('pushsubscriptionchange', (event) =>
+  event.waitUntil(mendSubscription(scope.registration.pushManager)),
+);
+
+/** To a page of the app that is open; the reference of the API and the like are not. */
 async function open(path: string): Promise<void> {
-  const windows = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  const [first] = windows;
-  if (first === undefined) {
-    await scope.clients.openWindow(path);
-    return;
+  const page = appWindow(await windows());
+  if (page !== undefined) {
+    page.postMessage({ type: 'open', path });
+    try {
+      await page.focus();
+      return;
+    } catch {
+      // It was closed meanwhile, or may not be brought to the front.
+    }
   }
-  first.postMessage({ type: 'open', path });
-  await first.focus();
+  await scope.clients.openWindow(path);
 }
 
 scope.addEventListener('notificationclick', (event) => {

@@ -166,6 +166,13 @@ export const english = {
     done: 'Send',
     text: 'Text',
     noDevices: 'There is no other device yet.',
+    fromOutside:
+      'This was handed over from outside of Baton, perhaps from another site. Send it only if you shared it.',
+    refused: {
+      elsewhere: 'Another site wanted to hand something to Baton. Nothing was taken.',
+      'too-much': 'That is too much to share at once. Choose the files in the thread of a device instead.',
+      failed: 'What was shared could not be kept. Share it once more.',
+    },
   },
   clipboard: {
     title: 'Clipboard',
@@ -239,6 +246,9 @@ export const english = {
     pushOn: 'Notifications are on.',
     pushWaiting: 'Waiting for this browser and its push service …',
     pushDenied: 'This browser blocks notifications of this page. Its settings can change that.',
+    pushAsks: 'Notifications are off: this browser wants to be asked again whether Baton may show them.',
+    pushBroken: 'Notifications have stopped, and could not be turned on again by themselves.',
+    pushUnknown: 'The service cannot be asked now whether notifications are on.',
     pushImpossible: 'Not possible in this browser, or at this address.',
     pushDisabled: 'Not set up at this service.',
     turnOn: 'Turn on',
@@ -288,6 +298,8 @@ export const english = {
     transfer: (count: number) => plural(count, 'Somebody wants to send you a file', `${count} transfers wait for you`),
     device: 'A new device was signed in. Was that you?',
     test: 'Notifications work.',
+    unknown: 'There is something new in Baton.',
+    stray: 'Nobody is signed in in this browser. Its notifications are off now.',
   },
   announce: {
     message: (name: string) => `New message from ${name}`,

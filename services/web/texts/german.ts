@@ -166,6 +166,13 @@ export const german: Texts = {
     done: 'Senden',
     text: 'Text',
     noDevices: 'Es gibt noch kein anderes Gerät.',
+    fromOutside:
+      'Das wurde von außerhalb übergeben, vielleicht von einer anderen Website. Sende es nur, wenn du es geteilt hast.',
+    refused: {
+      elsewhere: 'Eine andere Website wollte Baton etwas übergeben. Nichts davon wurde angenommen.',
+      'too-much': 'Das ist zu viel auf einmal. Wähle die Dateien stattdessen in der Unterhaltung eines Geräts.',
+      failed: 'Das Geteilte ließ sich nicht aufbewahren. Teile es noch einmal.',
+    },
   },
   clipboard: {
     title: 'Zwischenablage',
@@ -240,6 +247,9 @@ export const german: Texts = {
     pushOn: 'Mitteilungen sind an.',
     pushWaiting: 'Warte auf diesen Browser und seinen Push-Dienst …',
     pushDenied: 'Dieser Browser blockiert Mitteilungen dieser Seite. Das lässt sich in seinen Einstellungen ändern.',
+    pushAsks: 'Mitteilungen sind aus: Dieser Browser will noch einmal gefragt werden, ob Baton sie zeigen darf.',
+    pushBroken: 'Mitteilungen kommen nicht mehr an und ließen sich nicht von selbst wieder einschalten.',
+    pushUnknown: 'Der Dienst kann gerade nicht gefragt werden, ob Mitteilungen an sind.',
     pushImpossible: 'In diesem Browser oder unter dieser Adresse nicht möglich.',
     pushDisabled: 'Bei diesem Dienst nicht eingerichtet.',
     turnOn: 'Einschalten',
@@ -289,6 +299,8 @@ export const german: Texts = {
     transfer: (count) => plural(count, 'Jemand möchte dir eine Datei senden', `${count} Übertragungen warten auf dich`),
     device: 'Ein neues Gerät wurde angemeldet. Warst du das?',
     test: 'Mitteilungen funktionieren.',
+    unknown: 'In Baton gibt es etwas Neues.',
+    stray: 'In diesem Browser ist niemand angemeldet. Seine Mitteilungen sind jetzt aus.',
   },
   announce: {
     message: (name) => `Neue Nachricht von ${name}`,

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
 import { shared } from '../engine/shared-state.ts';
-import { showBadge } from '../push/push.ts';
+import { closeRead, showBadge } from '../push/shown.ts';
 import { texts } from '../texts/texts.ts';
 import { AddPane } from './devices/add-device.tsx';
 import { announceChanges } from './announcing.ts';
@@ -188,7 +188,15 @@ export function Shell() {
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
       showBadge(all.reduce((sum, { unread }) => sum + unread, 0));
     });
+    void closeRead(app.history);
   }, [change]);
+  useEffect(() => {
+    const look = ({ data }: MessageEvent<{ type?: string }>) => {
+      if (data.type === 'shown') void closeRead(app.history);
+    };
+    navigator.serviceWorker?.addEventListener('message', look);
+    return () => navigator.serviceWorker?.removeEventListener('message', look);
+  }, []);
   useEffect(() => announceChanges(app), []);
   const at = place.value;
   return (

@@ -55,6 +55,24 @@ export const documentRoutes = {
     answers: { 200: 'text/javascript' },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
+  openShare: route({
+    method: 'GET',
+    path: '/share',
+    summary: 'To the web app: where the share sheet of a system leads',
+    identity: 'public',
+    answers: { 303: null },
+    answerHeaders: { 303: ['Location'] },
+  }),
+  postShare: route({
+    method: 'POST',
+    path: '/share',
+    summary: 'To the web app, without what was shared: its service worker takes that before the service is asked',
+    identity: 'public',
+    // A share sheet sends `Origin: null`. The body is not read, and nothing changes.
+    sameOrigin: false,
+    answers: { 303: null },
+    answerHeaders: { 303: ['Location'] },
+  }),
   getIcon: route({
     method: 'GET',
     path: '/favicon.ico',

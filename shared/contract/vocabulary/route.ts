@@ -38,7 +38,7 @@ export interface Route {
    * session it is also while nobody can say whether it is still live.
    */
   endsOwn: boolean;
-  /** The same-origin rule (CONTRACT.md, "Identity"); always on for unsafe methods. */
+  /** The same-origin rule (CONTRACT.md, "Identity"); on for unsafe methods, but where a row that changes nothing says no. */
   sameOrigin: boolean;
   /** Of a route with an identity never null. */
   rate: RateGroup | null;
@@ -94,10 +94,12 @@ const DEFAULTS = {
 } as const;
 
 type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: boolean };
+/** A row may switch the same-origin rule off, never on. */
+type Given = Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>> & { sameOrigin?: false };
 export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDefaults<R>[K & keyof WithDefaults<R>] };
 
 /** Completes one row; what is left out takes the strict default. */
-export function route<const R extends Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>>>(row: R): RouteOf<R> {
+export function route<const R extends Given>(row: R): RouteOf<R> {
   return { ...DEFAULTS, sameOrigin: row.method !== 'GET' && row.method !== 'HEAD', ...row } as unknown as RouteOf<R>;
 }
 

@@ -76,6 +76,8 @@ const GUEST: Record<RouteName, Verdict> = {
   getHome: 'served',
   getAppFile: 'not_found',
   getWorker: 'served',
+  openShare: 'served',
+  postShare: 'served',
   getIcon: 'served',
   getHealth: 'served',
 };
@@ -271,7 +273,9 @@ test('public routes are the documents, and the way in', () => {
     'getReferenceFile',
     'getWorker',
     'logIn',
+    'openShare',
     'pollLogin',
+    'postShare',
     'refreshSession',
     'startLogin',
   ]);

@@ -20,6 +20,12 @@ interface DocumentParts {
   app?: AppFiles;
 }
 
+/** What came is left unread: the server bounds how much of it the sender may still send. */
+function toApp(res: ServerResponse): { status: 303 } {
+  res.setHeader('Location', '/');
+  return { status: 303 };
+}
+
 /** The OpenAPI document is made once, when it is asked for: it depends on nothing but the tables. */
 export function makeDocumentHandlers({
   health,
@@ -55,6 +61,8 @@ export function makeDocumentHandlers({
     getHome: ({ req, res }) => app.page(req, res),
     getAppFile: ({ params, req, res }) => app.asset(params.file, req, res),
     getWorker: ({ req, res }) => app.worker(req, res),
+    openShare: ({ res }) => toApp(res),
+    postShare: ({ res }) => toApp(res),
     getIcon({ res }) {
       res.setHeader('Cache-Control', 'public, max-age=86400');
       return write(res, 'icon', icon);

@@ -2,31 +2,50 @@ import { useSignal } from '@preact/signals';
 import { MonitorSmartphone, SendHorizontal } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { chosenOf } from '../../files/choosing.ts';
-import { dropShare, findShare } from '../../service-worker/shares.ts';
+import { isRefusal, type ShareRefusal } from '../../service-worker/share-target.ts';
+import { dropShare, findShare, type Share } from '../../service-worker/shares.ts';
 import { bytesText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { others, useApp } from '../app-context.ts';
 import { presenceText } from '../devices/device-list.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { go, goInstead } from '../navigation.ts';
+import { go } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
-import { Empty, Names, Pane } from '../parts/parts.tsx';
+import { Empty, Names, Pane, Waiting } from '../parts/parts.tsx';
 import { bytesOf, pending, sendFiles, sendMessage, textFile } from './sending.ts';
 
 const MESSAGE_BYTES = 4_096;
 
-/** What the share sheet has handed over becomes what is to be sent. */
+const pendingOf = ({ id, files, text, isOwn }: Share) => ({
+  ...{ files: chosenOf(files), text },
+  share: { id, isFromOutside: !isOwn },
+});
+
+function RefusedShare({ why }: { why: ShareRefusal }) {
+  const { send } = texts.value;
+  return (
+    <Pane title={send.title}>
+      <div class="pane-body">
+        <Empty node={SendHorizontal} title={send.refused[why]} />
+      </div>
+    </Pane>
+  );
+}
+
+/** What the share sheet has handed over becomes what is to be sent. It is kept until then, for a reload. */
 export function SharePane({ id }: { id: string }) {
+  const { entry } = useApp();
+  const isRead = useSignal(false);
   useEffect(() => {
-    findShare(id)
+    findShare(id, entry.userId)
+      .catch(() => null)
       .then((share) => {
-        pending.value = share === null ? null : { files: chosenOf(share.files), text: share.text };
-        return dropShare(id);
-      })
-      .catch(() => {})
-      .finally(() => goInstead('send'));
+        pending.value = share === null ? null : pendingOf(share);
+        isRead.value = true;
+      });
   }, [id]);
-  return null;
+  if (isRefusal(id)) return <RefusedShare why={id} />;
+  return isRead.value ? <SendPane /> : <Waiting />;
 }
 
 function What() {
@@ -50,6 +69,7 @@ function What() {
           {send.text}: <bdi>{what.text}</bdi>
         </p>
       )}
+      {what.share?.isFromOutside === true && <p class="hint">{send.fromOutside}</p>}
     </div>
   );
 }
@@ -77,6 +97,7 @@ export function SendPane() {
         for (const peer of to) await sendMessage(app, peer, what.text);
       }
       pending.value = null;
+      if (what.share !== undefined) await dropShare(what.share.id).catch(() => {});
       go('device', first.id);
     });
   };

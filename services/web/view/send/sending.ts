@@ -5,7 +5,14 @@ import { texts } from '../../texts/texts.ts';
 import { notify } from '../parts/notices.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
-export const pending = signal<{ files: ChosenFile[]; text: string } | null>(null);
+export const pending = signal<Pending | null>(null);
+
+interface Pending {
+  files: ChosenFile[];
+  text: string;
+  /** The share sheet handed it over, or a web page that does as if it were one. */
+  share?: { id: string; isFromOutside: boolean };
+}
 
 interface To {
   id: string;

@@ -2,27 +2,39 @@ import { useSignal } from '@preact/signals';
 import { MessageSquareDot } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
-import { type PushState, pushState, turnPushOff, turnPushOn } from '../../push/push.ts';
+import { mendPush, type PushState, turnPushOff, turnPushOn } from '../../push/push.ts';
+import type { Preview } from '../../service-worker/here.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { Choice } from '../devices/approval.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 
-type Preview = 'none' | 'sender' | 'full';
+/** Looks now, and whenever the browser's permission is given or taken back. What it gives ends that. */
+function whenPermissionChanges(look: () => Promise<void>): () => void {
+  const ended = new AbortController();
+  void look();
+  navigator.permissions
+    ?.query({ name: 'notifications' })
+    .then((permission) => permission.addEventListener('change', () => void look(), { signal: ended.signal }))
+    .catch(() => {});
+  return () => ended.abort();
+}
 
 /** Asked for only here, when somebody wants it. */
 export function NotificationSettings() {
-  const { client, entry } = useApp();
+  const app = useApp();
+  const { client } = app;
   const state = useSignal<PushState | null>(null);
   const preview = useSignal<Preview>('none');
   const isBusy = useSignal(false);
   const { settings } = texts.value;
   useEffect(() => {
-    const show = (now: PushState): void => {
-      state.value = now;
+    // Storage that throws keeps no choice either.
+    const look = async (): Promise<void> => {
+      state.value = await mendPush(app).catch(() => 'impossible' as const);
     };
-    pushState().then(show, () => show('impossible'));
+    return whenPermissionChanges(look);
   }, []);
   /** Where the push service is not reached, the browser may take minutes to say so. */
   const set = (work: () => Promise<PushState>) => () => {
@@ -40,8 +52,12 @@ export function NotificationSettings() {
     on: settings.pushOn,
     off: settings.pushOff,
     denied: settings.pushDenied,
+    asks: settings.pushAsks,
+    broken: settings.pushBroken,
+    unknown: settings.pushUnknown,
     impossible: settings.pushImpossible,
   }[state.value ?? 'off'];
+  const canBeTurnedOn = state.value === 'off' || state.value === 'asks' || state.value === 'broken';
   return (
     <section class="card" aria-labelledby="notifications">
       <h2 id="notifications">{settings.notifications}</h2>
@@ -49,7 +65,7 @@ export function NotificationSettings() {
       <p class="hint" role="status">
         {isBusy.value && settings.pushWaiting}
       </p>
-      {isOffered && state.value === 'off' && (
+      {isOffered && canBeTurnedOn && (
         <>
           <Choice<Preview>
             legend={settings.preview}
@@ -68,7 +84,7 @@ export function NotificationSettings() {
               type="button"
               class="button primary"
               disabled={isBusy.value}
-              onClick={set(() => turnPushOn(client, preview.value))}
+              onClick={set(() => turnPushOn(app, preview.value))}
             >
               <Icon node={MessageSquareDot} size={18} /> {settings.turnOn}
             </button>
@@ -89,12 +105,7 @@ export function NotificationSettings() {
           >
             {settings.test}
           </button>
-          <button
-            type="button"
-            class="button"
-            disabled={isBusy.value}
-            onClick={set(() => turnPushOff(client, entry.deviceId))}
-          >
+          <button type="button" class="button" disabled={isBusy.value} onClick={set(() => turnPushOff(app))}>
             {settings.turnOff}
           </button>
         </div>

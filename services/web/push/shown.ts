@@ -1,0 +1,34 @@
+import type { History } from '../history/history.ts';
+import { registerWorker } from './registration.ts';
+
+type BadgeNavigator = Navigator & {
+  setAppBadge?: (count: number) => Promise<void>;
+  clearAppBadge?: () => Promise<void>;
+};
+
+export function showBadge(count: number): void {
+  const badge = navigator as BadgeNavigator;
+  const shown = count > 0 ? badge.setAppBadge?.(count) : badge.clearAppBadge?.();
+  shown?.catch(() => {});
+}
+
+async function shown(): Promise<Notification[]> {
+  return (await (await registerWorker())?.getNotifications()) ?? [];
+}
+
+/** Closes the notifications of what has been read: the worker shows one for each push, as browsers demand. */
+export async function closeRead(history: History): Promise<void> {
+  const all = await shown();
+  if (all.length === 0) return;
+  const unread = new Set((await history.threads()).filter((thread) => thread.unread > 0).map(({ id }) => id));
+  for (const notification of all) {
+    const { id } = (notification.data ?? {}) as { id?: unknown };
+    const item = typeof id === 'string' && id !== '' ? await history.byRef(id) : undefined;
+    if (item !== undefined && !unread.has(item.thread)) notification.close();
+  }
+}
+
+export async function closeAll(): Promise<void> {
+  for (const notification of await shown()) notification.close();
+  showBadge(0);
+}

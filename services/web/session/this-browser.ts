@@ -1,0 +1,28 @@
+import { unsubscribeHere } from '../push/push.ts';
+import { closeAll } from '../push/shown.ts';
+import { keepPushChoice, noteAccount, pushChoice } from '../service-worker/here.ts';
+import { clearShares } from '../service-worker/shares.ts';
+
+/** The app of this account is shown from now on: what was another one's ends. */
+export async function takeBrowser(account: string): Promise<void> {
+  await noteAccount(account);
+  const kept = await pushChoice();
+  await clearShares(account);
+  if (kept === undefined || kept.account === account) return;
+  await keepPushChoice({ ...kept, account, isWanted: false, told: null });
+  void closeAll();
+  await unsubscribeHere();
+}
+
+/**
+ * Nobody is signed in any more: no pushes, no notifications, nothing that was shared. Somebody whose session only ran out
+ * gets notifications again with the next sign-in.
+ */
+export async function leaveBrowser({ isExpired }: { isExpired: boolean }): Promise<void> {
+  await noteAccount(null);
+  const kept = await pushChoice();
+  const account = kept?.account ?? '';
+  const none = { deviceId: '', headers: {}, preview: 'none' as const, isWanted: false };
+  await keepPushChoice(isExpired && kept ? { ...kept, headers: {}, told: null } : { ...none, account, told: null });
+  await Promise.allSettled([unsubscribeHere(), closeAll(), clearShares(null)]);
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser, Worker } from 'playwright-core';
+import { type Site, startSite } from '../support/site.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+import { deliverPush, untilWorker } from './service-worker.ts';
+
+interface Shown {
+  title: string;
+  body: string;
+  tag: string;
+  renotify: boolean;
+}
+
+withChromium.describe('notifications', () => {
+  let site: Site;
+  let browser: Browser;
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(() => Promise.all([site.stop(), browser.close()]));
+
+  const newUser = () => `user-${randomBytes(4).toString('hex')}`;
+  async function open(name: string, user: string): Promise<AppPage> {
+    const app = await openApp(browser, { url: localUrl(site.one), user, name, permissions: ['notifications'] });
+    await untilWorker(app.page);
+    return app;
+  }
+  const push = (app: AppPage, payload: object | null) => deliverPush(app, localUrl(site.one), payload);
+
+  /** What is shown, once it is so many and the newest says this. */
+  const shown = ({ page }: AppPage, count: number, body?: string): Promise<Shown[]> =>
+    page.evaluate(
+      async ([wanted, newest]) => {
+        for (;;) {
+          const all = await (await navigator.serviceWorker.ready).getNotifications();
+          if (all.length === wanted && (newest === null || all.some((one) => one.body === newest))) {
+            return all.map((one) => {
+              const { title, body: said, tag, renotify } = one as Notification & { renotify: boolean };
+              return { title, body: said, tag, renotify };
+            });
+          }
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      },
+      [count, body ?? null] as const,
+    );
+
+  const worker = ({ context }: AppPage): Worker => {
+    const [first] = context.serviceWorkers();
+    if (first === undefined) throw new Error('There is no service worker');
+    return first;
+  };
+
+  /** Clicks the one notification as the browser does; gives what the worker brought to the front or opened. */
+  const click = (app: AppPage): Promise<{ focused: string[]; opened: string[] }> =>
+    worker(app).evaluate(async () => {
+      const scope = self as unknown as {
+        registration: ServiceWorkerRegistration;
+        clients: { openWindow: (url: string) => Promise<unknown> };
+        WindowClient: { prototype: { url: string; focus: () => Promise<unknown> } };
+        NotificationEvent: new (name: string, given: object) => Event;
+      };
+      const [focused, opened]: [string[], string[]] = [[], []];
+      // Both need a click of a person.
+      scope.WindowClient.prototype.focus = async function focus() {
+        focused.push(new URL(this.url).pathname);
+        return this;
+      };
+      scope.clients.openWindow = async (url) => {
+        opened.push(url);
+        return null;
+      };
+      const [notification] = await scope.registration.getNotifications();
+      let done: unknown;
+      const event = new scope.NotificationEvent('notificationclick', { notification });
+      Object.defineProperty(event, 'waitUntil', {
+        value: (work: unknown) => Object.assign(scope, { done: (done = work) }),
+      });
+      self.dispatchEvent(event);
+      await done;
+      return { focused, opened };
+    });
+
+  test('sound again for a second message of the same sender, and have one line each', async () => {
+    const app = await open('Desktop', newUser());
+    await push(app, { v: 1, type: 'message', count: 1, id: 'one', from: 'Phone', text: 'first' });
+    await shown(app, 1);
+    await push(app, { v: 1, type: 'message', count: 2, id: 'two', from: 'Phone', text: 'second' });
+    await shown(app, 1, 'second');
+    await push(app, { v: 1, type: 'message', count: 1, id: 'three', from: 'Tablet', text: 'third' });
+    expect(await shown(app, 2)).toEqual([
+      expect.objectContaining({ title: 'Phone', body: 'second', renotify: true }),
+      expect.objectContaining({ title: 'Tablet', body: 'third', renotify: true }),
+    ]);
+    expect(app.reports).toEqual([]);
+  });
+
+  test.each([
+    ['of a version that is not known', { v: 2, type: 'message', count: 3, id: 'x', from: { name: 'Phone' } }],
+    ['of a kind that is not known', { v: 1, type: 'call', count: 3, id: 'x' }],
+    ['without anything', {}],
+    ['of no object', null],
+  ])('say that there is something new for a push %s', async (_, payload) => {
+    const app = await open('Desktop', newUser());
+    await push(app, payload);
+    expect(await shown(app, 1)).toMatchObject([{ title: 'Baton', body: 'There is something new in Baton.' }]);
+  });
+
+  test('of fields of wrong types show what can be read', async () => {
+    const app = await open('Desktop', newUser());
+    await push(app, { v: 1, type: 'message', count: 'many', id: 7, from: ['Phone'], text: {} });
+    expect(await shown(app, 1)).toMatchObject([{ title: 'Baton', body: 'A new message' }]);
+  });
+
+  test('that come at once are all there', async () => {
+    const app = await open('Desktop', newUser());
+    await Promise.all([
+      push(app, { v: 1, type: 'message', count: 1, id: 'm' }),
+      push(app, { v: 1, type: 'transfer', count: 1, id: 't' }),
+      push(app, { v: 1, type: 'device', count: 1, id: 'd' }),
+    ]);
+    expect((await shown(app, 3)).map(({ tag }) => tag).sort()).toEqual(['device', 'message', 'transfer']);
+  });
+
+  test('lead to the page of the app, whatever other page of the address is in front', async () => {
+    const app = await open('Desktop', newUser());
+    const docs = await app.context.newPage();
+    await docs.goto(`${localUrl(site.one)}/api/docs`);
+    await docs.bringToFront();
+    await push(app, { v: 1, type: 'device', count: 1, id: 'd' });
+    await shown(app, 1);
+    expect(await click(app)).toEqual({ focused: ['/'], opened: [] });
+    await app.page.getByRole('heading', { name: 'Settings' }).waitFor();
+    expect(docs.url()).toBe(`${localUrl(site.one)}/api/docs`);
+  });
+
+  test('open the app where only other pages of the address are open', async () => {
+    const app = await open('Desktop', newUser());
+    await push(app, { v: 1, type: 'message', count: 1, id: 'some id' });
+    await shown(app, 1);
+    for (const path of ['/api/docs', '/healthz']) {
+      await app.page.goto(`${localUrl(site.one)}${path}`);
+      await push(app, { v: 1, type: 'message', count: 1, id: 'some id' });
+      expect(await click(app)).toEqual({ focused: [], opened: ['/#/item/some%20id'] });
+      await app.page.goto(localUrl(site.one));
+    }
+  });
+
+  test('are closed when the thread has been read, and those of other threads stay', async () => {
+    const user = newUser();
+    const [one, phone, tablet] = await Promise.all([open('Desktop', user), open('Phone', user), open('Tablet', user)]);
+    const refs: string[] = [];
+    for (const [sender, text] of [
+      [phone, 'from the phone'],
+      [tablet, 'from the tablet'],
+    ] as const) {
+      await openThread(sender.page, 'Desktop');
+      const sent = sender.page.waitForResponse((answer) => answer.url().endsWith('/api/message'));
+      await say(sender.page, text);
+      refs.push(((await (await sent).json()) as { message_id: string }).message_id);
+    }
+    for (const name of ['Phone', 'Tablet']) await deviceRow(one.page, name).locator('.count').waitFor();
+    await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
+    await push(one, { v: 1, type: 'message', count: 1, id: refs[1], from: 'Tablet' });
+    await shown(one, 2);
+    await deviceRow(one.page, 'Phone').click();
+    await one.page.getByText('from the phone').last().waitFor();
+    expect(await shown(one, 1)).toMatchObject([{ title: 'Tablet' }]);
+
+    // What comes late, of a message that is on the screen, does not stay.
+    await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
+    await push(one, { v: 1, type: 'device', count: 1, id: 'd' });
+    expect((await shown(one, 2)).map(({ tag }) => tag).sort()).toEqual(['device', 'message Tablet']);
+  });
+
+  test('say nothing of a push that comes when nobody is signed in any more', async () => {
+    const app = await open('Desktop', newUser());
+    await deviceRow(app.page, 'Desktop').or(app.page.locator('.brand')).first().waitFor();
+    await push(app, { v: 1, type: 'message', count: 1, id: 'm', from: 'Phone', text: 'private' });
+    await shown(app, 1);
+    await app.page.evaluate(() => localStorage.removeItem('baton-development'));
+    await app.page.reload();
+    await app.page.locator('.front').waitFor();
+    await shown(app, 0);
+    await push(app, { v: 1, type: 'message', count: 1, id: 'm', from: 'Phone', text: 'private' });
+    const [only] = await shown(app, 1);
+    expect(JSON.stringify(only)).not.toMatch(/Phone|private/);
+    expect(only?.body).toContain('Nobody is signed in');
+  });
+});
