@@ -20,10 +20,10 @@ type From = 'own' | 'elsewhere' | 'unknown';
 
 /**
  * Who sent the form. A browser says of each page's form from which origin it comes, as referrer and as `Origin`, unless that
- * page asks it not to. A share sheet has no page, so it says nothing either: that is `unknown`, and is marked in words.
+ * page asks it not to. A share sheet has no page: it says nothing, or names an app. That is `unknown`, and is marked in words.
  */
 export function senderOf({ referrer, headers }: Pick<Request, 'referrer' | 'headers'>, own: string): From {
-  const said = [referrer, headers.get('origin') ?? ''].filter((one) => /^[a-z][\w+.-]*:\/\//i.test(one));
+  const said = [referrer, headers.get('origin') ?? ''].filter((one) => /^https?:/i.test(one));
   const site = headers.get('sec-fetch-site');
   if (site === 'cross-site' || site === 'same-site') return 'elsewhere';
   if (said.some((one) => !URL.canParse(one) || new URL(one).origin !== own)) return 'elsewhere';
@@ -77,7 +77,7 @@ async function shareOf(request: Request, account: string): Promise<string> {
   try {
     return await keep(request, account, from === 'own');
   } catch (error) {
-    const isFull = error instanceof TooMuch || (error instanceof Error && error.name === 'QuotaExceededError');
+    const isFull = error instanceof TooMuch || (error as Error | undefined)?.name === 'QuotaExceededError';
     return (isFull ? 'too-much' : 'failed') satisfies ShareRefusal;
   }
 }
