@@ -1,11 +1,11 @@
-import { judge, type PushFacts } from '../../../services/web/push/push-judgement.ts';
+import { judge, type PushSides } from '../../../services/web/push/push-judgement.ts';
 import { appWindow, windowsOfApp } from '../../../services/web/service-worker/app-windows.ts';
 import { notificationOf, payloadOf } from '../../../services/web/service-worker/notifications.ts';
 import { senderOf } from '../../../services/web/service-worker/share-target.ts';
 import { isForAnother, subscribeFor } from '../../../services/web/service-worker/subscribing.ts';
 
 const KEY = 'BKey';
-const AGREED: PushFacts = {
+const AGREED: PushSides = {
   permission: 'granted',
   isWanted: true,
   browser: { digest: 'one', key: KEY },
@@ -15,7 +15,7 @@ const AGREED: PushFacts = {
 };
 
 describe('notifications are', () => {
-  test.each<[string, Partial<PushFacts>]>([
+  test.each<[string, Partial<PushSides>]>([
     ['on', {}],
     ['on', { browser: { digest: 'one', key: null } }],
     ['tell', { listed: null }],
