@@ -1,6 +1,6 @@
 /* What is the matter with notifications, and what is to be done about it: nothing is asked or changed here. */
 
-export interface PushFacts {
+export interface PushSides {
   permission: NotificationPermission;
   /** Somebody turned notifications on here, and not off. */
   isWanted: boolean;
@@ -21,7 +21,7 @@ export interface PushFacts {
  */
 export type Verdict = 'on' | 'off' | 'denied' | 'asks' | 'remove' | 'tell' | 'subscribe' | 'renew';
 
-export function judge({ permission, isWanted, browser, told, listed, key }: PushFacts): Verdict {
+export function judge({ permission, isWanted, browser, told, listed, key }: PushSides): Verdict {
   if (permission === 'denied') return 'denied';
   if (!isWanted) return browser === null && listed === null ? 'off' : 'remove';
   if (permission === 'default') return 'asks';

@@ -2,11 +2,11 @@ import { accountHere } from './here.ts';
 import { keepShare } from './shares.ts';
 
 /** As many files as somebody chooses in a share sheet, and more. */
-export const MOST_SHARED_FILES = 100;
+const MOST_SHARED_FILES = 100;
 /** Several times what a message takes; the rest of a long text is sent as a file. */
-export const MOST_SHARED_CHARS = 1_000_000;
+const MOST_SHARED_CHARS = 1_000_000;
 const MOST_SHARED_BYTES = 2 * 1024 ** 3;
-/** What is kept must leave room for what is received. */
+/** What is kept must leave space for what is received. */
 const PART_OF_FREE = 0.5;
 /** Names and values of the form's fields, around the files. */
 const FORM_BYTES = 4 * MOST_SHARED_CHARS;
@@ -20,10 +20,10 @@ type From = 'own' | 'elsewhere' | 'unknown';
 
 /**
  * Who sent the form. A browser says of each page's form from which origin it comes, as referrer and as `Origin`, unless that
- * page asks it not to. A share sheet has no page, so it says nothing either: that is `unknown`, and is marked in words.
+ * page asks it not to. A share sheet has no page: it says nothing, or names an app. That is `unknown`, and is marked in words.
  */
 export function senderOf({ referrer, headers }: Pick<Request, 'referrer' | 'headers'>, own: string): From {
-  const said = [referrer, headers.get('origin') ?? ''].filter((one) => /^[a-z][\w+.-]*:\/\//i.test(one));
+  const said = [referrer, headers.get('origin') ?? ''].filter((one) => /^https?:/i.test(one));
   const site = headers.get('sec-fetch-site');
   if (site === 'cross-site' || site === 'same-site') return 'elsewhere';
   if (said.some((one) => !URL.canParse(one) || new URL(one).origin !== own)) return 'elsewhere';
@@ -33,16 +33,16 @@ export function senderOf({ referrer, headers }: Pick<Request, 'referrer' | 'head
 class TooMuch extends Error {}
 
 /** How many bytes a share may have here and now. */
-async function room(): Promise<number> {
+async function freeBytes(): Promise<number> {
   const { quota, usage } = (await navigator.storage?.estimate?.()) ?? {};
   if (quota === undefined || usage === undefined) return MOST_SHARED_BYTES;
   return Math.min(MOST_SHARED_BYTES, Math.max(0, quota - usage) * PART_OF_FREE);
 }
 
-/** Reads no more of the form than there is room for. */
+/** Reads no more of the form than there is space for. */
 async function formOf(request: Request): Promise<FormData> {
   if (!request.body) return request.formData();
-  const most = (await room()) + FORM_BYTES;
+  const most = (await freeBytes()) + FORM_BYTES;
   let bytes = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -65,7 +65,7 @@ async function keep(request: Request, account: string, isOwn: boolean): Promise<
   const text = [...new Set(words.filter((word) => word !== ''))].join('\n');
   const files = form.getAll('files').filter((value) => value instanceof File);
   if (files.length > MOST_SHARED_FILES || text.length > MOST_SHARED_CHARS) throw new TooMuch();
-  if (files.reduce((sum, { size }) => sum + size, 0) > (await room())) throw new TooMuch();
+  if (files.reduce((sum, { size }) => sum + size, 0) > (await freeBytes())) throw new TooMuch();
   // Signed out, or somebody else, while the form was read.
   if ((await accountHere()) !== account) throw new Error('Signed out');
   return keepShare({ account, text, files, isOwn });
@@ -77,7 +77,7 @@ async function shareOf(request: Request, account: string): Promise<string> {
   try {
     return await keep(request, account, from === 'own');
   } catch (error) {
-    const isFull = error instanceof TooMuch || (error instanceof Error && error.name === 'QuotaExceededError');
+    const isFull = error instanceof TooMuch || (error as Error | undefined)?.name === 'QuotaExceededError';
     return (isFull ? 'too-much' : 'failed') satisfies ShareRefusal;
   }
 }

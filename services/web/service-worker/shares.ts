@@ -36,7 +36,7 @@ const open = () =>
     },
   });
 
-/** Keeps the newest alone, so that nobody fills the disk. In one step: the one before stays where this one finds no room. */
+/** Keeps the newest alone, so that nobody fills the disk. In one step: the one before stays where this one does not fit. */
 export const keepShare = (share: Omit<Share, 'id' | 'at'>): Promise<string> =>
   within(async (database) => {
     const id = newId();

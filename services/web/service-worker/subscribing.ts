@@ -51,7 +51,7 @@ export async function subscribeFor(
   try {
     return await manager.subscribe(options);
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'InvalidStateError') throw error;
+    if ((error as Error | undefined)?.name !== 'InvalidStateError') throw error;
     await (await manager.getSubscription())?.unsubscribe();
     return manager.subscribe(options);
   }

@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** `page`: the question or refusal is a page for people. */
-type Verdict = 'served' | 'page' | ErrorCode;
+/** `page`: the question or refusal is a page for people. `to_app`: sent to the web app. */
+type Verdict = 'served' | 'page' | 'to_app' | ErrorCode;
 
 /** A guest on what is its own. */
 const GUEST: Record<RouteName, Verdict> = {
@@ -76,8 +76,8 @@ const GUEST: Record<RouteName, Verdict> = {
   getHome: 'served',
   getAppFile: 'not_found',
   getWorker: 'served',
-  openShare: 'served',
-  postShare: 'served',
+  openShare: 'to_app',
+  postShare: 'to_app',
   getIcon: 'served',
   getHealth: 'served',
 };
@@ -129,6 +129,8 @@ async function makePair(scope: 'full' | 'guest' = 'full'): Promise<{ own: TestDe
 
 function expectVerdict(answer: WireAnswer, verdict: Verdict | undefined): void {
   if (verdict === 'page') expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+  else if (verdict === 'to_app')
+    expect({ status: answer.status, to: answer.headers['location'] }).toEqual({ status: 303, to: '/' });
   else if (verdict === 'served') expect(answer.status).toBeLessThan(300);
   else expectProblem(answer, verdict as ErrorCode);
 }

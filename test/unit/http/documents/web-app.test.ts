@@ -79,3 +79,22 @@ test.each([
 test('no cache remembers that a version lacks a file', async () => {
   await request(app).get('/assets/index-00000000.js').expect(404).expect('Cache-Control', 'no-store');
 });
+
+test.each([
+  ['the share sheet of a system', { Origin: 'null', 'Sec-Fetch-Site': 'none' }],
+  ['a form of another site', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
+  ['somebody with a cookie and nothing else', { Cookie: 'session=one' }],
+])('what %s posts to a browser without the worker leads to the app, unread', async (_, headers) => {
+  await request(app)
+    .post('/share')
+    .set(headers)
+    .attach('files', Buffer.alloc(3_000_000), 'large.bin')
+    .field('text', 'hello')
+    .expect(303)
+    .expect('Location', '/');
+});
+
+test('the address of the share sheet leads to the app, and takes no other method', async () => {
+  await request(app).get('/share?text=hello').expect(303).expect('Location', '/');
+  await request(app).put('/share').expect(405);
+});
