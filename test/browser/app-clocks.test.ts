@@ -36,7 +36,7 @@ withChromium.describe.each([10, -10])('the app on a device whose clock is %d min
   let site: Site;
   let browser: Browser;
   beforeAll(async () => {
-    [site, browser] = await Promise.all([startSite({ APP_CLIPBOARD_TTL_SECONDS: '60' }), launchChromium()]);
+    [site, browser] = await Promise.all([startSite({ APP_CLIPBOARD_TTL_SECONDS: '30' }), launchChromium()]);
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([site.stop(), browser.close()]));
@@ -52,15 +52,15 @@ withChromium.describe.each([10, -10])('the app on a device whose clock is %d min
     const user = randomUser();
     const { page, reports } = await open(user);
     await page.getByRole('link', { name: 'Clipboard' }).click();
-    await page.getByLabel('Or type a text').fill('for a minute');
+    await page.getByLabel('Or type a text').fill('for half a minute');
     await page.getByRole('button', { name: 'Put in the clipboard' }).click();
     const left = page.getByText(/gone in/);
     await left.waitFor();
     const counted = countRequests(page, '/api/clipboard');
-    const seconds = async () => Number(/gone in (?:(\d+) min )?(\d+) s/.exec((await left.textContent()) ?? '')?.[2]);
+    const seconds = async () => Number(/gone in (\d+) s/.exec((await left.textContent()) ?? '')?.[1]);
     const first = await seconds();
-    expect(first).toBeGreaterThan(40);
-    expect(first).toBeLessThanOrEqual(60);
+    expect(first).toBeGreaterThan(15);
+    expect(first).toBeLessThanOrEqual(30);
     await page.waitForFunction(
       (from) => Number(/gone in (\d+) s/.exec(document.body.textContent ?? '')?.[1]) <= from - 4,
       first,
