@@ -35,7 +35,8 @@ withChromium.describe('threads in the app', () => {
     await phone.page.locator('.count').waitFor();
     await openThread(phone.page, 'Desktop');
     const bubble = phone.page.locator('.theirs .bubble');
-    expect(await bubble.locator('p').innerText()).toBe(HOSTILE.replaceAll('`', ''));
+    expect(await bubble.locator('p').innerText()).toBe(HOSTILE);
+    expect(await bubble.locator('code').innerText()).toBe('code');
     expect(await bubble.locator('img').count()).toBe(0);
     const links = bubble.locator('a');
     expect(

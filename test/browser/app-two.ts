@@ -22,19 +22,24 @@ export async function openTwo(browser: Browser, site: Site, options: BrowserCont
   return { user, phone, desktop };
 }
 
-/** Puts messages of a device into the history of this browser, as if they had come; gives the id of their thread. */
-export async function keepMessages(page: Page, user: string, texts: readonly string[]): Promise<string> {
+/**
+ * Puts messages of a device into the history of this browser, as if they had come, one a millisecond or all at `at`; gives the
+ * id of their thread.
+ */
+export async function keepMessages(page: Page, user: string, texts: readonly string[], at?: number): Promise<string> {
   await openThread(page, 'Phone');
   const thread = decodeURIComponent(new URL(page.url()).hash.split('/').at(-1) ?? '');
   await page.evaluate(
-    async ({ account, id, all }) => {
+    async ({ account, id, all, time }) => {
       const database = await new Promise<IDBDatabase>((resolve) => {
         indexedDB.open(`baton-${account}`).onsuccess = ({ target }) => resolve((target as IDBOpenDBRequest).result);
       });
       const transaction = database.transaction(['items', 'threads'], 'readwrite');
       const from = Date.now() - all.length;
       for (const [i, text] of all.entries()) {
-        const item = { id: `kept-${i}`, ref: `kept-${i}`, thread: id, at: from + i, isMine: false, kind: 'message' };
+        // In the order of their ids, as those of the service are.
+        const key = `kept-${String(i).padStart(4, '0')}`;
+        const item = { id: key, ref: key, thread: id, at: time ?? from + i, isMine: false, kind: 'message' };
         transaction.objectStore('items').put({ ...item, text, state: 'delivered', error: null });
       }
       transaction.objectStore('threads').put({ id, name: 'Phone', lastAt: Date.now(), unread: 0, draft: '' });
@@ -44,9 +49,9 @@ export async function keepMessages(page: Page, user: string, texts: readonly str
       database.close();
       new BroadcastChannel(`baton-${account}`).postMessage({ type: 'changed', thread: id });
     },
-    { account: user, id: thread, all: texts },
+    { account: user, id: thread, all: texts, time: at },
   );
-  await page.locator(`#item-kept-${texts.length - 1}`).waitFor();
+  await page.locator(`#item-kept-${String(texts.length - 1).padStart(4, '0')}`).waitFor();
   return thread;
 }
 

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { MessagesSquare, Trash2 } from 'lucide';
+import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { changes } from '../../engine/app.ts';
 import { transferredFiles } from '../../files/choosing.ts';
@@ -47,13 +48,17 @@ function useAnchor(box: Box) {
   return {
     keep(): void {
       const item = first();
-      kept.current = item === null ? null : { item, top: item.getBoundingClientRect().top };
+      if (item === null || box.current === null) return;
+      kept.current = { item, top: item.getBoundingClientRect().top };
+      // Some browsers do the same by themselves, but not at the very top: it is done once.
+      box.current.style.overflowAnchor = 'none';
     },
     restore(): void {
       if (kept.current === null || box.current === null || kept.current.item === first()) return;
       const { item, top } = kept.current;
       kept.current = null;
       box.current.scrollTop += item.getBoundingClientRect().top - top;
+      box.current.style.overflowAnchor = '';
     },
   };
 }
@@ -63,17 +68,28 @@ function useScrolling(id: string, at: string | undefined) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(at === undefined);
   const isSought = useRef(at !== undefined);
-  const { shown, older } = useItems(id, at, () => isAtEnd.current);
+  const seenTop = useRef(0);
+  const look = (scrolled: HTMLElement): void => {
+    seenTop.current = scrolled.scrollTop;
+    isAtEnd.current = isNearEnd(scrolled);
+  };
+  const isFollowed = (): boolean => {
+    // Somebody has scrolled, and the event of it is to come yet.
+    if (box.current !== null && box.current.scrollTop !== seenTop.current) look(box.current);
+    return isAtEnd.current;
+  };
+  const { shown, older } = useItems(id, at, isFollowed);
   const anchor = useAnchor(box);
+  // Before anything new is drawn.
+  isFollowed();
   useLayoutEffect(() => {
     if (shown === null || box.current === null) return;
     const wanted = isSought.current ? document.getElementById(`item-${at}`) : null;
     isSought.current = false;
     anchor.restore();
-    if (wanted !== null) {
-      wanted.scrollIntoView({ block: 'center' });
-      isAtEnd.current = isNearEnd(box.current);
-    } else if (isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+    if (wanted !== null) wanted.scrollIntoView({ block: 'center' });
+    else if (isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+    look(box.current);
   }, [shown]);
   const showOlder = () =>
     attempt(() => {
@@ -81,9 +97,6 @@ function useScrolling(id: string, at: string | undefined) {
       anchor.keep();
       return older();
     });
-  const look = (scrolled: HTMLElement): void => {
-    isAtEnd.current = isNearEnd(scrolled);
-  };
   return { box, shown, showOlder, look };
 }
 
@@ -112,14 +125,16 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
         </p>
       )}
       <ol class="items">
-        {shown.map((item, i) => [
-          isOfDay(item, shown[i - 1]) && (
-            <li key={`day-${item.id}`} class="day">
-              <span>{dayOf(item.at)}</span>
-            </li>
-          ),
-          item.kind === 'message' ? <MessageRow key={item.id} item={item} /> : <FilesRow key={item.id} item={item} />,
-        ])}
+        {shown.map((item, i) => (
+          <Fragment key={item.id}>
+            {isOfDay(item, shown[i - 1]) && (
+              <li class="day">
+                <span>{dayOf(item.at)}</span>
+              </li>
+            )}
+            {item.kind === 'message' ? <MessageRow item={item} /> : <FilesRow item={item} />}
+          </Fragment>
+        ))}
       </ol>
     </div>
   );

@@ -1,0 +1,158 @@
+import type { Browser, Page } from 'playwright-core';
+import { makeDevice, type TestDevice } from '../support/device.ts';
+import { until } from '../support/redis/redis-processes.ts';
+import { type Site, startSite } from '../support/site.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread } from './app-page.ts';
+import { keepMessages, openTwo, randomUser, shownTexts } from './app-two.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+
+const SHOWN_WITHIN = { timeout: 60_000 };
+
+withChromium.describe('many messages at once in an open thread', () => {
+  let site: Site;
+  let browser: Browser;
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(() => Promise.all([site.stop(), browser.close()]));
+
+  /** The app as Desktop in the thread of Robot, which has said so much already. */
+  async function open(before: number): Promise<{ app: AppPage; robot: TestDevice }> {
+    const user = randomUser();
+    const robot = makeDevice({ user, name: 'Robot' });
+    await robot.on(site.one).call('getMe');
+    const app = await openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
+    await deviceRow(app.page, 'Robot').waitFor();
+    await openThread(app.page, 'Robot');
+    if (before > 0) {
+      await burst(robot, 0, before);
+      await settled(app.page, before);
+    }
+    return { app, robot };
+  }
+
+  /** Messages `from` to before `until`, in their order, as fast as the service takes them. */
+  async function burst(robot: TestDevice, from: number, until: number): Promise<void> {
+    for (let i = from; i < until; i += 1) {
+      await robot.on(site.one).call('sendMessage', { body: { to: 'Desktop', content: `number ${i}.` } });
+    }
+  }
+
+  const kept = (page: Page): Promise<number> =>
+    page.evaluate(async () => {
+      const name = (await indexedDB.databases()).find((one) => one.name?.startsWith('baton-user-'))?.name ?? '';
+      return new Promise<number>((resolve) => {
+        indexedDB.open(name).onsuccess = ({ target }) => {
+          const database = (target as IDBOpenDBRequest).result;
+          database.transaction('items').objectStore('items').count().onsuccess = (event) => {
+            database.close();
+            resolve((event.target as IDBRequest<number>).result);
+          };
+        };
+      });
+    });
+
+  const numbers = (page: Page): Promise<number[]> =>
+    page
+      .locator('.item .bubble')
+      .evaluateAll((all) => all.map((one) => Number(/number (\d+)\./.exec(one.textContent ?? '')?.[1])));
+
+  /** Everything has come, and the newest is shown. */
+  async function settled(page: Page, count: number): Promise<void> {
+    await page.getByText(`number ${count - 1}.`, { exact: true }).waitFor(SHOWN_WITHIN);
+    await until(
+      () => kept(page),
+      (all) => all === count,
+      `${count} messages are kept`,
+    );
+  }
+
+  const row = (from: number, until: number): number[] => Array.from({ length: until - from }, (_, i) => from + i);
+
+  /** What is shown is a row without a hole, and "Show older" fills it to the first. */
+  async function expectWhole(page: Page, count: number): Promise<void> {
+    const older = page.getByRole('button', { name: 'Show older' });
+    for (;;) {
+      const shown = await numbers(page);
+      expect(shown).toEqual(row(count - shown.length, count));
+      if (!(await older.isVisible())) break;
+      await older.click();
+      await page.locator('.item', { hasText: `number ${(shown[0] as number) - 1}.` }).waitFor();
+    }
+    expect(await numbers(page)).toEqual(row(0, count));
+  }
+
+  test.each([130, 500])(
+    '%d messages come while the newest are in sight: none is missing, and the end is seen',
+    async (many) => {
+      const { app, robot } = await open(0);
+      await burst(robot, 0, many);
+      await settled(app.page, many);
+      const fromEnd = await app.page
+        .locator('.items-box')
+        .evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+      expect(fromEnd).toBeLessThan(2);
+      await expectWhole(app.page, many);
+      expect(app.reports).toEqual([]);
+    },
+    240_000,
+  );
+
+  test('130 messages come while somebody reads above: what is read stays where it is, and none is missing', async () => {
+    const { app, robot } = await open(100);
+    const { page } = app;
+    const read = page.locator('.item', { hasText: 'number 50.' });
+    await read.evaluate((item) => item.scrollIntoView({ block: 'start' }));
+    const top = async () => Math.round((await read.boundingBox())?.y ?? -1);
+    const before = await top();
+    await burst(robot, 100, 230);
+    await page.getByText('number 229.', { exact: true }).waitFor({ ...SHOWN_WITHIN, state: 'attached' });
+    expect(await top()).toBe(before);
+    await expectWhole(page, 230);
+    expect(app.reports).toEqual([]);
+  }, 240_000);
+
+  test('older messages are asked for while new ones come: nothing is missing, and what was read stays in sight', async () => {
+    const { app, robot } = await open(400);
+    const { page } = app;
+    await page.reload();
+    await page.getByText('number 399.', { exact: true }).waitFor();
+    const sending = burst(robot, 400, 500);
+    await page.locator('.items-box').evaluate((box) => box.scrollTo(0, 0));
+    const [first] = await numbers(page);
+    const read = page.locator('.item', { hasText: `number ${first}.` });
+    const before = Math.round((await read.boundingBox())?.y ?? -1);
+    await page.getByRole('button', { name: 'Show older' }).click();
+    await page.locator('.item', { hasText: `number ${(first as number) - 1}.` }).waitFor();
+    expect(Math.abs(Math.round((await read.boundingBox())?.y ?? -1) - before)).toBeLessThan(40);
+    await sending;
+    await page.getByText('number 499.', { exact: true }).waitFor({ ...SHOWN_WITHIN, state: 'attached' });
+    await expectWhole(page, 500);
+    expect(app.reports).toEqual([]);
+  }, 240_000);
+
+  test('messages of one and the same millisecond are all there, over the pages too', async () => {
+    const { user, desktop } = await openTwo(browser, site);
+    const texts = row(0, 200).map((i) => `number ${i}.`);
+    await keepMessages(desktop.page, user, texts, Date.now());
+    expect((await shownTexts(desktop.page)).length).toBeGreaterThanOrEqual(60);
+    await expectWhole(desktop.page, 200);
+  });
+
+  test('a message that was found by its words is shown, however many came after it', async () => {
+    const { user, desktop } = await openTwo(browser, site);
+    const { page } = desktop;
+    await keepMessages(
+      page,
+      user,
+      row(0, 200).map((i) => `number ${i}.`),
+    );
+    await page.getByRole('link', { name: 'Search' }).click();
+    await page.getByRole('searchbox').fill('number 7.');
+    await page.locator('.found').click();
+    await page.getByText('number 7.', { exact: true }).waitFor();
+    expect(await page.getByText('number 7.', { exact: true }).isVisible()).toBe(true);
+    await expectWhole(page, 200);
+  });
+});

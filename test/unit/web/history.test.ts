@@ -1,0 +1,78 @@
+import type { Database, MessageItem } from '../../../services/web/history/database.ts';
+import { makeHistory, PAGE_ITEMS } from '../../../services/web/history/history.ts';
+import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
+
+/** What a browser has of it beside the database. */
+class KeyRange {
+  readonly #lower: [string, number];
+  readonly #upper: [string, number];
+  readonly #isOpen: boolean;
+  constructor(lower: [string, number], upper: [string, number], isOpen: boolean) {
+    [this.#lower, this.#upper, this.#isOpen] = [lower, upper, isOpen];
+  }
+  static bound = (lower: [string, number], upper: [string, number], _: boolean, isOpen = false): KeyRange =>
+    new KeyRange(lower, upper, isOpen);
+  includes([thread, at]: [string, number]): boolean {
+    const isBelow = this.#isOpen ? at < this.#upper[1] : at <= this.#upper[1];
+    return thread === this.#lower[0] && at >= this.#lower[1] && isBelow;
+  }
+}
+
+const message = (id: string, at: number, thread = 'phone'): MessageItem => ({
+  ...{ id, ref: id, thread, at, isMine: false, kind: 'message', text: id, state: 'delivered', error: null },
+});
+
+describe('a history in memory', () => {
+  let database: Database;
+  let history: ReturnType<typeof makeHistory>;
+  const changed: string[] = [];
+  beforeAll(() => Object.assign(globalThis, { IDBKeyRange: KeyRange }));
+  afterAll(() => Object.assign(globalThis, { IDBKeyRange: undefined }));
+  beforeEach(() => {
+    changed.splice(0);
+    database = memoryDatabase();
+    history = makeHistory(database, (thread) => changed.push(thread));
+  });
+
+  test('gives pages that together are the thread, also where many have the same time', async () => {
+    const times = Array.from({ length: 300 }, (_, i) => Math.floor(i / 70));
+    for (const [i, at] of times.entries())
+      await history.add(message(`m${String(i).padStart(3, '0')}`, at + 1), 'Phone');
+    await history.add(message('elsewhere', 2, 'tablet'), 'Tablet');
+    let from = await history.pageStart('phone');
+    const starts = [from];
+    while (from > 0) starts.push((from = await history.pageStart('phone', from)));
+    expect(starts).toEqual([4, 3, 2, 0]);
+    const all = await history.since('phone', 0);
+    expect(all.map(({ id }) => id)).toEqual(times.map((_, i) => `m${String(i).padStart(3, '0')}`));
+    expect((await history.since('phone', 4)).length).toBeGreaterThanOrEqual(PAGE_ITEMS);
+  });
+
+  test('loses no change of two at once, and hands out no item that changes by itself', async () => {
+    await history.add(message('m', 1), 'Phone');
+    const before = await history.item('m');
+    await Promise.all(
+      ['a', 'b', 'c'].map((letter) =>
+        history.update('m', (item) => {
+          if (item.kind === 'message') item.text += letter;
+        }),
+      ),
+    );
+    expect(await history.item('m')).toMatchObject({ text: 'mabc' });
+    expect(before).toMatchObject({ text: 'm' });
+    expect((await history.threads())[0]).toMatchObject({ unread: 1, name: 'Phone' });
+  });
+
+  test('finds what is asked by its reference, keeps settings, and forgets a thread alone', async () => {
+    await history.add(message('m', 1), 'Phone');
+    await history.add(message('other', 1, 'tablet'), 'Tablet');
+    await history.settings.set('always-from', ['x']);
+    expect(await history.byRef('m')).toMatchObject({ id: 'm' });
+    await history.forgetThread('phone');
+    expect(await history.since('phone', 0)).toEqual([]);
+    expect(await history.since('tablet', 0)).toHaveLength(1);
+    expect((await history.threads()).map(({ id }) => id)).toEqual(['tablet']);
+    expect(await history.settings.get('always-from', [])).toEqual(['x']);
+    expect(changed).toContain('phone');
+  });
+});
