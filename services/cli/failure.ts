@@ -51,6 +51,7 @@ const SENTENCE_OF: Readonly<Record<string, string>> = {
   timeout: 'The service does not answer.',
   unexpected_answer: 'What answers at this address is not Baton.',
   store_unavailable: 'The service is not working at the moment. Try again later.',
+  broker_unavailable: 'The service is not working at the moment. Try again later.',
   rejected: 'The other device refused the files.',
   cancelled: 'The transfer was cancelled.',
   access_denied: 'The other device said no.',

@@ -114,6 +114,41 @@ withChromium.describe('the app without network', () => {
     rmSync(folder, { recursive: true });
   }, 120_000);
 
+  test('a large file that was dropped is read by its handle after a reload, once somebody lets it be', async () => {
+    const { page, context, phone } = await scene();
+    // A permission to read ends with the page; the browser's own question cannot be answered by a test.
+    await context.addInitScript(() => {
+      let isAllowed = false;
+      Object.assign(FileSystemFileHandle.prototype, {
+        queryPermission: async () => (isAllowed ? 'granted' : 'prompt'),
+        requestPermission: async () => {
+          isAllowed = true;
+          return 'granted';
+        },
+      });
+    });
+    await context.setOffline(true);
+    await page.evaluate(async (bytes) => {
+      const root = await navigator.storage.getDirectory();
+      const handle = await root.getFileHandle('dropped.bin', { create: true });
+      const writable = await handle.createWritable();
+      await writable.write(new Uint8Array(bytes));
+      await writable.close();
+      Object.assign(DataTransferItem.prototype, { getAsFileSystemHandle: async () => handle });
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(await handle.getFile());
+      const place = document.querySelector('.thread-body');
+      place?.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    }, LARGE_BYTES);
+    await page.getByText(OFFLINE).waitFor();
+    await page.reload();
+    await page.getByText('Waits: this browser may not read the files any more.').waitFor();
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Let Baton read the files' }).click();
+    await page.locator('.bubble.files.offered').waitFor(WITHIN);
+    expect(await offered(phone)).toEqual(['dropped.bin 1']);
+  }, 120_000);
+
   test('an offer whose answer is lost is made once', async () => {
     const way = await startFaultyWay(site.one);
     try {

@@ -8,6 +8,7 @@ import { makePublicApp } from '../http/public-app.ts';
 import { makeKnownRows } from '../identity/known-rows.ts';
 import { makeIdentityHandlers } from '../identity/routes.ts';
 import { makeSameOrigin } from '../identity/same-origin.ts';
+import { makeStoreFault } from '../sessions/auth-broker/store-fault.ts';
 import { makeStreamHandlers } from '../streams/routes.ts';
 import { sendAway } from '../streams/opening/send-away.ts';
 import type { Accounts } from './accounts.ts';
@@ -72,6 +73,7 @@ export function openHttp(parts: HttpParts) {
   const { redis, keys } = db;
   const app = makePublicApp({
     allowedHosts: config.http.allowedHosts,
+    faultOf: makeStoreFault({ isStoreUp: () => store.isUp }),
     handlers: handlersOf(parts),
     identity,
     isRevoked,

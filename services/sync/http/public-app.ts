@@ -13,6 +13,8 @@ import { commonHeaders } from './response-headers.ts';
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
   allowedHosts?: readonly string[] | null;
+  /** What a request is refused with, for whatever was thrown. */
+  faultOf?: (error: unknown) => unknown;
 }
 
 /**
@@ -20,7 +22,7 @@ interface PublicAppDeps extends RouterDeps {
  * each row. What does not wait happens in the call of that layer, up to the identity; every failure is answered by the one
  * error exit.
  */
-export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): Express {
+export function makePublicApp({ allowedHosts = null, faultOf = (error) => error, ...deps }: PublicAppDeps): Express {
   const { logger, metrics } = deps;
   const checks = hostChecks(allowedHosts);
   const route = makeRouter(deps);
@@ -40,7 +42,7 @@ export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): 
       for (const check of checks) await passes(check, req, res);
       await route(req, res);
     } catch (error) {
-      fail(error, req, res);
+      fail(faultOf(error), req, res);
     }
   };
   return makeExpress(commonHeaders).use((req, res) => void serve(req, res));

@@ -50,9 +50,9 @@ export async function transferredFiles(data: DataTransfer): Promise<ChosenFile[]
   const entries = items.map((item) => item.webkitGetAsEntry());
   const handles = handlesOf(items);
   const plain = chosenOf(data.files);
-  if (entries.length === 0 || entries.includes(null)) return plain;
-  const found: ChosenFile[] = [];
-  for (const entry of entries) if (entry !== null) await walk(entry, '', found);
+  const isPlain = entries.length === 0 || entries.includes(null);
+  const found: ChosenFile[] = isPlain ? plain : [];
+  for (const entry of isPlain ? [] : entries) if (entry !== null) await walk(entry, '', found);
   const byName = new Map((await handles).map((handle) => [handle.name, handle]));
   return found.map((one) => {
     const handle = one.name === one.file.name ? byName.get(one.file.name) : undefined;

@@ -22,13 +22,14 @@ export function makeBreaker({ onChange, now = () => performance.now() }: Breaker
   let failures = 0;
   let openUntil = 0;
   let probing = false;
+  let lastFailure: unknown;
 
   return {
     /** Throws `broker_unavailable` without a call while it is open. `isFailure` tells which errors count. */
     async call<T>(work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
       const isOpen = failures >= FAILURES;
       if (isOpen && (now() < openUntil || probing)) {
-        throw new BatonError('broker_unavailable', 'The auth broker did not answer lately');
+        throw new BatonError('broker_unavailable', 'The auth broker did not answer lately', { cause: lastFailure });
       }
       probing = isOpen;
       try {
@@ -39,6 +40,7 @@ export function makeBreaker({ onChange, now = () => performance.now() }: Breaker
       } catch (error) {
         if (isFailure(error)) {
           failures += 1;
+          lastFailure = error;
           openUntil = now() + OPEN_MS;
           if (failures === FAILURES) onChange(true);
         } else {

@@ -84,7 +84,7 @@ export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
       const deadline = performance.now() + wanted.budgetMs;
       for (let retry = 0; ; retry++) {
         const failure = await attempt(wanted, Math.max(1, Math.ceil(deadline - performance.now()))).then(
-          (reply) => (isTransient(reply.status) ? { cause: reply.status, repeatable: wanted.repeatable } : reply),
+          (reply) => (isTransient(reply.status) ? { cause: reply, repeatable: wanted.repeatable } : reply),
           (error: unknown) => ({ cause: error, repeatable: wanted.repeatable || neverSent(error) }),
         );
         if ('status' in failure) return failure;
