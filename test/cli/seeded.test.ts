@@ -127,7 +127,13 @@ async function play(plan: Schedule): Promise<void> {
   const story = () => all.map((run) => `${run.child.spawnargs.slice(2).join(' ')}\n${run.stdout()}${run.stderr()}`).join('\n---\n');
   const receive = () => keep(phone.run(['receive', '--dir', into, '--yes', '--json']));
   const send = () => keep(laptop.run(['send', name, '--to', 'Phone', '--json']));
-  const goOn = () => keep(laptop.run(plan.again === 'same' ? ['send', name, '--to', 'Phone', '--json'] : ['send', '--continue', '--json']));
+  /** One that was killed before it had begun left nothing to go on with. */
+  const hasBegun = () => {
+    const sends = join(laptop.config, 'sends');
+    return existsSync(sends) && readdirSync(sends).some((file) => /\.(json|begun)$/.test(file));
+  };
+  const goOn = () =>
+    plan.again === 'continue' && hasBegun() ? keep(laptop.run(['send', '--continue', '--json'])) : send();
   const isOver = (run: Run) => run.child.exitCode !== null || run.child.signalCode !== null;
 
   let receivers = [receive()];

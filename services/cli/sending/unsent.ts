@@ -51,11 +51,12 @@ async function lookAtBegun(parts: Parts, begun: BegunSend): Promise<void> {
   if (claim === null) return;
   const known = await sends.list();
   await withdraw(parts, begun, known);
+  // Said first: what is killed after it says it again.
+  say(context, null, 'interrupted', namesOfAsked(begun), `Not all of it was offered to ${oneLine(begun.toName)}.`);
   const { spool } = begun;
   if (spool !== null && known.every((entry) => entry.spool?.path !== spool.path)) await rm(spool.path, { force: true });
   await sends.removeBegun(begun.id);
   claim.remove();
-  say(context, null, 'interrupted', namesOfAsked(begun), `Not all of it was offered to ${oneLine(begun.toName)}.`);
 }
 
 async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished): Promise<void> {
@@ -66,14 +67,16 @@ async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished):
     throw error;
   });
   if (transfer !== null && !ENDED.includes(transfer.state)) return claim.release();
+  const names = namesOfAsked(entry);
+  if (transfer?.state === 'DONE') {
+    context.output.note(`Sent to ${oneLine(transfer.receiver.name)} before: ${namesOf(names)}.`);
+  } else {
+    const why = transfer === null ? 'gone' : transfer.state.toLowerCase();
+    const code = transfer === null ? 'transfer_gone' : (transfer.error?.code ?? why);
+    say(context, entry.transferId, code, names, `The transfer is ${why}.`);
+  }
   await sends.remove(entry.transferId);
   claim.remove();
-  if (transfer?.state === 'DONE') {
-    return context.output.note(`Sent to ${oneLine(transfer.receiver.name)} before: ${namesOf(namesOfAsked(entry))}.`);
-  }
-  const why = transfer === null ? 'gone' : transfer.state.toLowerCase();
-  const code = transfer === null ? 'transfer_gone' : (transfer.error?.code ?? why);
-  say(context, entry.transferId, code, namesOfAsked(entry), `The transfer is ${why}.`);
 }
 
 /**
