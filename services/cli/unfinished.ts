@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Claim, makeClaim } from '../../shared/client/node.ts';
 import { writePrivately } from './settings.ts';
 
 /** A transfer that this device has begun to send: the same command goes on with it. */
@@ -17,27 +18,53 @@ export interface Unfinished {
   startedAt: number;
 }
 
+/** A command that has begun, until all of it is offered: what is known of it when it is killed. */
+export interface BegunSend {
+  readonly id: string;
+  readonly to: string;
+  readonly toName: string;
+  readonly paths: readonly string[];
+  readonly spool: { path: string; name: string } | null;
+  /** What is being offered; it may be known to the service already. */
+  readonly offering: { files: number; bytes: number } | null;
+}
+
 /** Longer than the service keeps a transfer. */
 const KEPT_MS = 3 * 24 * 60 * 60_000;
 
 export interface UnfinishedSends {
   list(): Promise<Unfinished[]>;
+  /** Also that of programs that run. */
+  listBegun(): Promise<BegunSend[]>;
+  /** Null: another program goes on with it. `id`: of a transfer, or of a command that has begun. */
+  claim(id: string): Claim | null;
   add(entry: Unfinished): Promise<void>;
+  keepBegun(begun: BegunSend): Promise<void>;
+  /** Not of what was kept of standard input. */
+  removeBegun(id: string): Promise<void>;
   /** Also of what was kept of standard input. */
   remove(transferId: string): Promise<void>;
 }
 
+const BEGUN = '.begun';
+
 /** The sends of this device that have not ended, one file each: several programs may send at once. */
 export function makeUnfinishedSends(folder: string, fileNames: () => Promise<string[]>): UnfinishedSends {
   const pathOf = (transferId: string) => join(folder, `${transferId}.json`);
+  const begunPathOf = (id: string) => join(folder, `${id}${BEGUN}`);
 
-  async function read(name: string): Promise<Unfinished[]> {
+  async function read<T>(name: string): Promise<T[]> {
     try {
-      return [JSON.parse(await readFile(join(folder, name), 'utf8')) as Unfinished];
+      return [JSON.parse(await readFile(join(folder, name), 'utf8')) as T];
     } catch {
       // Removed meanwhile by the program that it belongs to.
       return [];
     }
+  }
+
+  async function readAll<T>(ending: string): Promise<T[]> {
+    const names = (await fileNames()).filter((name) => name.endsWith(ending));
+    return (await Promise.all(names.map((name) => read<T>(name)))).flat();
   }
 
   async function drop(entry: Unfinished): Promise<void> {
@@ -46,8 +73,7 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
   }
 
   async function list(): Promise<Unfinished[]> {
-    const names = (await fileNames()).filter((name) => name.endsWith('.json'));
-    const entries = (await Promise.all(names.map(read))).flat();
+    const entries = await readAll<Unfinished>('.json');
     const old = entries.filter(({ startedAt }) => Date.now() - startedAt > KEPT_MS);
     await Promise.all(old.map(drop));
     return entries.filter((entry) => !old.includes(entry)).sort((a, b) => a.startedAt - b.startedAt);
@@ -55,12 +81,19 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
 
   return {
     list,
+    listBegun: () => readAll<BegunSend>(BEGUN),
+    claim: (id) => makeClaim(folder, id),
     async add(entry) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writePrivately(pathOf(entry.transferId), entry);
     },
+    async keepBegun(begun) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writePrivately(begunPathOf(begun.id), begun);
+    },
+    removeBegun: (id) => rm(begunPathOf(id), { force: true }),
     async remove(transferId) {
-      for (const entry of await read(`${transferId}.json`)) await drop(entry);
+      for (const entry of await read<Unfinished>(`${transferId}.json`)) await drop(entry);
     },
   };
 }

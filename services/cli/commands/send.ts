@@ -1,24 +1,25 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { offeredNames } from '../../../shared/client/files/names.ts';
 import type { BatonClient, Device, FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
-import { fileSource, findSources, type FoundSources, type PackSource } from '../../../shared/client/node.ts';
+import { offeredNames } from '../../../shared/client/files/names.ts';
+import type { Claim } from '../../../shared/client/node.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
-import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
+import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { showProgress } from '../progress.ts';
-import { makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
+import { namesOf } from '../receiving/names.ts';
+import { filesOf, keyOf, NOTHING_ODD, type Odd, sayOdd, type Source, sourcesOf } from '../sending/sources.ts';
+import { sayUnsent } from '../sending/unsent.ts';
+import { type BegunSend, makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
 
 /** As many as one offer may have. */
 const FILES_A_TRANSFER = 1_000;
 
 /** Devices with this program, or one like it: what unpacks the small files of a folder. A browser gets them one by one. */
 const UNPACKING: readonly Device['type'][] = ['linux', 'macos', 'windows'];
-
-type Source = FileSource | PackSource;
 
 interface SendOptions {
   to?: string;
@@ -35,67 +36,14 @@ function sendsOf(context: Context) {
 }
 
 /** A pipe has no length, and the offer needs one: what comes is kept until it has been sent. */
-async function spoolInput(context: Context): Promise<string> {
+async function spoolInput(context: Context, path: string): Promise<void> {
   if (process.stdin.isTTY) context.output.note('Reading from the terminal; end with Ctrl-D.');
-  const folder = folderOf(context);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${randomUUID()}.input`);
   try {
     await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }), { signal: context.signal });
   } catch (error) {
     await rm(path, { force: true });
     throw context.signal.aborted ? context.signal.reason : error;
   }
-  return path;
-}
-
-async function sourcesOf({ paths, spool, packs = false }: Pick<Unfinished, 'paths' | 'spool' | 'packs'>) {
-  const found = await findSources(paths, { packs }).catch(async (error: unknown) => {
-    const said = error instanceof Error ? error : new Error(String(error));
-    const { code, path = '' } = said as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new CliError(oneLine(said.message), { code: 'source_failed' });
-    const given = paths.find((one) => resolve(one) === path) ?? path;
-    throw new CliError(`${oneLine(given)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
-  });
-  const input: Source[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
-  return { ...found, sources: [...input, ...found.sources] };
-}
-
-type Odd = Pick<FoundSources, 'renamed' | 'skipped'>;
-
-const WHY: Readonly<Record<Odd['skipped'][number]['why'], string>> = {
-  link: 'a link',
-  pipe: 'a pipe',
-  socket: 'a socket',
-  device: 'a device',
-  unreadable: 'it cannot be read',
-  empty_folder: 'an empty folder',
-};
-
-/** Each by its name: nothing is left out in silence. */
-function sayOdd({ output }: Context, { renamed, skipped }: Odd): void {
-  const lines = [
-    ...skipped.map(({ path, why }) => `Not sent: ${oneLine(path)} (${WHY[why]})`),
-    ...renamed.map(({ path, name }) => `Sent under another name: ${oneLine(path)} as ${oneLine(name)}`),
-  ];
-  if (lines.length > 0) output.note(lines.join('\n'));
-}
-
-/** Each file that is sent, those in packs too. */
-const filesOf = (sources: readonly Source[]) =>
-  sources.flatMap((source): readonly (Source | PackSource['packed'][number])[] =>
-    'packed' in source ? source.packed : [source],
-  );
-
-/** The same for the same files in the same state, to the same device. */
-async function keyOf(deviceId: string, paths: readonly string[], sources: readonly Source[]): Promise<string> {
-  const lines = [deviceId];
-  for (const path of paths) lines.push(`${path} ${(await stat(path).catch(() => null))?.mtimeMs}`);
-  for (const file of filesOf(sources)) {
-    // The date is in the archive.
-    lines.push(`${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
-  }
-  return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
 interface Followed {
@@ -103,13 +51,12 @@ interface Followed {
   transfer: OutgoingTransfer;
   sources: readonly Source[];
   entry: Unfinished;
+  claim: Claim;
   /** What is said of names beside it. */
   odd: Odd;
   /** Ends when all of it fits in the relay. */
   leave: boolean;
 }
-
-const NOTHING_ODD: Odd = { renamed: [], skipped: [] };
 
 function sayDone(
   { output }: Context,
@@ -129,7 +76,10 @@ function sayDone(
 }
 
 /** Waits for the end; says what is to be said meanwhile. */
-async function follow(context: Context, { baton, transfer, sources, entry, odd, leave }: Followed): Promise<void> {
+async function follow(
+  context: Context,
+  { baton, transfer, sources, entry, claim, odd, leave }: Followed,
+): Promise<void> {
   const { output } = context;
   const over = untilOver(context, baton);
   const sends = sendsOf(context);
@@ -150,14 +100,23 @@ async function follow(context: Context, { baton, transfer, sources, entry, odd, 
       );
     }
     const done = await Promise.race([transfer.done, over]);
-    await sends.remove(transfer.id);
+    // Said first: what is killed between the two says it again, and does not send again.
     sayDone(context, done, sent, odd);
+    await sends.remove(transfer.id);
+    claim.remove();
   } catch (error) {
     hide();
-    const { code } = failureOf(error);
-    if (!['aborted', 'signed_out', 'superseded'].includes(code)) await sends.remove(entry.transferId);
-    else output.note('Stopped. The same command, or `baton send --continue`, goes on with it.');
-    throw error;
+    const failure = failureOf(error);
+    if (['aborted', 'signed_out', 'superseded'].includes(failure.code)) {
+      output.note('Stopped. The same command, or `baton send --continue`, goes on with it.');
+      throw error;
+    }
+    await sends.remove(entry.transferId);
+    claim.remove();
+    const names = namesOf(sent.map((file) => file.name));
+    throw new CliError(`${failure.message} Not sent to ${name}: ${names}.`, failure);
+  } finally {
+    claim.release();
   }
 }
 
@@ -169,16 +128,63 @@ const piecesOf = (sources: readonly Source[]): Source[][] =>
 
 async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
   const { signal } = context;
-  const { sources, ...odd } = await sourcesOf(entry);
-  const key = await keyOf(entry.to, entry.paths, sources);
-  const piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
-  if (piece === undefined) {
-    await sendsOf(context).remove(entry.transferId);
-    throw new CliError('The files have changed since. Send them anew.');
+  const claim = sendsOf(context).claim(entry.transferId);
+  if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
+  try {
+    await goOnWith(context, baton, entry, { claim, leave });
+  } finally {
+    claim.release();
+  }
+}
+
+async function goOnWith(
+  context: Context,
+  baton: BatonClient,
+  entry: Unfinished,
+  { claim, leave }: { claim: Claim; leave: boolean },
+): Promise<void> {
+  const { signal } = context;
+  let piece: Source[] | undefined;
+  let odd = NOTHING_ODD;
+  try {
+    const { sources, ...found } = await sourcesOf(entry);
+    odd = found;
+    const key = await keyOf(entry.to, entry.paths, sources);
+    piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
+    if (piece === undefined) throw new CliError('The files have changed since. Send them anew.');
+  } catch (error) {
+    await giveUp(context, baton, entry);
+    claim.remove();
+    throw error;
   }
   const transfer = await baton.transfers.resume(entry.transferId, piece, { signal, offlineMs: null });
   context.output.note('Going on where it stopped.');
-  await follow(context, { baton, transfer, sources: piece, entry, odd, leave });
+  await follow(context, { baton, transfer, sources: piece, entry, claim, odd, leave });
+}
+
+/** Nobody can go on with it: the receiver need not wait. */
+async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): Promise<void> {
+  const over = ['invalid_transition', 'not_found', 'not_a_party'];
+  await baton.transfers
+    .cancel(entry.transferId, 'source_failed', { signal: context.signal })
+    .catch((error: unknown) => {
+      if (!over.includes(failureOf(error).code)) throw error;
+    });
+  await sendsOf(context).remove(entry.transferId);
+}
+
+/** The same files as they were before: what was begun with those is not gone on with. */
+async function dropChanged(context: Context, baton: BatonClient, { to, paths }: Asked, key: string): Promise<void> {
+  const sends = sendsOf(context);
+  for (const entry of await sends.list()) {
+    const isSame = entry.to === to && entry.spool === null && entry.paths.join('\n') === paths.join('\n');
+    if (!isSame || entry.key.startsWith(`${key}-`)) continue;
+    const claim = sends.claim(entry.transferId);
+    if (claim === null) continue;
+    context.output.note('The files have changed since this was interrupted. They are sent anew.');
+    await giveUp(context, baton, entry);
+    claim.remove();
+  }
 }
 
 async function offer(
@@ -186,63 +192,120 @@ async function offer(
   baton: BatonClient,
   sources: Source[],
   about: Omit<Unfinished, 'transferId' | 'startedAt'>,
-): Promise<{ transfer: OutgoingTransfer; entry: Unfinished }> {
+): Promise<{ transfer: OutgoingTransfer; entry: Unfinished; claim: Claim }> {
   const { signal } = context;
+  const sends = sendsOf(context);
   const target = { device_id: about.to };
   const transfer = await baton.transfers.send(target, sources, { signal, offlineMs: null });
+  const claim = sends.claim(transfer.id);
+  if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
   const entry = { ...about, transferId: transfer.id, startedAt: Date.now() };
-  await sendsOf(context).add(entry);
-  return { transfer, entry };
+  await sends.add(entry);
+  return { transfer, entry, claim };
+}
+
+/** Each by itself: what cannot be gone on with keeps no other from it. */
+async function continueAll(context: Context): Promise<void> {
+  const sends = sendsOf(context);
+  await context.withClient(async (baton) => {
+    await sayUnsent({ context, baton, sends }, () => false);
+    const entries = await sends.list();
+    if (entries.length === 0) context.output.note('Nothing was interrupted.');
+    else baton.start();
+    const failures: unknown[] = [];
+    for (const entry of entries) {
+      try {
+        await goOn(context, baton, entry, false);
+      } catch (error) {
+        if (context.signal.aborted) throw error;
+        context.output.note(failureOf(error).message);
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  });
+}
+
+interface Asked {
+  to: string;
+  paths: string[];
+  packs: boolean;
+  spool: Unfinished['spool'];
+  /** Standard input, where it cannot have the name that was asked for. */
+  renamed: Odd['renamed'];
+}
+
+/** Offers what was asked for, or goes on with it, a piece after the other. */
+async function sendPieces(
+  context: Context,
+  baton: BatonClient,
+  { asked, leave, begun }: { asked: Asked; leave: boolean; begun: BegunSend },
+): Promise<void> {
+  const { signal } = context;
+  const sends = sendsOf(context);
+  // While it connects.
+  baton.start();
+  const online = baton.untilOnline({ signal });
+  online.catch(() => {});
+  const { to, paths, packs, spool } = asked;
+  const { sources, ...found } = await sourcesOf(asked);
+  const odd = { ...found, renamed: [...asked.renamed, ...found.renamed] };
+  sayOdd(context, odd);
+  if (sources.length === 0) throw usageError('There is no file in it.');
+  const key = await keyOf(to, paths, sources);
+  const earlier = await sends.list();
+  if (spool === null) await dropChanged(context, baton, asked, key);
+  await sayUnsent({ context, baton, sends }, (entry) => entry.key.startsWith(`${key}-`));
+  await online;
+  for (const [index, piece] of piecesOf(sources).entries()) {
+    const pieceKey = `${key}-${index}`;
+    const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
+    if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
+    const bytes = piece.reduce((sum, { size }) => sum + size, 0);
+    await sends.keepBegun({ ...begun, offering: { files: piece.length, bytes } });
+    const { transfer, entry, claim } = await offer(context, baton, piece, { key: pieceKey, to, paths, spool, packs });
+    await sends.keepBegun(begun);
+    if (index === piecesOf(sources).length - 1) await sends.removeBegun(begun.id);
+    await follow(context, {
+      baton,
+      transfer,
+      sources: piece,
+      entry,
+      claim,
+      odd: index === 0 ? odd : NOTHING_ODD,
+      leave,
+    });
+  }
 }
 
 /** Sends files, folders and standard input to a device; the same command goes on with what was interrupted. */
 export async function send(context: Context, given: readonly string[], options: SendOptions) {
-  const { signal } = context;
-  const leave = options.leave === true;
-  const sends = sendsOf(context);
-  if (options.continue) {
-    return await context.withClient(async (baton) => {
-      const entries = await sends.list();
-      if (entries.length === 0) context.output.note('Nothing was interrupted.');
-      else baton.start();
-      for (const entry of entries) await goOn(context, baton, entry, leave);
-    });
-  }
+  if (options.continue) return await continueAll(context);
   if (options.to === undefined) throw usageError('Say to which device: --to NAME.');
   if (given.length === 0) throw usageError('Say what is to be sent: files, folders, or - for standard input.');
-  const { to } = options;
+  const { to: wanted } = options;
+  const sends = sendsOf(context);
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
   await context.withClient(async (baton) => {
     // Before a long pipe is read: whether there is anybody to take it.
-    const { device_id: deviceId, type } = await deviceNamed(baton, to, signal);
-    const name = options.name ?? 'input';
-    const input = offeredNames([name.split('/')]);
-    const spool = given.includes('-') ? { path: await spoolInput(context), name: input.names[0] as string } : null;
-    let isKept = false;
+    const { device_id: to, name: toName, type } = await deviceNamed(baton, wanted, context.signal);
+    const id = randomUUID();
+    const input = join(folderOf(context), `${id}.input`);
+    const called = offeredNames([(options.name ?? 'input').split('/')]);
+    const spool = given.includes('-') ? { path: input, name: called.names[0] as string } : null;
+    const begun = { id, to, toName, paths, spool, offering: null };
+    const claim = sends.claim(id);
     try {
-      // While it connects.
-      baton.start();
-      const online = baton.untilOnline({ signal });
-      online.catch(() => {});
-      const packs = UNPACKING.includes(type);
-      const { sources, ...found } = await sourcesOf({ paths, spool, packs });
-      const odd = spool === null ? found : { ...found, renamed: [...input.renamed, ...found.renamed] };
-      sayOdd(context, odd);
-      if (sources.length === 0) throw usageError('There is no file in it.');
-      const key = await keyOf(deviceId, paths, sources);
-      const earlier = await sends.list();
-      await online;
-      for (const [index, piece] of piecesOf(sources).entries()) {
-        const pieceKey = `${key}-${index}`;
-        const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
-        if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
-        const about = { key: pieceKey, to: deviceId, paths, spool, packs };
-        const { transfer, entry } = await offer(context, baton, piece, about);
-        isKept = true;
-        await follow(context, { baton, transfer, sources: piece, entry, odd: index === 0 ? odd : NOTHING_ODD, leave });
-      }
+      await sends.keepBegun(begun);
+      if (spool !== null) await spoolInput(context, spool.path);
+      const renamed = spool === null ? [] : called.renamed;
+      const asked = { to, paths, packs: UNPACKING.includes(type), spool, renamed };
+      await sendPieces(context, baton, { asked, leave: options.leave === true, begun });
     } finally {
-      if (!isKept && spool !== null) await rm(spool.path, { force: true });
+      const isKept = (await sends.list()).some((entry) => entry.spool?.path === input);
+      if (!isKept) await rm(input, { force: true });
+      await sends.removeBegun(id);
+      claim?.remove();
     }
   });
 }

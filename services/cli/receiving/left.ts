@@ -26,12 +26,21 @@ async function missingOf({ begun }: LeftReceive, claim: ReceiveClaim): Promise<s
   return missing;
 }
 
+function say({ output }: Context, left: LeftReceive, transfer: Transfer | null, missing: string[]): void {
+  const from = oneLine(left.begun.at(-1)?.from ?? '');
+  const why = transfer === null ? 'gone' : transfer.state.toLowerCase();
+  const code = transfer === null ? 'transfer_gone' : (transfer.error?.code ?? why);
+  const message = `Not received from ${from}, interrupted before: ${namesOf(missing)}. The transfer is ${why}.`;
+  output.note(message);
+  output.result({ transfer_id: left.transferId, error: { code, message }, not_received: missing }, null);
+}
+
 /**
  * What a program that was killed had begun to receive, and what has ended since: its files are named that did not come. What
  * goes on is announced by the service again.
  */
 export async function sayLeft(context: Context, baton: BatonClient, records: ReceiveRecords): Promise<void> {
-  const { output, signal } = context;
+  const { signal } = context;
   for (const left of await records.list()) {
     const claim = records.claim(left.transferId);
     if (claim === null) continue;
@@ -42,15 +51,10 @@ export async function sayLeft(context: Context, baton: BatonClient, records: Rec
         continue;
       }
       const missing = transfer?.state === 'DONE' ? [] : await missingOf(left, claim);
+      // Said first: what is killed between the two says it again.
+      if (missing.length > 0) say(context, left, transfer, missing);
       for (const { folder } of left.begun) if (folder !== '-') dropParts(folder, left.transferId);
       claim.remove();
-      if (missing.length === 0) continue;
-      const from = left.begun.at(-1)?.from ?? '';
-      const why = transfer === null ? 'gone' : transfer.state.toLowerCase();
-      const code = transfer === null ? 'transfer_gone' : (transfer.error?.code ?? why);
-      const message = `Not received from ${oneLine(from)}, interrupted before: ${namesOf(missing)}. The transfer is ${why}.`;
-      output.note(message);
-      output.result({ transfer_id: left.transferId, error: { code, message }, not_received: missing }, null);
     } catch (error) {
       claim.release();
       if (signal.aborted) throw error;

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { FileSource } from '../../../shared/client/index.ts';
+import { fileSource, findSources, type FoundSources, type PackSource } from '../../../shared/client/node.ts';
+import type { Context } from '../context.ts';
+import { CliError, EXIT } from '../failure.ts';
+import { oneLine } from '../output.ts';
+import type { Unfinished } from '../unfinished.ts';
+
+export type Source = FileSource | PackSource;
+
+export const NOTHING_ODD: Odd = { renamed: [], skipped: [] };
+
+/** What is sent: standard input first, then the paths. */
+export async function sourcesOf({ paths, spool, packs = false }: Pick<Unfinished, 'paths' | 'spool' | 'packs'>) {
+  const found = await findSources(paths, { packs }).catch(async (error: unknown) => {
+    const said = error instanceof Error ? error : new Error(String(error));
+    const { code, path = '' } = said as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new CliError(oneLine(said.message), { code: 'source_failed' });
+    const given = paths.find((one) => resolve(one) === path) ?? path;
+    throw new CliError(`${oneLine(given)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
+  });
+  const input: Source[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
+  return { ...found, sources: [...input, ...found.sources] };
+}
+
+/** What the receiver gets under another name, and what is not sent. */
+export type Odd = Pick<FoundSources, 'renamed' | 'skipped'>;
+
+const WHY: Readonly<Record<Odd['skipped'][number]['why'], string>> = {
+  link: 'a link',
+  pipe: 'a pipe',
+  socket: 'a socket',
+  device: 'a device',
+  unreadable: 'it cannot be read',
+  empty_folder: 'an empty folder',
+};
+
+/** Each by its name: nothing is left out in silence. */
+export function sayOdd({ output }: Context, { renamed, skipped }: Odd): void {
+  const lines = [
+    ...skipped.map(({ path, why }) => `Not sent: ${oneLine(path)} (${WHY[why]})`),
+    ...renamed.map(({ path, name }) => `Sent under another name: ${oneLine(path)} as ${oneLine(name)}`),
+  ];
+  if (lines.length > 0) output.note(lines.join('\n'));
+}
+
+/** Each file that is sent, those in packs too. */
+export const filesOf = (sources: readonly Source[]) =>
+  sources.flatMap((source): readonly (Source | PackSource['packed'][number])[] =>
+    'packed' in source ? source.packed : [source],
+  );
+
+/** The same for the same files in the same state, to the same device. */
+export async function keyOf(deviceId: string, paths: readonly string[], sources: readonly Source[]): Promise<string> {
+  const lines = [deviceId];
+  for (const path of paths) lines.push(`${path} ${(await stat(path).catch(() => null))?.mtimeMs}`);
+  for (const file of filesOf(sources)) {
+    // The date is in the archive.
+    lines.push(`${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
+  }
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
