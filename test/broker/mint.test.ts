@@ -206,22 +206,25 @@ describe('a mint over a live session', () => {
     ['nothing changes', {}, {}],
   ] as const;
 
-  test.each(CHANGES)('ends every secret before it at once, and the session goes on: %s', async (_what, was, becomes) => {
-    const fields = mintOf(was);
-    const minted = await service.mint(fields);
-    const rotated = await service.rotate(minted.cookie.value);
-    await service.verify(rotated.cookie.value);
-    const last = await service.mint({ ...fields, ...becomes });
+  test.each(CHANGES)(
+    'ends every secret before it at once, and the session goes on: %s',
+    async (_what, was, becomes) => {
+      const fields = mintOf(was);
+      const minted = await service.mint(fields);
+      const rotated = await service.rotate(minted.cookie.value);
+      await service.verify(rotated.cookie.value);
+      const last = await service.mint({ ...fields, ...becomes });
 
-    expect(last.session_id).toBe(minted.session_id);
-    for (const old of [minted, rotated]) {
-      expectProblem(await service.tryVerify(old.cookie.value), 'session_expired');
-      expectProblem(await service.tryRotate(old.cookie.value), 'session_expired');
-    }
-    // Who held the old ones may be somebody else, and cannot end what they do not hold any more.
-    const shown = await service.verify((await service.rotate(last.cookie.value)).cookie.value);
-    expect(shown).toMatchObject({ scope: last.scope, session_id: last.session_id });
-  });
+      expect(last.session_id).toBe(minted.session_id);
+      for (const old of [minted, rotated]) {
+        expectProblem(await service.tryVerify(old.cookie.value), 'session_expired');
+        expectProblem(await service.tryRotate(old.cookie.value), 'session_expired');
+      }
+      // Who held the old ones may be somebody else, and cannot end what they do not hold any more.
+      const shown = await service.verify((await service.rotate(last.cookie.value)).cookie.value);
+      expect(shown).toMatchObject({ scope: last.scope, session_id: last.session_id });
+    },
+  );
 
   test('refuses the old secrets also after the new one was used and rotated', async () => {
     const fields = mintOf({ scope: 'guest' });

@@ -55,19 +55,22 @@ const believed = async (device: SignedIn) => {
 test.each([
   ['full', 'guest'],
   ['guest', 'full'],
-] as const)("when a log-in makes a device %s, the %s session's cookie and token are refused at once", async (to, from) => {
-  const old = await site.signIn(undefined, { scope: from });
-  await believed(old);
-  const taken = await takeOver(old, { scope: to });
+] as const)(
+  "when a log-in makes a device %s, the %s session's cookie and token are refused at once",
+  async (to, from) => {
+    const old = await site.signIn(undefined, { scope: from });
+    await believed(old);
+    const taken = await takeOver(old, { scope: to });
 
-  expect({ id: taken.deviceId, scope: taken.answer?.scope }).toEqual({ id: old.deviceId, scope: to });
-  await untilRefused(old, {});
-  await untilRefused(old, bearerOf(old));
-  const renewed = await old.ask(site.two, REFRESH);
-  expectProblem(renewed, 'session_expired');
-  expect(renewed.headers['set-cookie']).toBeUndefined();
-  for (const replica of [site.one, site.two]) expect(scopeOf(await taken.ask(replica, ME))).toBe(to);
-});
+    expect({ id: taken.deviceId, scope: taken.answer?.scope }).toEqual({ id: old.deviceId, scope: to });
+    await untilRefused(old, {});
+    await untilRefused(old, bearerOf(old));
+    const renewed = await old.ask(site.two, REFRESH);
+    expectProblem(renewed, 'session_expired');
+    expect(renewed.headers['set-cookie']).toBeUndefined();
+    for (const replica of [site.one, site.two]) expect(scopeOf(await taken.ask(replica, ME))).toBe(to);
+  },
+);
 
 test('a session that becomes one that is renewed ends its old cookie at once, and its access token runs out', async () => {
   const old = await site.signIn(undefined, { persist: 'once' });

@@ -61,6 +61,7 @@ export function makeAccounts(
   const identity = makeIdentity({
     config,
     isRevoked,
+    isTombstoned: (account, deviceId) => revocations.isTombstoned(account, deviceId),
     clientAddress,
     verify: broker && broker.verify,
     db,

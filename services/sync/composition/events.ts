@@ -81,8 +81,8 @@ export function connectEvents(
       modules.relay.requests.endDevice(account, deviceId, 'session_revoked');
     },
     onReplaced(account, deviceId, endsStreams) {
-      identity.forget(account, deviceId, 'expired', null);
-      if (!endsStreams) return;
+      if (!endsStreams) return identity.forget(account, deviceId, 'expired', null);
+      identity.replaced(account, deviceId);
       streams.hub.showAgain(account, deviceId);
       modules.relay.requests.endDevice(account, deviceId, 'unauthenticated');
     },
