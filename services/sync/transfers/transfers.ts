@@ -3,6 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/modules/transfers.ts';
 import type { Operation } from '../../server/operation.ts';
+import { tellSeveral } from '../devices/several-names.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
@@ -121,9 +122,12 @@ export function makeTransfers(parts: TransfersParts) {
         isGuest,
         operation,
       };
-      const { stored, receiver, routes } = await store.init(account, deviceId, offer).catch((error: unknown) => {
-        throw namingTarget(wanted, error);
-      });
+      const { stored, receiver, routes } = await store
+        .init(account, deviceId, offer)
+        .catch(tellSeveral)
+        .catch((error: unknown) => {
+          throw namingTarget(wanted, error);
+        });
       // A repetition is answered with the transfer of the first one.
       if (headOf(stored).transfer_id === transferId) onState('PENDING');
       const isOnline = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));

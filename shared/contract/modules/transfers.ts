@@ -156,7 +156,7 @@ export const transferRoutes = {
     body: InitTransfer,
     bodyLimitBytes: LIMITS.transferBodyBytes,
     answers: { 201: Type.Object({ transfer: Transfer, receiver_online: Type.Boolean() }) },
-    errors: ['not_found', 'transfer_limit'],
+    errors: ['not_found', 'name_taken', 'transfer_limit'],
   }),
   listTransfers: route({
     method: 'GET',
