@@ -146,7 +146,7 @@ export function makeTransfers(parts: TransfersParts) {
         reject: 'rejected',
       };
       const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
-      const error = code === undefined ? null : { code, detail: null };
+      const error = code === undefined ? null : { code, detail: null, by_device_id: deviceId };
       const { stored, isNew } = await store.act(account, { deviceId, transferId, action, phase, error });
       const { state } = headOf(stored);
       if (isNew) onState(state);
@@ -237,7 +237,7 @@ export function makeTransfers(parts: TransfersParts) {
 
   /** A transfer that has ended, now or before; null when it is gone. */
   async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
-    const error = { code: 'erased', detail: null };
+    const error = { code: 'erased', detail: null, by_device_id: null };
     try {
       return await cancel(account, '', transferId, error);
     } catch (refusal) {
@@ -248,7 +248,7 @@ export function makeTransfers(parts: TransfersParts) {
 
   async function cancelListed({ account, deviceId }: DeviceCaller, entry: string): Promise<void> {
     const transferId = entry.slice(entry.indexOf('-') + 1);
-    const error = { code: 'device_removed', detail: null };
+    const error = { code: 'device_removed', detail: null, by_device_id: null };
     try {
       onEnded(account, transferId, await cancel(account, deviceId, transferId, error));
     } catch (refusal) {
