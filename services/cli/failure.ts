@@ -52,7 +52,7 @@ const SENTENCE_OF: Readonly<Record<string, string>> = {
   unexpected_answer: 'What answers at this address is not Baton.',
   store_unavailable: 'The service is not working at the moment. Try again later.',
   broker_unavailable: 'The service is not working at the moment. Try again later.',
-  rejected: 'The other device refused the files.',
+  rejected: 'The files were refused.',
   cancelled: 'The transfer was cancelled.',
   access_denied: 'The other device said no.',
   login_expired: 'Nobody approved it in time. Run `baton login` again.',
@@ -62,12 +62,19 @@ const SENTENCE_OF: Readonly<Record<string, string>> = {
   guest_forbidden: 'A guest may not do this: ask a device with full access.',
 };
 
+/** The same where it is known that the other device did it. */
+const SENTENCE_OF_OTHER: Readonly<Record<string, string>> = {
+  rejected: 'The other device refused the files.',
+  cancelled: 'The other device cancelled the transfer.',
+};
+
 /** What is to be said and which status to end with, for whatever was thrown. */
 export function failureOf(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof BatonClientError) {
     if (error.action === 'sign-in') return notSignedIn();
-    const sentence = SENTENCE_OF[error.code] ?? error.message;
+    const ofOther = error.byOther ? SENTENCE_OF_OTHER[error.code] : undefined;
+    const sentence = ofOther ?? SENTENCE_OF[error.code] ?? error.message;
     const request = error.requestId === null ? '' : ` (request ${error.requestId})`;
     return new CliError(sentence + request, { status: STATUS_OF[error.code] ?? EXIT.failed, code: error.code });
   }

@@ -167,7 +167,8 @@ export interface Transfer {
   total_bytes: number;
   sealed: string | null;
   progress: { sent_bytes: number; received_bytes: number };
-  error: { code: string; detail: string | null } | null;
+  /** `by_device_id`: the party that ended it, null for the service. What one party says is its word alone. */
+  error: { code: string; detail: string | null; by_device_id: string | null } | null;
   uploads?: { index: number; upload_url: string; offset: number }[];
   downloads?: { index: number; download_url: string }[];
   created_at: number;

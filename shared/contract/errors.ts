@@ -39,7 +39,7 @@ export const ERRORS = {
   not_found: entry(404, 'There is no such thing'),
   feature_disabled: entry(404, 'This feature is switched off'),
   method_not_allowed: entry(405, 'The resource does not support this method'),
-  name_taken: entry(409, 'Another device of the account has this name'),
+  name_taken: entry(409, 'Another device of the account has this name, or one that looks the same'),
   already_decided: entry(409, 'The sign-in request was already decided'),
   invalid_transition: entry(409, 'The transfer is in another state'),
   offset_mismatch: entry(409, 'The upload goes on at another offset'),

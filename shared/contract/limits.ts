@@ -49,6 +49,8 @@ export const LIMITS = {
   filesPerTransfer: 1_000,
   /** Events and lists name the files of a transfer only up to this many. */
   filesInEvents: 16,
+  /** Of a file, and of a transfer in all: the largest integer of a structured field (RFC 9651, 3.3.1), as `Upload-Offset` is. */
+  fileBytes: 999_999_999_999_999,
   /** One part of a file name, in bytes of UTF-8: what common file systems take. */
   fileNamePartBytes: 255,
   /** A whole file name with its folders, in bytes of UTF-8: what common systems take for a path, and Windows less. */

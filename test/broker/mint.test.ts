@@ -95,14 +95,17 @@ describe('one session per user, app and device', () => {
     await service.verify(issued(answers[0] as WireAnswer).cookie.value);
   });
 
-  test('mints with twenty keys at once make one session, and none of them is signed out by the others', async () => {
+  test('mints with twenty keys at once make one session, and the last of them alone has its secret', async () => {
     const fields = mintOf();
     const answers = await Promise.all(Array.from({ length: 20 }, () => service.tryMint(fields)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
     expect(new Set(answers.map((answer) => issued(answer).session_id)).size).toBe(1);
     expect(await service.list(fields.subject)).toHaveLength(1);
-    for (const answer of answers) await service.verify(issued(answer).cookie.value);
+    const shown = await Promise.all(answers.map((answer) => service.tryVerify(issued(answer).cookie.value)));
+    expect(shown.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of shown) if (answer.status !== 200) expectProblem(answer, 'session_expired');
+    expect(await service.list(fields.subject)).toHaveLength(1);
   });
 
   test('another device, another app and another user have sessions of their own', async () => {
@@ -191,6 +194,76 @@ describe('a key that comes again', () => {
       await other.mint(fields, key),
     ].map(({ cookie }) => cookie.value.split('.')[2]);
     expect(new Set(values).size).toBe(3);
+  });
+});
+
+describe('a mint over a live session', () => {
+  const CHANGES = [
+    ['a guest becomes full', { scope: 'guest', caller_tier: 'full' }, { scope: 'full' }],
+    ['a full session becomes a guest', { scope: 'full' }, { scope: 'guest' }],
+    ['once becomes persist', { persist: 'once' }, { persist: 'persist' }],
+    ['persist becomes once', { persist: 'persist' }, { persist: 'once' }],
+    ['nothing changes', {}, {}],
+  ] as const;
+
+  test.each(CHANGES)(
+    'ends every secret before it at once, and the session goes on: %s',
+    async (_what, was, becomes) => {
+      const fields = mintOf(was);
+      const minted = await service.mint(fields);
+      const rotated = await service.rotate(minted.cookie.value);
+      await service.verify(rotated.cookie.value);
+      const last = await service.mint({ ...fields, ...becomes });
+
+      expect(last.session_id).toBe(minted.session_id);
+      for (const old of [minted, rotated]) {
+        expectProblem(await service.tryVerify(old.cookie.value), 'session_expired');
+        expectProblem(await service.tryRotate(old.cookie.value), 'session_expired');
+      }
+      // Who held the old ones may be somebody else, and cannot end what they do not hold any more.
+      const shown = await service.verify((await service.rotate(last.cookie.value)).cookie.value);
+      expect(shown).toMatchObject({ scope: last.scope, session_id: last.session_id });
+    },
+  );
+
+  test('refuses the old secrets also after the new one was used and rotated', async () => {
+    const fields = mintOf({ scope: 'guest' });
+    const old = await service.mint(fields);
+    const first = await service.mint({ ...fields, scope: 'full' });
+    await service.verify(first.cookie.value);
+    const next = await service.rotate(first.cookie.value);
+    await service.verify(next.cookie.value);
+    expectProblem(await service.tryRotate(old.cookie.value), 'session_expired');
+    expect((await service.verify(next.cookie.value)).scope).toBe('full');
+  });
+
+  test('refuses access tokens of another scope at once, and no others', async () => {
+    const fields = mintOf({ scope: 'guest' });
+    const guest = await service.mint(fields);
+    expect((await service.tryVerifyToken(guest.access_token)).status).toBe(200);
+    const full = await service.mint({ ...fields, scope: 'full' });
+    expectProblem(await service.tryVerifyToken(guest.access_token), 'session_expired');
+    const renewed = await service.mint({ ...fields, scope: 'full' });
+    expect((await service.tryVerifyToken(full.access_token)).body).toMatchObject({ scope: 'full' });
+    const fallen = await service.mint({ ...fields, scope: 'guest' });
+    for (const old of [guest, full, renewed]) {
+      expectProblem(await service.tryVerifyToken(old.access_token), 'session_expired');
+    }
+    expect((await service.tryVerifyToken(fallen.access_token)).body).toMatchObject({ scope: 'guest' });
+  });
+
+  test('is repeated by its key alone, while its secret is the present one', async () => {
+    const [fields, key] = [mintOf({ scope: 'guest' }), randomUUID()];
+    await service.mint(fields);
+    const full = await service.mint({ ...fields, scope: 'full' }, key);
+    const again = await service.tryMint({ ...fields, scope: 'full' }, key);
+    expect({ status: again.status, value: issued(again).cookie.value }).toEqual({
+      status: 200,
+      value: full.cookie.value,
+    });
+    const last = await service.mint({ ...fields, scope: 'guest' });
+    expectProblem(await service.tryMint({ ...fields, scope: 'full' }, key), 'already_decided');
+    expect((await service.verify(last.cookie.value)).scope).toBe('guest');
   });
 });
 

@@ -83,9 +83,12 @@ describe('a message', () => {
     expect((await laptop.on(site.one).call('getPresence')).body.devices[1]?.online).toBe(true);
   });
 
-  test('is found by a name exactly as it is written', async () => {
+  test('is found by a whole name, in whatever letters', async () => {
     const [laptop] = await site.enrol('Laptop', 'Phone');
-    for (const to of ['phone', 'Phone ', 'Phon', 'Phone 2'])
+    for (const to of ['phone', 'Phone ']) {
+      expect((await send(laptop, { to, content: 'x' })).to).toMatchObject([{ name: 'Phone' }]);
+    }
+    for (const to of ['Phon', 'Phone 2', 'Pho ne'])
       expectProblem(await tryToSend(laptop, { to, content: 'x' }), 'not_found');
   });
 

@@ -1,6 +1,8 @@
 import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { serviceOf } from '../broker/support/service.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { makeKeys } from '../../services/sync/redis/keys.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { expectProblem } from '../support/wire.ts';
 
 let site: SignInSite;
@@ -67,6 +69,19 @@ test('over https the cookie is __Host- and Secure once the broker says so, and l
   );
 });
 
+test('a name that looks like another gets a suffix, and a device that mints anew keeps its name of before that rule', async () => {
+  const first = await site.signIn();
+  const second = await site.signIn(first.user, { device_name: 'LAPTOP' });
+  expect(second.answer?.device?.name).toBe('LAPTOP 2');
+  const redis = connectTo(sharedRedisUrl());
+  const key = makeKeys(site.prefix).devices(first.user);
+  const row = (await redis.hget(key, second.deviceId)) as string;
+  await redis.hset(key, second.deviceId, row.replace('LAPTOP 2', 'LAPTOP'));
+  redis.disconnect();
+  const again = await second.ask(site.two, wanted({ device_id: second.deviceId, device_name: 'LAPTOP' }));
+  expect((again.body as SessionAnswer).device?.name).toBe('LAPTOP');
+});
+
 test('a taken name gets a suffix, and the answer tells the final one', async () => {
   const first = await site.signIn();
   const second = await site.signIn(first.user);
@@ -110,12 +125,14 @@ test('a device renews itself alone: its own id, the new name, the scope and the 
 
 describe('a session that is not renewed', () => {
   test('is no longer for being asked for twenty times in a row', async () => {
-    const device = await site.signIn(undefined, { persist: 'once' });
+    let device = await site.signIn(undefined, { persist: 'once' });
     const first = device.answer?.session_expires_at ?? 0;
     for (let time = 0; time < 20; time++) {
       // What passes between the two looks at the store's clock; one that is renewed would have hours more.
-      const { body } = await device.ask(time % 2 ? site.one : site.two, wanted({ device_id: device.deviceId }));
-      expect((body as SessionAnswer).session_expires_at).toBeLessThanOrEqual(first + 1_500);
+      const answer = await device.ask(time % 2 ? site.one : site.two, wanted({ device_id: device.deviceId }));
+      const session = answer.body as SessionAnswer;
+      expect(session.session_expires_at).toBeLessThanOrEqual(first + 1_500);
+      device = signedIn(device.user, cookieOf(answer), session);
     }
   });
 
@@ -123,9 +140,12 @@ describe('a session that is not renewed', () => {
     const { subject, cookie } = await serviceOf(site.broker).mint({
       ...{ meta: 'laptop-0001', persist: 'once', ttl_seconds: 12, sliding: false },
     });
-    const device = signedIn(subject, `${cookie.name}=${cookie.value}`, null);
+    let device = signedIn(subject, `${cookie.name}=${cookie.value}`, null);
     let last = await device.ask(site.one, wanted());
-    for (let time = 0; time < 20 && last.status === 200; time++) last = await device.ask(site.one, wanted());
+    for (let time = 0; time < 20 && last.status === 200; time++) {
+      device = signedIn(subject, cookieOf(last), null);
+      last = await device.ask(site.one, wanted());
+    }
     expectProblem(last, 'session_expired');
   });
 });

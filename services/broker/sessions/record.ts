@@ -16,6 +16,8 @@ export interface SessionRecord {
   createdAtMs: number;
   lastActiveAtMs: number;
   endsAtMs: number;
+  /** Rises with each change of the scope: an access token is good in its own epoch alone. */
+  epoch: number;
   user: { name: string; roles: readonly string[] };
 }
 

@@ -25,6 +25,7 @@ const sessionReply = {
   createdAtMs: number,
   lastActiveAtMs: number,
   endsAtMs: number,
+  epoch: number,
   name: text,
   roles: text,
 };

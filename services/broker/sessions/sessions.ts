@@ -146,7 +146,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       const proven = await tokens.prove(token);
       if (proven?.app !== app) throw expired();
       const session = admitted(await store.use(app, { sessionId: proven.sessionId, digest: null }));
-      if (proven.expiresAtMs <= session.nowMs) throw expired();
+      if (proven.expiresAtMs <= session.nowMs || proven.epoch !== session.epoch) throw expired();
       return session;
     },
 

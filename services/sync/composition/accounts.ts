@@ -11,7 +11,7 @@ import type { StoreAndBus } from './store-and-bus.ts';
 type SessionsParts = Parameters<typeof makeSessionsModule>[0];
 
 /** What happens to sessions, for those that are made after them. */
-interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onShown'> {
+interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced' | 'onShown'> {
   onEnded: Parameters<typeof makeBrokerClient>[0]['onEnded'];
 }
 
@@ -36,6 +36,7 @@ export function makeAccounts(
     settings,
     bus: { channels: () => replica.detector.channels(), publish: store.publish },
     onRevoked: (...revoked) => sessionListener.get().onRevoked(...revoked),
+    onReplaced: (...replaced) => sessionListener.get().onReplaced(...replaced),
     onRemoved: [transfers.cancelAllOf, push.dropDevice],
     eraseTransfers: transfers.eraseAll,
     onErased: [push.dropAccount],
@@ -60,6 +61,7 @@ export function makeAccounts(
   const identity = makeIdentity({
     config,
     isRevoked,
+    isTombstoned: (account, deviceId) => revocations.isTombstoned(account, deviceId),
     clientAddress,
     verify: broker && broker.verify,
     db,

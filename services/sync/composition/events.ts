@@ -36,6 +36,7 @@ function connectReplica(
     superseded: (u, s) => hub.superseded(u, s),
     relay: (file) => relay.requests.notified(file),
     revoked: (...revocation) => revocations.heard(...revocation),
+    replaced: (...replaced) => sessions.onReplaced(...replaced),
     login: (pollId, word) => signin.wake(pollId, word),
     gap: (cause) => hub.attachAll(cause),
   });
@@ -77,7 +78,13 @@ export function connectEvents(
     onRevoked(account, deviceId, reason, sessionId) {
       identity.forget(account, deviceId, reason, sessionId);
       streams.hub.endRevoked(account, deviceId, reason, sessionId);
-      modules.relay.requests.endDevice(account, deviceId);
+      modules.relay.requests.endDevice(account, deviceId, 'session_revoked');
+    },
+    onReplaced(account, deviceId, endsStreams) {
+      if (!endsStreams) return identity.forget(account, deviceId, 'expired', null);
+      identity.replaced(account, deviceId);
+      streams.hub.showAgain(account, deviceId);
+      modules.relay.requests.endDevice(account, deviceId, 'unauthenticated');
     },
   });
 }

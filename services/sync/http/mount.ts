@@ -77,7 +77,7 @@ async function admit(
   try {
     if (route.sameOrigin) sameOrigin(req);
     if (route.identity === 'public') return null;
-    const identifying = identity.identify(req, route, params);
+    const identifying = identity.identify(req, route);
     const caller = identifying instanceof Promise ? await identifying : identifying;
     const { account, deviceId } = caller;
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');

@@ -1,5 +1,6 @@
 import type { Operation } from '../../server/operation.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
+import { tellSeveral } from '../devices/several-names.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
@@ -59,7 +60,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
 
   return {
     /**
-     * Throws `not_found`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`;
+     * Throws `not_found`, `name_taken`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`;
      * `store_unavailable` also when it was accepted and then the primary was gone before its replicas could be asked.
      */
     async accept(
@@ -90,7 +91,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           lateMs: replica.lateMs(),
           pushes,
         }),
-      );
+      ).catch(tellSeveral);
       // The message and its operation were written in one step: a replica that has the one has the other.
       if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, seconds));

@@ -1,4 +1,5 @@
 import type { Presence, PresenceEntry } from '../../../shared/contract/modules/presence.ts';
+import { looksOf } from '../../../shared/contract/vocabulary/fields.ts';
 import { type DeviceRow, parseRow } from '../devices/row.ts';
 
 /** Rows and announced states of one moment, as scripts return them: flat lists of field, value. */
@@ -32,40 +33,44 @@ function announcedIn(states: string[]): Map<string, string> {
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 
-/** The state of a row, which is also online while a stream without a device has its name. */
-function stateIn(announced: ReadonlyMap<string, string>, { deviceId, name }: DeviceRow): DeviceState {
-  const state = stateOf(announced.get(deviceId));
-  if (!state.online) state.online = announced.has(`~${name}`);
-  return state;
+/** Names of the open streams without a device. */
+const liveNames = (announced: ReadonlyMap<string, string>): string[] =>
+  [...announced.keys()].filter((key) => key.startsWith('~')).map((key) => key.slice(1));
+
+/** Whether a stream without a device is this row's, by its name: the exact one, or where no row has that, one that looks so. */
+function isOfRow(stream: string, name: string, rowNames: ReadonlySet<string>): boolean {
+  return stream === name || (!rowNames.has(stream) && looksOf(stream) === looksOf(name));
 }
 
-/** Reads the states of rows. */
-export function stateReader({ states }: Pick<PresenceFields, 'states'>) {
+/** Reads the states of rows. A row is also online while a stream without a device has its name. */
+export function stateReader({ devices, states }: PresenceFields) {
   const announced = announcedIn(states);
-  return (row: DeviceRow): DeviceState => stateIn(announced, row);
+  const streams = liveNames(announced);
+  const rowNames = new Set(streams.length === 0 ? [] : rowsOf(devices).map(({ name }) => name));
+  return ({ deviceId, name }: DeviceRow): DeviceState => {
+    const state = stateOf(announced.get(deviceId));
+    if (!state.online) state.online = streams.some((stream) => isOfRow(stream, name, rowNames));
+    return state;
+  };
 }
 
 /**
- * The presence of an account as clients get it: its rows and its open streams without a device, merged by name, in the
- * order in which the devices came.
+ * The presence of an account as clients get it: its rows, and its open streams without a device that have no row's name, in
+ * the order in which they came. Of names that look the same only rows of long ago are several.
  */
-export function presenceView({ devices, states }: PresenceFields): Presence {
-  const announced = announcedIn(states);
-  const byName = new Map<string, PresenceEntry>();
-  for (const row of rowsOf(devices).sort((a, b) => a.createdAtMs - b.createdAtMs)) {
-    const { online, lastSeenAtMs } = stateIn(announced, row);
-    byName.set(row.name, {
-      device_id: row.deviceId,
-      name: row.name,
-      type: row.type,
-      online,
-      last_seen_at: lastSeenAtMs,
-    });
+export function presenceView(fields: PresenceFields): Presence {
+  const announced = announcedIn(fields.states);
+  const stateOfRow = stateReader(fields);
+  const rows = rowsOf(fields.devices).sort((a, b) => a.createdAtMs - b.createdAtMs);
+  const entries = rows.map((row): PresenceEntry => {
+    const { online, lastSeenAtMs } = stateOfRow(row);
+    return { device_id: row.deviceId, name: row.name, type: row.type, online, last_seen_at: lastSeenAtMs };
+  });
+  const looks = new Set(rows.map(({ name }) => looksOf(name)));
+  for (const name of liveNames(announced)) {
+    if (looks.has(looksOf(name))) continue;
+    looks.add(looksOf(name));
+    entries.push({ device_id: null, name, type: null, online: true, last_seen_at: null });
   }
-  for (const device of announced.keys()) {
-    const name = device.slice(1);
-    if (!device.startsWith('~') || byName.has(name)) continue;
-    byName.set(name, { device_id: null, name, type: null, online: true, last_seen_at: null });
-  }
-  return { version: Number(announced.get('v') ?? 0), devices: [...byName.values()] };
+  return { version: Number(announced.get('v') ?? 0), devices: entries };
 }

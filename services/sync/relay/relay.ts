@@ -1,3 +1,4 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RelayedFile } from '../transfers/transfers.ts';
 import { Downloads } from './download/downloads.ts';
 import type { Answer } from './download/receiver.ts';
@@ -58,7 +59,11 @@ export class Relay {
     const { asker, file } = asked;
     const known = await generations.known(asked, 'receiver');
     const { size } = known;
-    const position = Math.min(received, size);
+    if (received > size) {
+      const flaw = { path: '/body/received_bytes', message: `is more than the ${size} bytes of the file` };
+      throw new BatonError('invalid_request', `${flaw.path} ${flaw.message}`, { errors: [flaw] });
+    }
+    const position = received;
     if (known.generation === null && position === 0) return;
     const isWhole = position === size;
     let generation = known.generation ?? (await generations.beginFor(file, { isWhole }));

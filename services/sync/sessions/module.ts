@@ -34,6 +34,8 @@ interface SessionsModuleParts {
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
   /** Ends the streams of a device that was signed out (or of a session without one), and forgets what was cached of it. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
+  /** A mint ended the secrets of a device's session before it: see `Revocations.tellReplaced`. */
+  onReplaced: (account: string, deviceId: string, endsStreams: boolean) => void;
   /** What other modules do about a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
   /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
@@ -48,9 +50,9 @@ interface SessionsModuleParts {
 
 /** Makes and wires the parts of this module. */
 export function makeSessionsModule(parts: SessionsModuleParts) {
-  const { db, broker, devices, settings, bus, onRevoked, onRemoved, scheduleDue, onFailure } = parts;
+  const { db, broker, devices, settings, bus, onRevoked, onReplaced, onRemoved, scheduleDue, onFailure } = parts;
   const store = makeSessionStore({ ...db, scheduleDue });
-  const revocations = new Revocations({ store, ...bus, onRevoked, onFailure });
+  const revocations = new Revocations({ store, ...bus, onRevoked, onReplaced, onFailure });
   const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove });
   const rows = makeSessionRows({ devices, revocations, removal, broker, nowMs: store.nowMs, scheduleDue });
   /**
@@ -90,6 +92,7 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
     rows,
     cookie,
     removal,
+    onReplaced,
     /** The auth broker reported a session as ended, maybe not by us. */
     ended(session: EndedSession): void {
       rows.end(session).catch((error: unknown) => onFailure('end session', error));

@@ -89,7 +89,16 @@ export function makeSessions(parts: SessionsParts) {
 
   async function mint(caller: Caller, body: MintSession, idempotencyKey: string): Promise<Issued> {
     await checkSpace(caller.account, body.meta);
-    const issued = await broker().mint(body, idempotencyKey);
+    const tell = () => revocations.tellReplaced(caller.account, body.meta, caller.deviceId === null);
+    const issued = await broker()
+      .mint(body, idempotencyKey)
+      .catch(async (error: unknown) => {
+        // Only the answer may be lost.
+        if (isBrokerFault(error)) await tell();
+        throw error;
+      });
+    // Whatever fails from here on: the secrets before are over, and nothing may go on by them.
+    if (!issued.isNew) await tell();
     try {
       return { issued, device: await rows.write(caller.account, issued, 'minted', body.device_type) };
     } catch (error) {

@@ -2,6 +2,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/modules/signal.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
+import { tellSeveral } from '../devices/several-names.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import { signalSend } from './scripts.ts';
@@ -20,7 +21,7 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
   const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
 
   /**
-   * Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`, `not_a_party`,
+   * Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`, `not_a_party`, `name_taken`,
    * `device_required`, `rate_limited`.
    */
   return async function send({ account: u, deviceId }: DeviceCaller, signal: SendSignal): Promise<boolean> {
@@ -45,7 +46,7 @@ export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts)
         payload,
         lateMs: replica.lateMs(),
       },
-    );
+    ).catch(tellSeveral);
     return routes.some(({ channel, device }) => device === receiver && !replica.isDeadChannel(channel));
   };
 }

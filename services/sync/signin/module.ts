@@ -58,6 +58,7 @@ export function makeSigninModule(parts: SigninModuleParts) {
     makeConsume({
       store,
       broker,
+      onReplaced: (account, deviceId) => sessions.revocations.tellReplaced(account, deviceId, true),
       admit,
       grants,
       nowMs,

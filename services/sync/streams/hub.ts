@@ -33,7 +33,7 @@ interface HubParts {
 }
 
 /** The streams of this replica: puts their parts together, and hands on what the bus brings. */
-export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'gap'> {
+export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' | 'relay' | 'gap'> {
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
   readonly #metrics: Metrics;
@@ -172,6 +172,11 @@ export class Hub implements Omit<BusListener, 'revoked' | 'login' | 'relay' | 'g
   /** A device or a session was signed out: see `Delivery.endRevoked`. */
   endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
     this.#delivery.endRevoked(account, deviceId, reason, sessionId);
+  }
+
+  /** Its session has other secrets now: see `Delivery.showAgain`. */
+  showAgain(account: string, deviceId: string): void {
+    this.#delivery.showAgain(account, deviceId);
   }
 
   /** The store is away: streams stay, and say so. */

@@ -1,4 +1,5 @@
 import { fileNameFlaw, HOSTILE_CHARACTERS } from '../../../shared/contract/vocabulary/file-names.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { NewFile } from '../../../shared/contract/modules/transfers.ts';
 
 /** What is wrong with the files of a transfer, one entry a field; empty when nothing is. */
@@ -13,6 +14,8 @@ export function findFileFlaws(files: readonly NewFile[]): { path: string; messag
     }
     total += size;
   }
-  if (!Number.isSafeInteger(total)) flaws.push({ path: '/body/files', message: 'is over 2^53-1 bytes in all' });
+  if (total > LIMITS.fileBytes) {
+    flaws.push({ path: '/body/files', message: `is over ${LIMITS.fileBytes} bytes in all` });
+  }
   return flaws.slice(0, 20);
 }

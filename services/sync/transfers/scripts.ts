@@ -123,7 +123,7 @@ export const transferPhase = defineScript({
     storedBytes: maybeDigits,
   },
   constants: { FORWARD_MS: 1_000 / LIMITS.phasesPerSecond },
-  reply: record({ ...stored, refusingState: text, waitMs: number }),
+  reply: record({ ...stored, refusingState: text, waitMs: number, wrong: text }),
   announces: true,
 });
 

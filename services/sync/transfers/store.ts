@@ -178,7 +178,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return { stored: storedOf(reply), isNew: reply.isNew };
     },
 
-    /** As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. */
+    /**
+     * As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. Throws `invalid_request` for the
+     * other side's number, and for more than the total.
+     */
     async tell(u: string, deviceId: string, transferId: string, report: PhaseReport) {
       const { phase, sentBytes, receivedBytes, acknowledged } = report;
       const reply = await tell(keysOf(u, transferId), {
@@ -190,6 +193,11 @@ export function makeTransferStore(parts: TransferStoreParts) {
         storedBytes: acknowledged?.bytes ?? null,
       });
       checkAllowed(reply.refusingState);
+      if (reply.wrong !== '') {
+        const message = 'is told by its own side alone, and is at most the total';
+        const flaw = { path: `/body/progress/${reply.wrong}`, message };
+        throw new BatonError('invalid_request', `${flaw.path} ${message}`, { errors: [flaw] });
+      }
       return { stored: storedOf(reply), waitMs: reply.waitMs };
     },
 

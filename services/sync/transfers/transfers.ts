@@ -3,6 +3,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/modules/transfers.ts';
 import type { Operation } from '../../server/operation.ts';
+import { tellSeveral } from '../devices/several-names.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { packFiles } from './file-list.ts';
 import { findFileFlaws } from './file-names.ts';
@@ -121,9 +122,12 @@ export function makeTransfers(parts: TransfersParts) {
         isGuest,
         operation,
       };
-      const { stored, receiver, routes } = await store.init(account, deviceId, offer).catch((error: unknown) => {
-        throw namingTarget(wanted, error);
-      });
+      const { stored, receiver, routes } = await store
+        .init(account, deviceId, offer)
+        .catch(tellSeveral)
+        .catch((error: unknown) => {
+          throw namingTarget(wanted, error);
+        });
       // A repetition is answered with the transfer of the first one.
       if (headOf(stored).transfer_id === transferId) onState('PENDING');
       const isOnline = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
@@ -142,7 +146,7 @@ export function makeTransfers(parts: TransfersParts) {
         reject: 'rejected',
       };
       const code = codes[action] === undefined ? undefined : (reason ?? phase ?? codes[action]);
-      const error = code === undefined ? null : { code, detail: null };
+      const error = code === undefined ? null : { code, detail: null, by_device_id: deviceId };
       const { stored, isNew } = await store.act(account, { deviceId, transferId, action, phase, error });
       const { state } = headOf(stored);
       if (isNew) onState(state);
@@ -233,7 +237,7 @@ export function makeTransfers(parts: TransfersParts) {
 
   /** A transfer that has ended, now or before; null when it is gone. */
   async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
-    const error = { code: 'erased', detail: null };
+    const error = { code: 'erased', detail: null, by_device_id: null };
     try {
       return await cancel(account, '', transferId, error);
     } catch (refusal) {
@@ -244,7 +248,7 @@ export function makeTransfers(parts: TransfersParts) {
 
   async function cancelListed({ account, deviceId }: DeviceCaller, entry: string): Promise<void> {
     const transferId = entry.slice(entry.indexOf('-') + 1);
-    const error = { code: 'device_removed', detail: null };
+    const error = { code: 'device_removed', detail: null, by_device_id: null };
     try {
       onEnded(account, transferId, await cancel(account, deviceId, transferId, error));
     } catch (refusal) {

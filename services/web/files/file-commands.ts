@@ -6,7 +6,7 @@ import {
 } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
-import { stateOf } from '../history/history.ts';
+import { errorOf, stateOf } from '../history/history.ts';
 import { isAlways } from './always.ts';
 import type { ChosenFile } from './choosing.ts';
 import { openKept, removeKept, whyNoFiles } from './kept-files.ts';
@@ -67,7 +67,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     if (!isOver && !['preparing', 'offered', 'active'].includes(item.state)) return;
     await change(item.id, (one) => {
       one.state = state;
-      one.error = transfer.error?.code ?? null;
+      one.error = errorOf(transfer, one.isMine);
     });
     if (isOver && !item.isMine && item.kept === 'nothing') await removeKept(entry.userId, id);
   }

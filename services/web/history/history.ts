@@ -1,6 +1,8 @@
 import type { Message, Transfer } from '../../../shared/client/index.ts';
 import type { Database, FilesItem, Item, KeptSource, MessageItem, Thread } from './database.ts';
 
+/** Codes whose texts speak of the other device. */
+const ABOUT_OTHER = ['peer_offline', 'access_denied', 'mailbox_full'];
 /** As many as an offer has. */
 const SHOWN_FILES = 1_000;
 /** So many items of a thread are shown at first, and more at each wish. */
@@ -17,8 +19,22 @@ const STATES: Readonly<Record<Transfer['state'], FilesItem['state']>> = {
   CANCELLED: 'cancelled',
 };
 
-export const stateOf = ({ state, error }: Pick<Transfer, 'state' | 'error'>): FilesItem['state'] =>
-  state === 'CANCELLED' && error?.code === 'rejected' ? 'refused' : STATES[state];
+/** Only its receiver refuses a transfer. */
+export const stateOf = ({
+  state,
+  error,
+  receiver,
+}: Pick<Transfer, 'state' | 'error' | 'receiver'>): FilesItem['state'] =>
+  state === 'CANCELLED' && error?.code === 'rejected' && error.by_device_id === receiver.device_id
+    ? 'refused'
+    : STATES[state];
+
+/** Why it ended, for the history of one side: what is about the other device counts only when this one has said it. */
+export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean): string | null {
+  const other = isMine ? receiver : sender;
+  const isAboutOther = error !== null && ABOUT_OTHER.includes(error.code);
+  return isAboutOther && error.by_device_id === other.device_id ? 'failed' : (error?.code ?? null);
+}
 
 /** Where messages of a session without a device go: nobody can be answered there. */
 const threadOf = ({ from_device_id, from_name }: Message): string => from_device_id ?? `name:${from_name}`;
@@ -157,7 +173,7 @@ const makeArrivals = (
     const item: FilesItem = {
       ...{ id: transfer.transfer_id, ref: transfer.transfer_id, thread: other.device_id, at: transfer.created_at },
       ...{ isMine, kind: 'files', files: shownFiles(transfer), fileCount: transfer.file_count, kept: 'nothing' },
-      ...{ totalBytes: transfer.total_bytes, state: stateOf(transfer), error: transfer.error?.code ?? null },
+      ...{ totalBytes: transfer.total_bytes, state: stateOf(transfer), error: errorOf(transfer, isMine) },
     };
     await add(item, other.name);
     return item;

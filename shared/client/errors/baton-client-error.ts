@@ -44,6 +44,7 @@ export interface ErrorDetails {
   readonly status?: number | null;
   readonly retryAfterMs?: number | null;
   readonly fields?: readonly { path: string; message: string }[];
+  readonly byOther?: boolean;
   readonly cause?: unknown;
 }
 
@@ -65,6 +66,8 @@ export class BatonClientError extends Error {
   readonly retryAfterMs: number | null;
   /** Of `invalid_request`: what is wrong with each field. */
   readonly fields: readonly { path: string; message: string }[];
+  /** The device at the other end of a transfer ended it so, as the service says (`error.by_device_id`). */
+  readonly byOther: boolean;
 
   constructor(code: BatonClientError['code'], message: string, details: ErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -76,5 +79,6 @@ export class BatonClientError extends Error {
     this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.fields = details.fields ?? [];
+    this.byOther = details.byOther ?? false;
   }
 }

@@ -52,19 +52,39 @@ interface Parts {
   caller: Caller;
   clock: Clock;
   files: readonly Measured[];
+  /** Which party runs here. */
+  side: Side;
   /** The client's, and that of whoever started it. */
   signals: readonly (AbortSignal | undefined)[];
   onProblem: (error: unknown) => void;
   onOver: () => void;
 }
 
-/** How a transfer ended that is not done. */
-function endOf({ state, error }: Transfer): BatonClientError {
-  const known = ['rejected', 'peer_offline', 'digest_mismatch'].find((code) => code === error?.code);
-  const code = known ?? (state === 'CANCELLED' ? 'cancelled' : 'failed');
-  const said = error === null || error.code === code ? '' : ` (${error.code})`;
-  return new BatonClientError(code, `The transfer was ${code.replace('_', ' ')}${said}`, { action: 'tell-user' });
+export type Side = 'sender' | 'receiver';
+
+/** What may be told as it was said: only a receiver rejects, and nobody is away because the other one says so. */
+function codeOf({ state, error, receiver }: Transfer, byOther: boolean): BatonClientError['code'] {
+  const isRejected = state === 'CANCELLED' && error?.by_device_id === receiver.device_id;
+  if (error?.code === 'rejected' && isRejected) return 'rejected';
+  if (error?.code === 'peer_offline' && !byOther) return 'peer_offline';
+  if (error?.code === 'digest_mismatch') return 'digest_mismatch';
+  return state === 'CANCELLED' ? 'cancelled' : 'failed';
 }
+
+/** How a transfer ended that is not done. The other side is blamed only where the service says that it ended it. */
+function endOf(transfer: Transfer, side: Side): BatonClientError {
+  const { error } = transfer;
+  const other = side === 'sender' ? transfer.receiver : transfer.sender;
+  const byOther = (error?.by_device_id ?? null) === other.device_id;
+  const code = codeOf(transfer, byOther);
+  const said = error === null || error.code === code ? '' : ` (${error.code})`;
+  const who = byOther ? ' by the other device' : '';
+  const message = `The transfer was ${code.replace('_', ' ')}${who}${said}`;
+  return new BatonClientError(code, message, { action: 'tell-user', byOther });
+}
+
+/** What the service says by itself where nothing else was said. */
+const UNSAID = ['rejected', 'cancelled', 'failed'];
 
 export function makeRun({ caller, clock, files: measured, signals, onProblem, onOver, ...parts }: Parts): Run {
   const id = parts.transfer.transfer_id;
@@ -114,7 +134,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     const { files, ...others } = next;
     transfer = { ...others, files: files ?? transfer.files ?? [] };
     if (!hasEnded(transfer)) return wake();
-    const reason = endOf(transfer);
+    const reason = endOf(transfer, parts.side);
     const isDone = transfer.state === 'DONE';
     over(() => (isDone ? settle.resolve(transfer) : settle.reject(reason)), reason);
   }
@@ -180,7 +200,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     // It may have ended meanwhile: then that is why.
     if (error.code === 'invalid_transition') await refresh().catch(() => {});
     if (signal.aborted) return;
-    const body = { reason: error.code };
+    const body = UNSAID.includes(error.code) ? {} : { reason: error.code };
     // Said once, without waiting for long: the one that runs here is over in any case.
     const told = caller.call('failTransfer', { params, body, timeoutMs: 5_000 }).catch(onProblem);
     stop(error);
@@ -211,7 +231,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
         wake();
       },
       async cancel(reason) {
-        const body = reason === undefined ? {} : { reason };
+        const body = reason === undefined || UNSAID.includes(reason) ? {} : { reason };
         const { body: ended } = await insist(() => caller.call('cancelTransfer', { params, body }));
         update(ended.transfer);
       },

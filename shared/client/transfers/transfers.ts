@@ -24,7 +24,7 @@ import { makeReceiver, type Receiver } from './receiving.ts';
 import { scriptSha256 } from '../files/sha256.ts';
 import { makeRelaySender, type RelaySender } from './sending.ts';
 import { targetOf } from '../account/target.ts';
-import { hasEnded, makeRun, type Run } from './transfer-run.ts';
+import { hasEnded, makeRun, type Run, type Side } from './transfer-run.ts';
 import { waitForReceiver } from './waiting-receiver.ts';
 import type { PresenceEntry, Transfer, TransferPhase } from '../wire.ts';
 
@@ -74,11 +74,11 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   const bounded = (concurrency: number) => Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
   const of = (transferId: string) => ({ params: { transfer_id: transferId } });
 
-  function runOf(transfer: Transfer, files: readonly Measured[], signal: AbortSignal | undefined): Run {
+  function runOf(transfer: Transfer, side: Side, files: readonly Measured[], signal: AbortSignal | undefined): Run {
     const id = transfer.transfer_id;
     const signals = [parts.life(), signal];
     const onOver = () => void running.delete(id);
-    return makeRun({ transfer, caller, clock, files, signals, onProblem, onOver });
+    return makeRun({ transfer, side, caller, clock, files, signals, onProblem, onOver });
   }
 
   function handleOf(run: Run): RunningTransfer {
@@ -112,7 +112,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     settings: SendSettings,
     receiverOnline: boolean,
   ): OutgoingTransfer {
-    const run = runOf(transfer, sources, settings.signal);
+    const run = runOf(transfer, 'sender', sources, settings.signal);
     const { offlineMs = LIMITS.offlineReceiverMs } = settings;
     /** Accepted, or left there for a receiver that is not waited for. */
     const isInUse = () => {
@@ -168,7 +168,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   function accept(transfer: Transfer, open: OpenSink, settings: AcceptSettings): RunningTransfer {
     const known = running.get(transfer.transfer_id);
     if (known !== undefined) return known.handle;
-    const run = runOf(transfer, transfer.files ?? [], settings.signal);
+    const run = runOf(transfer, 'receiver', transfer.files ?? [], settings.signal);
     let peer: PeerReceiving | null = null;
     const receiver = makeReceiver({
       ...{ run, caller, clock, open, onProblem, peer: () => peer },

@@ -8,7 +8,14 @@ import { route } from '../vocabulary/route.ts';
 export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
 
 export const targetFields = {
-  to: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.deviceNameChars, description: 'Device name.' })),
+  to: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LIMITS.deviceNameChars,
+      description:
+        'Device name: the exact one, else the one that differs only by case or spaces. 409 `name_taken` where several do.',
+    }),
+  ),
   to_device_id: Type.Optional(DeviceId),
 };
 
@@ -64,7 +71,7 @@ export const messageRoutes = {
     // 202: accepted and delivered, but fewer replicas of the store have it than the installation asks for. The same
     // Idempotency-Key answers the same message, with 201 once they have it.
     answers: { 201: MessageAccepted, 202: MessageAccepted },
-    errors: ['empty_message', 'message_too_large', 'not_found', 'mailbox_full', 'device_required'],
+    errors: ['empty_message', 'message_too_large', 'not_found', 'name_taken', 'mailbox_full', 'device_required'],
   }),
   listMessages: route({
     method: 'GET',

@@ -51,7 +51,7 @@ export const relayRoutes = {
       'Upload-Offset': {
         description: 'Where these bytes begin.',
         required: true,
-        schema: Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 }),
+        schema: Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes }),
       },
       'Upload-Complete': {
         description: '`?1`: they end with the last byte of the file. Without it `?0`.',
@@ -91,7 +91,13 @@ export const relayRoutes = {
     method: 'POST',
     path: `${path}/ack`,
     summary: 'The receiver has safely stored the file up to here: drives progress and frees what is kept for resuming',
-    body: Type.Object({ received_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
+    body: Type.Object({
+      received_bytes: Type.Integer({
+        minimum: 0,
+        maximum: LIMITS.fileBytes,
+        description: 'At most the size of the file.',
+      }),
+    }),
     answers: { 204: null },
     errors: refusals,
   }),

@@ -36,7 +36,7 @@ export const signalRoutes = {
     notFound: 'The account has no such device, or no such transfer',
     body: SendSignal,
     answers: { 202: Type.Object({ delivered: Type.Boolean({ description: 'The device has a live stream.' }) }) },
-    errors: ['not_found', 'not_a_party', 'body_too_large'],
+    errors: ['not_found', 'name_taken', 'not_a_party', 'body_too_large'],
   }),
   getIceServers: route({
     method: 'GET',

@@ -38,10 +38,8 @@ const TRANSFER_PHASES = [
 ] as const;
 export const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
 
-/** The largest integer that every JSON reader takes exactly, 2^53 - 1; also the bound of the sum. */
-const MAX_BYTES = Number.MAX_SAFE_INTEGER;
-
-const Bytes = Type.Integer({ minimum: 0, maximum: MAX_BYTES });
+/** Of a file, and of a transfer in all: never more than `LIMITS.fileBytes`. */
+export const Bytes = Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes });
 
 /** Any text; what is no relative path is refused with the reason. */
 export const FileName = Type.String({
@@ -92,7 +90,17 @@ export const Transfer = Type.Object({
   total_bytes: Bytes,
   sealed: orNull(Type.String()),
   progress: Type.Object({ sent_bytes: Bytes, received_bytes: Bytes }),
-  error: orNull(Type.Object({ code: Type.String(), detail: orNull(Type.String()) })),
+  error: orNull(
+    Type.Object({
+      code: Type.String(),
+      detail: orNull(Type.String()),
+      by_device_id: orNull(
+        Type.String({
+          description: 'The party that ended it; null: the service. What one party says is its word alone.',
+        }),
+      ),
+    }),
+  ),
   uploads: Type.Optional(
     Type.Array(Type.Object({ index: Type.Integer(), upload_url: Type.String(), offset: Bytes }), {
       description: 'For the sender, once the relay is in use.',
@@ -122,9 +130,19 @@ export const InitTransfer = Type.Object(
 );
 export type InitTransfer = Static<typeof InitTransfer>;
 
+/** What `error.code` says of itself: that nobody may say in another's place. */
+const OWN_WORDS = ['rejected', 'cancelled', 'failed'];
+
 const Ended = Type.Object({
   phase: Type.Optional(TransferPhase),
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[\\x20-\\x7e]+$' })),
+  reason: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: `^(?!(?:${OWN_WORDS.join('|')})$)[\\x20-\\x7e]+$`,
+      description: `Becomes \`error.code\`; not ${OWN_WORDS.map((word) => `\`${word}\``).join(', ')}, which the service says.`,
+    }),
+  ),
 });
 
 const answers = { 200: Type.Object({ transfer: Transfer }) };
@@ -156,7 +174,7 @@ export const transferRoutes = {
     body: InitTransfer,
     bodyLimitBytes: LIMITS.transferBodyBytes,
     answers: { 201: Type.Object({ transfer: Transfer, receiver_online: Type.Boolean() }) },
-    errors: ['not_found', 'transfer_limit'],
+    errors: ['not_found', 'name_taken', 'transfer_limit'],
   }),
   listTransfers: route({
     method: 'GET',
@@ -194,7 +212,12 @@ export const transferRoutes = {
     rate: 'transfer_phase' as const,
     body: Type.Object({
       phase: TransferPhase,
-      progress: Type.Optional(Type.Object({ sent_bytes: Type.Optional(Bytes), received_bytes: Type.Optional(Bytes) })),
+      progress: Type.Optional(
+        Type.Object(
+          { sent_bytes: Type.Optional(Bytes), received_bytes: Type.Optional(Bytes) },
+          { description: 'The sender tells `sent_bytes`, the receiver `received_bytes`, at most the total.' },
+        ),
+      ),
     }),
   },
 };

@@ -34,10 +34,10 @@ export interface Route {
   /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
   scope: 'any' | 'full' | 'own';
   /**
-   * Ends the caller's own session, where a path names a device when that is the caller's own. Works for who can prove whose
-   * session it is also while nobody can say whether it is still live.
+   * Ends the caller's own session, or that of the device in the path. Works by an access token that has not run out also
+   * while the auth broker cannot say whether its session is still live.
    */
-  endsOwn: boolean;
+  endsSession: boolean;
   /** The same-origin rule (CONTRACT.md, "Identity"); on for unsafe methods, but where a row that changes nothing says no. */
   sameOrigin: boolean;
   /** Of a route with an identity never null. */
@@ -76,7 +76,7 @@ const DEFAULTS = {
   device: 'optional',
   loginRedirect: false,
   scope: 'any',
-  endsOwn: false,
+  endsSession: false,
   rate: null,
   idempotent: false,
   params: null,

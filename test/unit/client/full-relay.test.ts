@@ -56,7 +56,16 @@ async function sendAfter(refusals: number) {
       close() {},
     }),
   };
-  const run = makeRun({ transfer, caller, clock, files: [source], signals: [], onProblem() {}, onOver() {} });
+  const run = makeRun({
+    transfer,
+    caller,
+    clock,
+    files: [source],
+    side: 'sender',
+    signals: [],
+    onProblem() {},
+    onOver() {},
+  });
   const sender = makeRelaySender({ run, caller, clock, sources: [source], concurrency: 1, isInUse: () => true });
   await sender.begin();
   await sender.uploaded;

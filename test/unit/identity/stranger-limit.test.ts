@@ -45,6 +45,7 @@ function scene({ answer = answering, ...limits }: { answer?: Answering; scale?: 
     clientAddress: (req) => req.socket.remoteAddress ?? '',
     strangers: makeStrangerLimit({ scale: 0.01, atOnce: 3, mostWaiting: 4, now, ...limits }),
     isRevoked: () => false,
+    isTombstoned: async () => false,
   });
   const identify = (credential: string, peer: string) =>
     identity.identify(requestWith([['Cookie', `baton=${credential}`]], { peer }), identityRoutes.getMe);

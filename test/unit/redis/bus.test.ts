@@ -34,6 +34,7 @@ async function setUp() {
     unlogged: (account, name, to, data) => told.push(`unlogged ${account} ${name} ${to} ${data}`),
     presence: (account, version) => told.push(`presence ${account} ${version}`),
     revoked: (account, deviceId, reason) => told.push(`revoked ${account} ${deviceId} ${reason}`),
+    replaced: (account, deviceId, endsStreams) => told.push(`replaced ${account} ${deviceId} ${endsStreams}`),
     login: (pollId, word) => told.push(`login ${pollId} ${word}`),
     superseded: (account, streamId) => told.push(`superseded ${account} ${streamId}`),
     relay: (file) => told.push(`relay ${file}`),

@@ -63,6 +63,7 @@ function makeReplica(store: SessionStore, onFailure?: (task: string) => void) {
       return 1;
     },
     onRevoked: (_account, deviceId) => ended.push(String(deviceId)),
+    onReplaced: (_account, deviceId) => ended.push(deviceId),
     onFailure(task, error) {
       if (onFailure === undefined) throw error;
       onFailure(task);

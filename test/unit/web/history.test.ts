@@ -1,5 +1,5 @@
 import type { Database, MessageItem } from '../../../services/web/history/database.ts';
-import { makeHistory, PAGE_ITEMS } from '../../../services/web/history/history.ts';
+import { makeHistory, makeTurns, PAGE_ITEMS } from '../../../services/web/history/history.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 
 /** What a browser has of it beside the database. */
@@ -31,14 +31,19 @@ describe('a history in memory', () => {
   beforeEach(() => {
     changed.splice(0);
     database = memoryDatabase();
-    history = makeHistory(database, (thread) => changed.push(thread));
+    history = makeHistory(database, (thread) => changed.push(thread), makeTurns());
   });
+
+  async function add(item: MessageItem, name: string): Promise<void> {
+    await database.put('items', item);
+    await history.note(item, name);
+  }
 
   test('gives pages that together are the thread, also where many have the same time', async () => {
     const times = Array.from({ length: 300 }, (_, i) => Math.floor(i / 70));
     for (const [i, at] of times.entries())
-      await history.add(message(`m${String(i).padStart(3, '0')}`, at + 1), 'Phone');
-    await history.add(message('elsewhere', 2, 'tablet'), 'Tablet');
+      await add(message(`m${String(i).padStart(3, '0')}`, at + 1), 'Phone');
+    await add(message('elsewhere', 2, 'tablet'), 'Tablet');
     let from = await history.pageStart('phone');
     const starts = [from];
     while (from > 0) starts.push((from = await history.pageStart('phone', from)));
@@ -49,7 +54,7 @@ describe('a history in memory', () => {
   });
 
   test('loses no change of two at once, and hands out no item that changes by itself', async () => {
-    await history.add(message('m', 1), 'Phone');
+    await add(message('m', 1), 'Phone');
     const before = await history.item('m');
     await Promise.all(
       ['a', 'b', 'c'].map((letter) =>
@@ -64,8 +69,8 @@ describe('a history in memory', () => {
   });
 
   test('finds what is asked by its reference, keeps settings, and forgets a thread alone', async () => {
-    await history.add(message('m', 1), 'Phone');
-    await history.add(message('other', 1, 'tablet'), 'Tablet');
+    await add(message('m', 1), 'Phone');
+    await add(message('other', 1, 'tablet'), 'Tablet');
     await history.settings.set('always-from', ['x']);
     expect(await history.byRef('m')).toMatchObject({ id: 'm' });
     await history.forgetThread('phone');

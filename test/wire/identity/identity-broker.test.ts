@@ -190,8 +190,8 @@ test('with the broker away every call says so, a stream is asked to come back, a
   try {
     for (const name of routesWhere(refusesStrangers)) {
       const asked = { ...sampleRequest(name, { own: device, other: device }), headers: bearer };
-      const { endsOwn } = routeOf(name);
-      if (!isStream(routeOf(name)) && !endsOwn) expectProblem(await request(replica, asked), 'broker_unavailable');
+      const { endsSession } = routeOf(name);
+      if (!isStream(routeOf(name)) && !endsSession) expectProblem(await request(replica, asked), 'broker_unavailable');
     }
     const stream = await openRawStream(replica, cookie);
     expect([stream.status, await stream.ended()]).toEqual([

@@ -18,6 +18,8 @@ interface TokensParts {
 interface Proven {
   sessionId: string;
   app: string;
+  /** Of the session when it was signed. */
+  epoch: number;
   expiresAtMs: number;
 }
 
@@ -39,6 +41,7 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
         sid: session.sessionId,
         meta: session.meta,
         scope: session.scope,
+        epoch: session.epoch,
         iat,
         exp,
         jti: randomBytes(12).toString('base64url'),
@@ -75,9 +78,10 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
           // At the beginning of time nothing has expired.
           { algorithms: [ALGORITHM], typ: ACCESS_TOKEN, issuer, currentDate: new Date(0), requiredClaims: ['exp'] },
         );
-        const { sid, aud, exp = 0 } = payload;
-        if (typeof sid !== 'string' || typeof aud !== 'string') return null;
-        return { sessionId: sid, app: aud, expiresAtMs: exp * 1000 };
+        // A token of an older broker has no epoch.
+        const { sid, aud, exp = 0, epoch = 0 } = payload;
+        if (typeof sid !== 'string' || typeof aud !== 'string' || typeof epoch !== 'number') return null;
+        return { sessionId: sid, app: aud, epoch, expiresAtMs: exp * 1000 };
       } catch (error) {
         if (error instanceof BatonError) throw error;
         if (error instanceof errors.JOSEError || error instanceof TypeError) return null;

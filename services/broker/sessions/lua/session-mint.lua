@@ -1,5 +1,6 @@
--- Mints the session of a meta: a new one, or the present one rotated in place. An idempotency key that was here
--- before answers its first result while that is still the present state. At most one live session per account, app and
+-- Mints the session of a meta: a new one, or the present one rotated in place, whose secrets before end at once: who held
+-- them may be somebody else than who mints now. Where the scope changes, its access tokens end too, by their epoch. An
+-- idempotency key that was here before answers its first result while that is still the present state. At most one live session per account, app and
 -- meta: the meta is looked up beforehand for its key, and compared again here.
 -- Keys and arguments: sessionMint in scripts.ts.
 -- uses: clock sessions/session sessions/secrets
@@ -34,15 +35,17 @@ local key, created = keys.session, '0'
 if not live then
   if known ~= '' then redis.call('ZREM', keys.index, known .. ' ' .. meta) end
   id, key, created = new_id, keys.new_session, '1'
-  s = { app = app, subject = subject, meta = meta, created = int(now) }
+  s = { app = app, subject = subject, meta = meta, created = int(now), epoch = '0' }
   redis.call('HSET', key, 'app', s.app, 'subject', s.subject, 'meta', meta, 'created', s.created, 'secret', digest)
   redis.call('HSET', keys.metas, meta, id)
 else
-  renew_secret(key, s, digest)
+  replace_secrets(key, s, digest)
+  if s.scope ~= scope then s.epoch = int((s.epoch or 0) + 1) end
 end
 s.label, s.scope, s.persist = label, scope, persist
 s.active, s.ends = int(now), int(now + tonumber(ttl_ms))
-redis.call('HSET', key, 'label', s.label, 'scope', s.scope, 'persist', s.persist, 'sliding', sliding, 'ttl', ttl_ms)
+redis.call('HSET', key, 'label', s.label, 'scope', s.scope, 'persist', s.persist, 'sliding', sliding, 'ttl', ttl_ms,
+  'epoch', s.epoch or '0')
 keep({ session = key, index = keys.index, metas = keys.metas, user = keys.user }, id, s)
 redis.call('HSET', keys.mint, 'decision', decision, 'id', id, 'digest', digest, 'key', key_id, 'created', created)
 redis.call('EXPIRE', keys.mint, REPLAY_SECONDS)

@@ -13,7 +13,7 @@ if place ~= 'current' and place ~= 'retired' then return { place } end
 local chosen
 for i, candidate in ipairs(candidates) do if candidate == s.secret then chosen = i end end
 if not chosen then
-  -- Another mint came between, or the present secret is too far from the shown one to be found again.
+  -- It is the present one, or too far from it for that one to be found again.
   chosen = (place == 'current' and not was_secret(s, candidates[2])) and 2 or 1
   renew_secret(keys.session, s, candidates[chosen])
 end

@@ -1,6 +1,7 @@
 -- The secrets of a session, as SHA-256 digests: `secret` is the present one, `retired` the ones before it, oldest
--- first, as `<digest>:<until>` with an empty `until` while nothing newer was used. `unused` is 1 until the present one
--- is used.
+-- first, as `<digest>:<until>` with an empty `until` while nothing newer was used, and 0 where a mint ended it at once.
+-- `unused` is 1 until the present one is used.
+local ENDED = '0'
 
 -- Secrets older than this many rotations are unknown, not recognised as used again.
 local RETIRED_KEPT = 32
@@ -27,6 +28,8 @@ local function show(key, s, digest, now, grace_ms)
   for i, entry in ipairs(list) do if entry[1] == digest then place = i end end
   if not place then return 'session_expired' end
   local entry = list[place]
+  -- Its holder may be somebody else than who minted: their use of it must not end the session of the other.
+  if entry and entry[2] == ENDED then return 'session_expired' end
   if entry and entry[2] ~= '' and tonumber(entry[2]) <= now then
     revoke(key, s, 'reuse_detected', now)
     return 'reuse_detected'
@@ -43,11 +46,23 @@ local function was_secret(s, digest)
   return s.secret == digest or string.find(' ' .. (s.retired or ''), ' ' .. digest .. ':', 1, true) ~= nil
 end
 
+local function put_secret(key, s, digest, list)
+  write_retired(key, s, list)
+  s.secret, s.unused = digest, '1'
+  redis.call('HSET', key, 'secret', digest, 'unused', '1')
+end
+
 -- Puts a new secret before the present one, which works until the new one was used and its grace is over.
 local function renew_secret(key, s, digest)
   local list = retired_of(s)
   list[#list + 1] = { s.secret, '' }
-  write_retired(key, s, list)
-  s.secret, s.unused = digest, '1'
-  redis.call('HSET', key, 'secret', digest, 'unused', '1')
+  put_secret(key, s, digest, list)
+end
+
+-- Puts a new secret in place of all before it, which end now. They stay known, so that none of them comes to life again.
+local function replace_secrets(key, s, digest)
+  local list = retired_of(s)
+  list[#list + 1] = { s.secret }
+  for _, entry in ipairs(list) do entry[2] = ENDED end
+  put_secret(key, s, digest, list)
 end

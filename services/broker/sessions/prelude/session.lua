@@ -1,6 +1,7 @@
--- One session as a hash. Of its secrets there are SHA-256 digests alone (see secrets.lua).
+-- One session as a hash. Of its secrets there are SHA-256 digests alone (see secrets.lua). `epoch` rises with each change
+-- of the scope; sessions of older brokers have none, which is 0.
 local FIELDS = { 'app', 'subject', 'meta', 'label', 'scope', 'persist', 'created', 'active', 'ends', 'sliding', 'ttl',
-  'secret', 'retired', 'unused', 'revoked' }
+  'secret', 'retired', 'unused', 'revoked', 'epoch' }
 -- What is kept of an ended session, so that revoking it twice is no surprise.
 local KEEP_MS = 86400000
 
@@ -48,5 +49,5 @@ end
 local function reply_of(now, id, s, user_key)
   local user = redis.call('HMGET', user_key, 'name', 'roles')
   return { 'OK', int(now), id, s.app, s.subject, s.meta, s.label, s.scope, s.persist, s.created, s.active, s.ends,
-    user[1] or '', user[2] or '' }
+    s.epoch or '0', user[1] or '', user[2] or '' }
 end

@@ -113,7 +113,7 @@ function knownFields(query: Readonly<Record<string, unknown>>, route: Route): Re
  * that of anything.
  */
 export interface RouteValidator {
-  params(params: unknown): void;
+  params(params: Record<string, unknown>): void;
   /** The known fields, turned from text into the types of the schema. */
   query(query: Readonly<Record<string, unknown>>): unknown;
   body(body: unknown): void;
@@ -128,14 +128,25 @@ function compiledLater(ajv: Ajv2020, schema: AnySchemaObject | null): () => Vali
   return () => (compiled ??= schema && ajv.compile(schema));
 }
 
+/** The numbers of a path have one spelling, as its words have: no sign, leading zero or exponent. */
+const PLAIN_NUMBER = /^(?:0|[1-9]\d*)$/;
+
+const numbersOf = ({ params }: Route): string[] =>
+  Object.entries<AnySchemaObject>(params?.properties ?? {})
+    .filter(([, schema]) => schema['type'] === 'integer' || schema['type'] === 'number')
+    .map(([name]) => name);
+
 export function makeValidator(route: Route): RouteValidator {
   const params = compiledLater(fromText, route.params);
+  const numbers = numbersOf(route);
   const query = compiledLater(fromText, route.query);
   const body = compiledLater(asSent, route.body);
   return {
     params(value) {
       const validate = params();
-      if (validate !== null && !validate(value)) throw new BatonError('not_found');
+      if (validate === null) return;
+      const arePlain = numbers.every((name) => PLAIN_NUMBER.test(String(value[name])));
+      if (!arePlain || !validate(value)) throw new BatonError('not_found');
     },
     query(value) {
       const validate = query();

@@ -1,7 +1,8 @@
--- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit.
+-- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit. Taken is also one that looks the
+-- same, and that of an open stream without a device. A device that has its name already keeps it.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
--- uses: clock routes log presence/version push/push push/queue
+-- uses: clock routes log devices/names presence/version push/push push/queue
 -- RETURNS OK, row, added ('1' | '0'), jobs to push at once, in lines | device_limit; OK alone: nothing was done, the account has to
 --         be scheduled first (push-queue.ts)
 local now = now_ms()
@@ -10,28 +11,22 @@ local existing = redis.call('HGET', keys.devices, device)
 if existing and mode == 'new' then return { 'OK', existing, '0', '' } end
 if not existing and not is_back and must_schedule(keys, pushes) then return { 'OK' } end
 local old_name, old_kind, created = string.match(existing or '', '^([^\n]*)\n([^\n]*)\n([^\n]*)')
-local taken, count, flat = {}, 0, redis.call('HGETALL', keys.devices)
-for i = 1, #flat, 2 do
-  if flat[i] ~= device then
-    taken[string.match(flat[i + 1], '^[^\n]*')] = true
-    count = count + 1
-  end
-end
-if not existing and count >= LIMITS.devicesPerAccount then return { 'device_limit' } end
+local flat, open = redis.call('HGETALL', keys.devices), open_routes(keys.routes, now)
+if not existing and #flat >= 2 * LIMITS.devicesPerAccount then return { 'device_limit' } end
 local name, number = wanted, 1
-while taken[name] do
+if existing and is_back then name = old_name end
+local taken = name ~= old_name and looks_taken(flat, device, open) or {}
+while taken[looks_of(name)] do
   number = number + 1
   local suffix = ' ' .. number
   name = string.gsub(string.sub(wanted, 1, LIMITS.deviceNameChars - #suffix), '%s+$', '') .. suffix
 end
-if existing and is_back then name = old_name end
 local kind = existing and mode == 'lost' and old_kind or wanted_kind
 local row = table.concat({ name, kind, created or int(now), session, session_end }, '\n')
 if row == existing then return { 'OK', row, '0', '' } end
 redis.call('HSET', keys.devices, device, row)
 if session_end ~= '0' then redis.call('ZADD', keys.due, session_end, 'session:' .. device) end
 if existing and name == old_name and kind == old_kind then return { 'OK', row, '0', '' } end
-local open = open_routes(keys.routes, now)
 for i = 2, #open, 2 do
   -- The row is put back while a stream of the device is open.
   if open[i] == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end

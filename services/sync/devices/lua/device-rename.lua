@@ -1,6 +1,7 @@
--- Renames a device: an event in the log, and a new version of presence, which has the names.
+-- Renames a device: an event in the log, and a new version of presence, which has the names. Taken is also a name that looks
+-- the same, and that of an open stream without a device.
 -- Keys and arguments: deviceRename in scripts.ts.
--- uses: clock routes log operation presence/version rate
+-- uses: clock routes log operation devices/names presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms
 --         | store_unavailable
 local now = now_ms()
@@ -17,17 +18,14 @@ if over then return over end
 if redis.call('HEXISTS', keys.devices, caller) == 0 then return { 'device_required' } end
 local row = redis.call('HGET', keys.devices, device)
 if not row then return { 'not_found' } end
-local flat = redis.call('HGETALL', keys.devices)
-for i = 1, #flat, 2 do
-  if flat[i] ~= device and string.match(flat[i + 1], '^[^\n]*') == name then return { 'name_taken' } end
-end
 local old, rest = string.match(row, '^([^\n]*)(\n.*)$')
 if old ~= name then
+  local open = open_routes(keys.routes, now)
+  if looks_taken(redis.call('HGETALL', keys.devices), device, open)[looks_of(name)] then return { 'name_taken' } end
   row = name .. rest
   redis.call('HSET', keys.devices, device, row)
   local kind = string.match(rest, '^\n([^\n]*)')
   local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'
-  local open = routes_to_notify(keys.routes, now)
   append_and_notify(keys, open, now, random, 'device:renamed', '*', data)
   raise_unread_version(keys, open, now)
 end

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { VerifiedIdentity } from '../../../../shared/contract/modules/broker.ts';
+import { BROKER_LIMITS, type VerifiedIdentity } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import { makeAnswers, type Vouched } from '../credentials/answers.ts';
@@ -26,6 +26,8 @@ interface BrokerIdentityParts {
   strangers: StrangerLimit;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
+  /** The same as the store has it. Throws `store_unavailable`. */
+  isTombstoned: (account: string, deviceId: string) => Promise<boolean>;
 }
 
 export interface BrokerIdentity extends Identity {
@@ -35,6 +37,8 @@ export interface BrokerIdentity extends Identity {
    * asked. What expired may be renewed: the broker is asked again.
    */
   forget(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void;
+  /** A log-in minted the device's session anew: nothing said of it before is believed, and no earlier token acts alone. */
+  replaced(account: string, deviceId: string): void;
 }
 
 /** What the refusal of a credential means to a request that shows it. After `unauthenticated` a client refreshes. */
@@ -50,11 +54,28 @@ const isAway = (error: unknown): boolean => error instanceof BatonError && error
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '');
 
-type Params = Readonly<Record<string, unknown>>;
+/** Sessions that were minted anew, and remembered for as long as an access token lives. 100 bytes each. */
+const MOST_REPLACED = 10_000;
 
-/** Whether the request of a route that can end one's own session does no more than that, for this device. */
-const endsOnly = (deviceId: string, params: Params): boolean =>
-  params['device_id'] === undefined || params['device_id'] === deviceId;
+/** Knows of tokens that are older than the last mint of their device's session. */
+function makeReplaced() {
+  const atSeconds = new Map<string, number>();
+  const keyOf = (account: string, deviceId: string) => `${account} ${deviceId}`;
+  const nowSeconds = () => Math.floor(Date.now() / 1000);
+  return {
+    note(account: string, deviceId: string): void {
+      for (const [key, at] of atSeconds) {
+        const isOver = at + BROKER_LIMITS.accessTokenSeconds + CLOCK_TOLERANCE_SECONDS < nowSeconds();
+        if (!isOver && atSeconds.size < MOST_REPLACED) break;
+        atSeconds.delete(key);
+      }
+      atSeconds.delete(keyOf(account, deviceId));
+      atSeconds.set(keyOf(account, deviceId), nowSeconds());
+    },
+    isSince: (account: string, deviceId: string, issuedAt: number): boolean =>
+      issuedAt < (atSeconds.get(keyOf(account, deviceId)) ?? Number.NEGATIVE_INFINITY),
+  };
+}
 
 /** Of one that was shown; who shows none is told to sign in. */
 const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
@@ -89,8 +110,9 @@ async function claimsOf(
  * and one client address cannot have it asked about any number of invented cookies.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
-  const { verify, cookieName, clientAddress, strangers, isRevoked } = parts;
+  const { verify, cookieName, clientAddress, strangers, isRevoked, isTombstoned } = parts;
   const answers = makeAnswers();
+  const replaced = makeReplaced();
 
   /** The broker's signature, or an answer of its own, says that there is, or was, such a session: only others are limited. */
   const verifyFor = (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<VerifiedIdentity> =>
@@ -115,17 +137,23 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
   };
 
   /**
-   * Whose token it is its signature says, and only the broker whether its session is still live. To end that very session
-   * the first is enough: signing out must not wait for a broker that is away. Throws `otherwise` for all else.
+   * The signature proves who the token belongs to, and only the broker knows whether its session is still live. To sign a
+   * device out the first is enough, since that must not wait for a broker that is away; the guard lets a guest sign out
+   * itself alone. Throws `otherwise` for a session without device, and where a log-in has minted the device's since.
    */
-  const leaving = async (token: string, params: Params, otherwise: unknown): Promise<Caller> => {
-    const { sub, meta, scope } = await claimsOf(token, parts);
-    if (text(meta) === '' || !endsOnly(text(meta), params)) throw otherwise;
-    return callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
+  const ending = async (token: string, otherwise: unknown): Promise<Caller> => {
+    const { sub, meta, scope, exp = 0, iat = 0 } = await claimsOf(token, parts);
+    // Nobody else looks at its end now, so there is no tolerance.
+    if (exp * 1000 <= Date.now()) throw invalidToken(new errors.JWTExpired('over', {}));
+    const caller = callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
+    const { account, deviceId } = caller;
+    if (deviceId === null || replaced.isSince(account, deviceId, iat)) throw otherwise;
+    if (await isTombstoned(account, deviceId)) throw new BatonError('session_revoked');
+    return caller;
   };
 
   return {
-    async identify(req, route, params = {}) {
+    async identify(req, route) {
       const shown = shownBy(req, cookieName);
       if (shown === null) throw new BatonError('unauthenticated');
       // A token and a credential cannot have the same text: only one of them begins with `v1.`.
@@ -133,8 +161,8 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
         vouch(req, shown, wasGood),
       );
       return asked.catch((error: unknown) => {
-        if (!route.endsOwn || !isAway(error) || !('access_token' in shown)) throw error;
-        return leaving(shown.access_token, params, error);
+        if (!route.endsSession || !isAway(error) || !('access_token' in shown)) throw error;
+        return ending(shown.access_token, error);
       });
     },
     restoreRow: () => Promise.resolve(false),
@@ -142,6 +170,10 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
       const isKnown = deviceId !== null || sessionId !== null;
       if (reason !== 'expired' && isKnown) answers.refuse(account, deviceId, sessionId);
       else answers.forget(account, deviceId);
+    },
+    replaced(account, deviceId) {
+      replaced.note(account, deviceId);
+      answers.forget(account, deviceId);
     },
   };
 }

@@ -22,21 +22,23 @@ interface IdentityParts {
   restoreRow: (caller: Caller) => Promise<boolean>;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;
+  /** The same as the store has it. */
+  isTombstoned: (account: string, deviceId: string) => Promise<boolean>;
   clientAddress: (req: IncomingMessage) => string;
   onFailure: (task: string, error: unknown) => void;
 }
 
-type ChosenIdentity = Identity & Pick<BrokerIdentity, 'forget'> & Pick<KeySet, 'start' | 'stop'>;
+type ChosenIdentity = Identity & Pick<BrokerIdentity, 'forget' | 'replaced'> & Pick<KeySet, 'start' | 'stop'>;
 
 /**
- * The identity that `APP_IDENTITY` chose. `forget`: a session ended, nothing said of it before may be believed. `start`
+ * The identity that `APP_IDENTITY` chose. `forget`: a session ended, nothing said of it before may be believed; `replaced`: it has other secrets now. `start`
  * gets what it needs in the background.
  */
 export function makeIdentity(parts: IdentityParts): ChosenIdentity {
-  const { config, db, verify, ensureRow, restoreRow, isRevoked, clientAddress, onFailure } = parts;
+  const { config, db, verify, ensureRow, restoreRow, isRevoked, isTombstoned, clientAddress, onFailure } = parts;
   const { identity: choice, broker, http } = config;
   const nothing = () => undefined;
-  const nothingKept = { forget: nothing, start: nothing, stop: nothing };
+  const nothingKept = { forget: nothing, replaced: nothing, start: nothing, stop: nothing };
   const keysAt = (url: string): KeySet => {
     // Without a secret that the store does not know nobody could tell our keys there from anybody's.
     const secret = broker?.token ?? '';
@@ -49,6 +51,7 @@ export function makeIdentity(parts: IdentityParts): ChosenIdentity {
     const identity = makeBrokerIdentity({
       verify,
       isRevoked,
+      isTombstoned,
       keySet,
       clientAddress,
       strangers: makeStrangerLimit({ scale: http.rateLimitScale }),

@@ -1,9 +1,9 @@
 -- Accepts a message in one step and one trip: operation id, sender and targets, rate, limits, mailbox, log, announcement.
 -- Keys and arguments: messageAccept in scripts.ts.
--- uses: clock routes log operation rate messages/mail messages/mail-space messages/chosen messages/targets push/push push/queue messages/told-before
+-- uses: clock routes log operation rate devices/names messages/mail messages/mail-space messages/chosen messages/targets push/push push/queue messages/told-before
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes
 --         and jobs to push at once, both in lines; OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
---         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused
+--         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused | name_taken
 --         | store_unavailable (here and elsewhere: sent again, and nobody can tell what became of it)
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
@@ -16,7 +16,7 @@ if first then
 end
 local how, whom = string.sub(wanted, 1, 1), string.sub(wanted, 2)
 local devices = how == '=' and rows_of(keys.devices, sender, whom) or redis.call('HGETALL', keys.devices)
-local targets, own_name = chosen_targets(devices, how, whom, sender)
+local targets, own_name, several = chosen_targets(devices, open, how, whom, sender)
 from_name = own_name or from_name
 -- Where answers are kept and there is none, it was not accepted.
 local sent_before_ms = remember_seconds == '0' and resent_after_ms or nil
@@ -30,8 +30,7 @@ if must_schedule(keys, pushes) then return { 'OK' } end
 if sender ~= '' and not own_name then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
--- A stream without a device has no mailbox: it gets only what arrives while it is connected.
-if #targets == 0 and how == '~' and is_connected(open, wanted) then targets[1] = { '', whom, '', false } end
+if several then return { 'name_taken' } end
 if #targets == 0 then return { 'not_found' } end
 
 local held, minute = held_mail(keys, now)
@@ -40,7 +39,7 @@ local holders, addressees = {}, {}
 for _, target in ipairs(targets) do
   local id = target[1]
   if id == '' then
-    addressees[#addressees + 1] = wanted
+    addressees[#addressees + 1] = '~' .. target[2]
   elseif full or (count_each and count_mail(keys.inbox, id) >= LIMITS.mailboxMessages) then
     target[3] = 'mailbox_full'
   else

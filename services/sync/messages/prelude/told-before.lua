@@ -15,7 +15,7 @@ local function told_before(keys, now, entry, targets, devices, message_id, open,
     has_it[whom] = true
   end
   for _, target in ipairs(targets) do
-    local is_full = not has_it[target[1]] and count_mail(keys.inbox, target[1]) >= LIMITS.mailboxMessages
+    local is_full = target[1] ~= '' and not has_it[target[1]] and count_mail(keys.inbox, target[1]) >= LIMITS.mailboxMessages
     if is_full then told[#told + 1] = { target[1], target[2], 'mailbox_full', false } end
   end
   local json = redis.call('HGET', keys.mail, message_id) or entry.data

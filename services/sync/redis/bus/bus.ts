@@ -25,6 +25,8 @@ export interface BusListener {
   presence(account: string, version: number, snapshot: string): void;
   /** A device was signed out, at a time of the store; '' for the sessions of the account that have none. */
   revoked(account: string, deviceId: string, reason: string, atMs: number, sessionId: string): void;
+  /** A mint ended every secret of the device's session before; `endsStreams`: what was opened with them ends too. */
+  replaced(account: string, deviceId: string, endsStreams: boolean): void;
   /** A login request changed: this poll is to read it again, or was replaced. */
   login(pollId: string, word: string): void;
   /** A newer stream of the same device took this one's place. */
@@ -234,6 +236,7 @@ export class Bus {
     if (kind === BUS.top) listener.event(topOnly(account, rest));
     if (kind === BUS.unlogged) listener.unlogged(account, rest, to, data);
     if (kind === BUS.revoked) listener.revoked(account, rest, to, Number(data), last);
+    if (kind === BUS.replaced) listener.replaced(account, rest, to === '1');
     if (kind === BUS.login) listener.login(account, rest);
     if (kind === BUS.presence) listener.presence(account, Number(rest), to);
     if (kind === BUS.relay) listener.relay(account);

@@ -13,6 +13,8 @@ export const BUS = {
   presence: 'p',
   /** account, device, reason, ms, session ('' or that of the sessions without a device). */
   revoked: 'r',
+  /** account, device, '1' where its streams end too: a mint ended every secret of its session before. */
+  replaced: 'm',
   /** poll, word: a login request has changed. */
   login: 'l',
   /** file: somebody has done what a request of the relay waits for. */

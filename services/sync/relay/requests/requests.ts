@@ -127,10 +127,10 @@ export class Requests {
     for (const running of this.#running) if (nameOf(running.file) === name) running.notify();
   }
 
-  /** A device was signed out: its requests end here. */
-  endDevice(account: string, deviceId: string | null): void {
+  /** A device was signed out, or has to show who it is again: its requests end here. */
+  endDevice(account: string, deviceId: string | null, why: 'session_revoked' | 'unauthenticated'): void {
     for (const { asker, end } of this.#running) {
-      if (asker.account === account && asker.deviceId === deviceId) end(new BatonError('session_revoked'));
+      if (asker.account === account && asker.deviceId === deviceId) end(new BatonError(why));
     }
   }
 

@@ -74,6 +74,12 @@ function endedBy({ body: asked }: BrokerCall, { status, body }: BrokerReply): En
 const countsAsFailure = (error: unknown): boolean =>
   !(error instanceof BatonError) || error.code === 'broker_unavailable';
 
+/** What a mint was answered with. */
+export interface MintedSession extends IssuedSession {
+  /** False: the device had this session before, and its secrets until now are over. */
+  isNew: boolean;
+}
+
 interface BrokerClientParts {
   url: string;
   token: string;
@@ -131,11 +137,12 @@ export function makeBrokerClient(parts: BrokerClientParts) {
 
   return {
     /**
-     * A session of a device: new, or the one it has with a new secret. The same key gives the same session and secret.
+     * A session of a device: new, or the one it has with a new secret, in place of all before. The same key gives the same
+     * session and secret.
      * Throws `tier_exceeded`, `account_refused`, `already_decided` (the key's session has moved on),
      * `idempotency_key_reused`.
      */
-    mint(body: MintSession, idempotencyKey: string): Promise<IssuedSession> {
+    mint(body: MintSession, idempotencyKey: string): Promise<MintedSession> {
       const fits = (issued: IssuedSession) =>
         issued.subject === body.subject &&
         issued.meta === body.meta &&
@@ -145,7 +152,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       return ask(
         'mint',
         { method: 'POST', path: '/v1/sessions', body, idempotencyKey, budgetMs: MINT_BUDGET_MS, repeatable: true },
-        (reply) => checked(reply, isIssued, fits),
+        (reply) => ({ ...checked(reply, isIssued, fits), isNew: reply.status === 201 }),
       );
     },
 

@@ -13,6 +13,8 @@ interface RevocationsParts {
   publish: (channel: string, payload: string) => Promise<number>;
   /** Called when a device, or a session without a device, is first known here as signed out: its streams end. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
+  /** Called when a mint ended the secrets of a device's session before it, on this replica or another. */
+  onReplaced: (account: string, deviceId: string, endsStreams: boolean) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
@@ -70,6 +72,15 @@ export class Revocations {
   async tellSession(account: string, sessionId: string, reason: RevokedReason): Promise<void> {
     this.#parts.onRevoked(account, null, reason, sessionId);
     await this.#announce(account, payloadOf('revoked', account, '', reason, 0, sessionId));
+  }
+
+  /**
+   * A mint ended every secret of the device's session before it: no replica may believe them any longer. `endsStreams`: who
+   * held them may be somebody else, so what they opened ends too.
+   */
+  async tellReplaced(account: string, deviceId: string, endsStreams: boolean): Promise<void> {
+    this.#parts.onReplaced(account, deviceId, endsStreams);
+    await this.#announce(account, payloadOf('replaced', account, deviceId, endsStreams ? '1' : '0'));
   }
 
   async #announce(account: string, payload: string): Promise<void> {

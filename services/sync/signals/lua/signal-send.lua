@@ -1,8 +1,8 @@
 -- Sends a WebRTC signal to a device of the account through the log, so that a short reconnect loses none and keeps the
 -- order.
 -- Keys and arguments: signalSend in scripts.ts.
--- uses: clock routes log operation rate
--- RETURNS OK, receiver, open routes in lines | device_required | not_found | not_a_party
+-- uses: clock routes log operation rate devices/names
+-- RETURNS OK, receiver, open routes in lines | device_required | not_found | not_a_party | name_taken
 --         | rate_limited, limit, ms | store_unavailable
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
@@ -11,15 +11,13 @@ if first then return { 'OK', first[2], table.concat(open, '\n') } end
 local before, unknown = logged_before(keys.log, now, random, 'signal', resent_after_ms)
 if unknown then return { unknown } end
 if before then return { 'OK', before[1].to, table.concat(open, '\n') } end
-local flat, from, to = redis.call('HGETALL', keys.devices), nil, nil
-for i = 1, #flat, 2 do
-  local name = string.match(flat[i + 1], '^[^\n]*')
-  if flat[i] == sender then from = name end
-  if target == '=' .. flat[i] or target == '~' .. name then to = flat[i] end
-end
+local flat = redis.call('HGETALL', keys.devices)
+local from = row_name(flat, sender)
+local to, _, several = chosen_device(flat, target)
 if not from then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
+if several then return { 'name_taken' } end
 if not to then return { 'not_found' } end
 if transfer_id ~= '' then
   local parties = redis.call('HMGET', keys.transfer, 'sender', 'receiver')

@@ -9,6 +9,8 @@ import type { LoginFields, LoginStore } from '../store.ts';
 interface ConsumeParts {
   store: Pick<LoginStore, 'finish'>;
   broker: BrokerClient;
+  /** The device had this session before: its secrets until now are over. */
+  onReplaced: (account: string, deviceId: string) => Promise<void>;
   /** Writes the row of a minted session. Throws `device_limit`. */
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
   grants: Pick<Grants, 'find'>;
@@ -26,7 +28,7 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * mint is the request's id, and that of the row is the device. A replica that dies in between leaves a lease that lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, admit, grants, nowMs, expectClaim, lifetimes } = parts;
+  const { store, broker, onReplaced, admit, grants, nowMs, expectClaim, lifetimes } = parts;
 
   /** Seconds that the approver still grants; null when it could not approve this any more. */
   async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {
@@ -53,6 +55,7 @@ export function makeConsume(parts: ConsumeParts) {
     };
     await expectClaim(account, device);
     const issued = await broker.mint(body, requestId);
+    if (!issued.isNew) await onReplaced(account, device);
     try {
       return { issued, device: await admit(account, issued, type as DeviceType) };
     } catch (error) {

@@ -83,6 +83,13 @@ export class Delivery {
     }
   }
 
+  /** Whoever holds a stream of the device comes back, and is let in or refused by what they show then. */
+  showAgain(account: string, deviceId: string): void {
+    for (const stream of this.#parts.streams.find(account)?.streams ?? []) {
+      if (stream.caller.deviceId === deviceId) stream.end('rotate', SHOW_AGAIN_MS);
+    }
+  }
+
   /** The store is away: streams stay, and say so. */
   degrade(): void {
     for (const stream of this.#parts.streams.all.values()) stream.degrade();

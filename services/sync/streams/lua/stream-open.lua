@@ -1,7 +1,7 @@
 -- Attaches a stream that opens: limits, its route AND what it missed, in one step on the account's slot, so that an append
 -- either finds the route or is found here.
 -- Keys and arguments: streamOpen in scripts.ts.
--- uses: clock routes route-rows replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
+-- uses: clock routes devices/names route-rows replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
 -- RETURNS as stream-attach.lua
 --         | OK, busy: the account has as many streams as it may
 --         | OK, full, channels of the account's other streams: the same, and silent channels were not asked for
@@ -14,8 +14,9 @@ local orphan_in_ms, dropped = close_orphans(rows, channel, liveness, now)
 local before = route_of(rows, stream)
 local late = too_late(before, closed[stream], generation)
 if late then return { 'OK', late } end
-if not has_device and is_name_of(devices, string.sub(device, 2)) then return { 'name_taken' } end
 local others = other_streams(rows, stream, liveness)
+local taken = has_device and {} or looks_taken(devices, '', routes_beside(others, device))
+if taken[looks_of(string.sub(device, 2))] then return { 'name_taken' } end
 local slot = slot_for(others, device)
 if slot ~= 'free' and not liveness.silent then return { 'OK', 'full', channels_of(others, channel) } end
 if slot == 'none' then return { 'OK', 'busy' } end

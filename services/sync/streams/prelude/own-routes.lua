@@ -29,14 +29,6 @@ local function close_orphans(rows, channel, liveness, now)
   return wait, dropped
 end
 
--- One of the devices has this name.
-local function is_name_of(devices, name)
-  for i = 2, #devices, 2 do
-    if string.match(devices[i], '^[^\n]*') == name then return true end
-  end
-  return false
-end
-
 -- Why an attach of this generation comes too late, nil when it does not: `gone`, its stream was closed; `old`, a later attach
 -- came first. `row` and `closed`: the route of the stream, nil when it has none that is open, or closed.
 local function too_late(row, closed, generation)

@@ -13,6 +13,15 @@ local function other_streams(rows, stream, liveness)
   return others
 end
 
+-- The others that are not of this device or name, as a list of `open_routes`.
+local function routes_beside(rows, device)
+  local open = {}
+  for _, row in ipairs(rows) do
+    if row.device ~= device then open[#open + 1], open[#open + 2] = row.channel, row.device end
+  end
+  return open
+end
+
 local function of_device(rows, device)
   local found = {}
   for _, row in ipairs(rows) do

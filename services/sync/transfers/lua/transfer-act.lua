@@ -35,7 +35,7 @@ local target = {
 }
 local happened = {
   accept = t.accepted == '1' and state ~= 'FAILED' and state ~= 'CANCELLED',
-  reject = string.find(t.error, '"code":"rejected"', 1, true) ~= nil,
+  reject = state == 'CANCELLED' and string.find(t.error, '"code":"rejected"', 1, true) ~= nil,
   p2p = state == 'P2P_ACTIVE',
   relay = state == 'RELAY_ACTIVE' or (pending and t.relay == '1'),
   complete = state == 'DONE',

@@ -11,7 +11,7 @@ redis.call('ZREM', keys.due, job)
 if t then
   unlist_transfer(keys, t)
   if was_live then
-    t.state, t.error = 'FAILED', '{"code":"expired","detail":null}'
+    t.state, t.error = 'FAILED', '{"code":"expired","detail":null,"by_device_id":null}'
     local data = '{"transfer":' .. event_json(t) .. '}'
     append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end

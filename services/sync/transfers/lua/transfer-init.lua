@@ -1,11 +1,12 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
 -- Twelve keys: a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
--- uses: clock routes log operation rate transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
+-- uses: clock routes log operation rate devices/names transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both in lines;
 --         OK, '', '', '', '', ids: nothing was done, these have to be evicted first;
 --         OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
---         | device_required | not_found | invalid_request (to oneself) | transfer_limit | rate_limited, limit, ms
+--         | device_required | not_found | invalid_request (to oneself) | transfer_limit | name_taken
+--         | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)
@@ -24,15 +25,13 @@ if made then return { 'OK', open_json(made), made.receiver, table.concat(open, '
 if must_schedule(keys, pushes) then return { 'OK' } end
 local surplus = surplus_transfers(keys, LIMITS.transferRecords)
 if surplus then return { 'OK', '', '', '', '', surplus } end
-local flat, from, to, to_name = redis.call('HGETALL', keys.devices), nil, nil, nil
-for i = 1, #flat, 2 do
-  local id, name = flat[i], string.match(flat[i + 1], '^[^\n]*')
-  if id == sender then from = name end
-  if target == '=' .. id or target == '~' .. name then to, to_name = id, name end
-end
+local flat = redis.call('HGETALL', keys.devices)
+local from = row_name(flat, sender)
+local to, to_name, several = chosen_device(flat, target)
 if not from then return { 'device_required' } end
 local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
+if several then return { 'name_taken' } end
 if not to then return { 'not_found' } end
 if to == sender then return { 'invalid_request' } end
 local all, guests = live_share(keys.transfers)

@@ -1,14 +1,17 @@
 -- The phase of one side: kept in the record, and forwarded to both parties at most four times a second, without an entry in
 -- the log. The newest wins: what came too early is forwarded by a later call without phase and file. The bytes that the
--- receiver has acknowledged of all files count as received, which never falls.
+-- receiver has acknowledged of all files count as received, which never falls. Of progress each side tells its own number.
 -- Keys and arguments: transferPhase in scripts.ts.
 -- uses: clock routes transfers/transfer transfers/transfer-view
 -- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay, '' or the state that refuses,
---         ms to wait before forwarding ('0': done) | not_found | not_a_party
+--         ms to wait before forwarding ('0': done), '' or the number that is refused | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end
 if device ~= t.sender and device ~= t.receiver then return { 'not_a_party' } end
-if is_over(t) then return { 'OK', '', '', '', t.state, '0' } end
+if is_over(t) then return { 'OK', '', '', '', t.state, '0', '' } end
+local function is_wrong(bytes, side) return bytes ~= '' and (device ~= side or tonumber(bytes) > tonumber(t.bytes)) end
+local wrong = is_wrong(sent, t.sender) and 'sent_bytes' or is_wrong(received, t.receiver) and 'received_bytes' or ''
+if wrong ~= '' then return { 'OK', '', '', '', '', '0', wrong } end
 
 if phase ~= '' then
   t.phase, t.dirty = phase, '1'
@@ -34,4 +37,4 @@ if forwards then
   notify_all(routes_to_notify(keys.routes, now), 'transfer:updated', payload)
 end
 local files, words = brief_parts(t)
-return { 'OK', open_json(t), files, words, '', t.dirty == '1' and int(wait) or '0' }
+return { 'OK', open_json(t), files, words, '', t.dirty == '1' and int(wait) or '0', '' }

@@ -13,6 +13,11 @@ local function read_transfer(key)
   if #flat == 0 then return nil end
   record = {}
   for i = 1, #flat, 2 do record[flat[i]] = flat[i + 1] end
+  -- A record of an earlier version does not say who ended it.
+  local said = record.error
+  if said and said ~= 'null' and not string.find(said, '"by_device_id":', 1, true) then
+    record.error = string.sub(said, 1, -2) .. ',"by_device_id":null}'
+  end
   return record
 end
 

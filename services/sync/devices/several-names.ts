@@ -1,0 +1,8 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+
+/** `name_taken` of a script that looked for whom a name means: rows of long ago may differ by no more than case or spaces. */
+export function tellSeveral(error: unknown): never {
+  if (!(error instanceof BatonError && error.code === 'name_taken')) throw error;
+  const detail = 'Several devices have this name, but for case and spaces: give the exact name, or the id';
+  throw new BatonError('name_taken', detail);
+}
