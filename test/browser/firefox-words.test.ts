@@ -74,6 +74,7 @@ withFirefox.describe('words in the app in Firefox', () => {
     await phone.on(site.one).call('sendMessage', { body: { to: 'Fox', content: MESSAGE } });
     await fox.shows('.theirs a', 'https://example.com/路径');
     expect(await fox.run("document.querySelector('.theirs .rich-text').textContent")).toBe(MESSAGE);
+    await fox.run('document.activeElement.blur()');
     await fox.run("getSelection().selectAllChildren(document.querySelector('.theirs .rich-text'))");
     expect(
       await fox.run(`new Promise((resolve) => {
