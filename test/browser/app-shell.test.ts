@@ -6,7 +6,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 
 /** So many bytes, compressed, may come before somebody sees the app. */
-const FIRST_LOAD_BYTES = 120_000;
+const FIRST_LOAD_BYTES = 85_000;
 
 withChromium.describe('the shell of the app', () => {
   let site: Site;

@@ -39,6 +39,7 @@ withChromium.describe('threads in the app', () => {
     expect(await bubble.locator('code').innerText()).toBe('code');
     expect(await bubble.locator('img').count()).toBe(0);
     const links = bubble.locator('a');
+    await links.first().waitFor();
     expect(
       await links.evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.getAttribute('rel')])),
     ).toEqual([['https://example.org/a?b=', 'noopener noreferrer nofollow']]);

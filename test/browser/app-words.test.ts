@@ -108,6 +108,7 @@ withChromium.describe('the words of messages in the app', () => {
       'https://m\u00fcller.example/',
     ]);
     const links = desktop.page.locator('.bubble a');
+    await links.first().waitFor();
     expect(
       await links.evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href'), one.title])),
     ).toEqual([
@@ -127,6 +128,7 @@ withChromium.describe('the words of messages in the app', () => {
   test('what turns the order of letters turns nothing around it', async () => {
     const { user, desktop } = await openTwo(browser, site);
     await keepMessages(desktop.page, user, ['\u202e https://example.org/abc `code` end']);
+    await desktop.page.locator('.bubble a').waitFor();
     const places = await desktop.page.locator('.bubble').evaluate((bubble) => {
       const at = (node: Node, letter: number): number => {
         const range = document.createRange();

@@ -12,6 +12,7 @@ import { threads, useApp } from './app-context.ts';
 import { ApprovePane } from './devices/approval.tsx';
 import { ClipboardPane } from './clipboard.tsx';
 import { DeviceList } from './devices/device-list.tsx';
+import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
 import { Icon } from './parts/icon.tsx';
@@ -198,6 +199,10 @@ export function Shell() {
     return () => navigator.serviceWorker?.removeEventListener('message', look);
   }, []);
   useEffect(() => announceChanges(app), []);
+  useEffect(() => {
+    document.addEventListener('copy', copyExactly);
+    return () => document.removeEventListener('copy', copyExactly);
+  }, []);
   const at = place.value;
   return (
     <>

@@ -4,9 +4,9 @@ import { type Block, blocksOf } from '../../../services/web/view/parts/text-part
 
 const textOf = (block: Block): string =>
   block.kind === 'words' ? block.parts.map(({ text }) => text).join('') : block.opening + block.code + block.closing;
-const shown = (text: string): string => blocksOf(text).map(textOf).join('');
+const shown = (text: string): string => blocksOf(text, linksIn).map(textOf).join('');
 const codeIn = (text: string): string[] =>
-  blocksOf(text).flatMap((block) =>
+  blocksOf(text, linksIn).flatMap((block) =>
     block.kind === 'code' ? [block.code] : block.parts.flatMap((part) => (part.kind === 'code' ? [part.text] : [])),
   );
 const linked = (text: string): string[] => linksIn(text).map(({ start, end }) => text.slice(start, end));

@@ -42,3 +42,27 @@ export async function copyText(text: string): Promise<void> {
   }
   notify(copied);
 }
+
+/** The part of a selection that lies in this element. */
+function within(box: Element, range: Range): Range {
+  const inside = range.cloneRange();
+  if (!box.contains(inside.startContainer)) inside.setStart(box, 0);
+  if (!box.contains(inside.endContainer)) inside.setEnd(box, box.childNodes.length);
+  return inside;
+}
+
+/**
+ * For the event `copy`: what is selected of one message is copied exactly as it was written, where a browser would add lines
+ * between its blocks. Of several messages the browser makes what it makes of pages.
+ */
+export function copyExactly(event: ClipboardEvent): void {
+  const selection = getSelection();
+  const isInField = event.target instanceof Element && event.target.closest('input, textarea') !== null;
+  if (event.defaultPrevented || isInField || selection === null || selection.rangeCount === 0) return;
+  const range = selection.getRangeAt(0);
+  const text = range.toString();
+  const boxes = [...document.querySelectorAll('.rich-text')].filter((box) => range.intersectsNode(box));
+  if (text === '' || !boxes.some((box) => within(box, range).toString() === text)) return;
+  event.clipboardData?.setData('text/plain', text);
+  event.preventDefault();
+}

@@ -50,8 +50,6 @@ function targetOf(address: string): URL | null {
 
 /** Web and mail addresses, in their order. What could lead elsewhere than it says is none. */
 export function linksIn(text: string): FoundLink[] {
-  // Most texts have none, and are not searched.
-  if (!/:|www\.|@/i.test(text)) return [];
   return (finder.match(text) ?? []).flatMap(({ index: start, lastIndex: end, raw, url, schema }) => {
     const target = targetOf(url);
     const isWeb = schema !== 'mailto:';

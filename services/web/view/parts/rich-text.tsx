@@ -1,11 +1,31 @@
+import { signal } from '@preact/signals';
 import { Fragment } from 'preact';
-import { useMemo } from 'preact/hooks';
-import { type Block, blocksOf, type Inline } from './text-parts.ts';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type Block, blocksOf, type FindLinks, type Inline, mayHaveLinks } from './text-parts.ts';
 
 /*
  * Text as it came: nothing of it is HTML, and every character of it is shown. Addresses become links, and what stands between
  * backticks is shown as code, with the backticks.
  */
+
+const findNone: FindLinks = () => [];
+/** What finds links comes with the first text that may have one: it is a twentieth of the app. Until then texts are words. */
+const finder = signal<FindLinks>(findNone);
+let isAsked = false;
+
+function askForFinder(): void {
+  if (isAsked) return;
+  isAsked = true;
+  import('./links.ts').then(
+    ({ linksIn }) => {
+      finder.value = linksIn;
+    },
+    () => {
+      // The next text asks again.
+      isAsked = false;
+    },
+  );
+}
 
 function Part({ part }: { part: Inline }) {
   if (part.kind === 'plain') return <Fragment>{part.text}</Fragment>;
@@ -39,25 +59,15 @@ function BlockOf({ block }: { block: Block }) {
   );
 }
 
-/** What is copied of one text is exactly what was written: a browser adds lines between blocks. */
-function copyExactly(event: ClipboardEvent & { currentTarget: HTMLElement }): void {
-  const box = event.currentTarget;
-  const selection = getSelection();
-  if (event.clipboardData === null || selection === null || selection.rangeCount === 0) return;
-  const range = selection.getRangeAt(0);
-  const within = range.cloneRange();
-  if (!box.contains(within.startContainer)) within.setStart(box, 0);
-  if (!box.contains(within.endContainer)) within.setEnd(box, box.childNodes.length);
-  // Of several texts the browser makes what it makes of pages.
-  if (within.toString() !== range.toString()) return;
-  event.clipboardData.setData('text/plain', within.toString());
-  event.preventDefault();
-}
-
 export function RichText({ text }: { text: string }) {
-  const blocks = useMemo(() => blocksOf(text), [text]);
+  const isLinked = mayHaveLinks(text);
+  const find = isLinked ? finder.value : findNone;
+  const blocks = useMemo(() => blocksOf(text, find), [text, find]);
+  useEffect(() => {
+    if (isLinked) askForFinder();
+  }, [isLinked]);
   return (
-    <div class="rich-text" onCopy={copyExactly}>
+    <div class="rich-text">
       {blocks.map((block, i) => (
         <BlockOf key={i} block={block} />
       ))}

@@ -1,4 +1,4 @@
-import { linksIn } from './links.ts';
+import type { FoundLink } from './links.ts';
 
 /*
  * A message in parts. All parts together are the message, letter for letter: what is only a mark (backticks, the lines of a
@@ -12,16 +12,22 @@ export type Block =
   /** `opening` and `closing` are the lines of the fence, with the line breaks between them and the code; may be empty. */
   | { kind: 'code'; opening: string; code: string; closing: string };
 
+/** Finds links: `linksIn`, once that has been loaded. */
+export type FindLinks = (text: string) => FoundLink[];
+
+/** Most texts have none, and nothing is searched in them. */
+export const mayHaveLinks = (text: string): boolean => /:\/\/|mailto:|www\.|@/i.test(text);
+
 /** One backtick on each side, neither inside of a word nor beside another one; nothing but one line between them. */
 const SPAN = /(?<![\p{L}\p{N}_\\`])`([^\s`]|[^\s`][^`\n]*[^\s`])`(?![\p{L}\p{N}_`])/gu;
 /** Begins a line. What is said behind it has no backtick. */
 const OPENING = /^(`{3,})[^`]*$/;
 const CLOSING = /^(`{3,})\s*$/;
 
-function withLinks(text: string): Inline[] {
+function withLinks(text: string, find: FindLinks): Inline[] {
   const parts: Inline[] = [];
   let at = 0;
-  for (const { start, end, href, host } of linksIn(text)) {
+  for (const { start, end, href, host } of mayHaveLinks(text) ? find(text) : []) {
     parts.push({ kind: 'plain', text: text.slice(at, start) });
     parts.push({ kind: 'link', text: text.slice(start, end), href, host });
     at = end;
@@ -30,15 +36,15 @@ function withLinks(text: string): Inline[] {
   return parts;
 }
 
-function inlineOf(text: string): Inline[] {
+function inlineOf(text: string, find: FindLinks): Inline[] {
   const parts: Inline[] = [];
   let at = 0;
   for (const { index, 0: span, 1: code = '' } of text.matchAll(SPAN)) {
-    parts.push(...withLinks(text.slice(at, index)));
+    parts.push(...withLinks(text.slice(at, index), find));
     parts.push({ kind: 'mark', text: '`' }, { kind: 'code', text: code }, { kind: 'mark', text: '`' });
     at = index + span.length;
   }
-  parts.push(...withLinks(text.slice(at)));
+  parts.push(...withLinks(text.slice(at), find));
   return parts.filter((part) => part.text !== '');
 }
 
@@ -60,7 +66,7 @@ function fenceEnd(lines: readonly string[], at: number, isHopeless: (ticks: numb
 }
 
 /** The blocks of a message, in their order. */
-export function blocksOf(text: string): Block[] {
+export function blocksOf(text: string, find: FindLinks): Block[] {
   const lines = text.split('\n');
   const blocks: Block[] = [];
   let words: string[] = [];
@@ -69,7 +75,7 @@ export function blocksOf(text: string): Block[] {
 
   const flush = (): void => {
     const joined = words.join('');
-    if (joined !== '') blocks.push({ kind: 'words', parts: inlineOf(joined) });
+    if (joined !== '') blocks.push({ kind: 'words', parts: inlineOf(joined, find) });
     words = [];
   };
   const broken = (at: number): string => (at < lines.length - 1 ? `${lines[at]}\n` : (lines[at] ?? ''));
