@@ -8,8 +8,8 @@ type BadgeNavigator = Navigator & {
 
 export function showBadge(count: number): void {
   const badge = navigator as BadgeNavigator;
-  const shown = count > 0 ? badge.setAppBadge?.(count) : badge.clearAppBadge?.();
-  shown?.catch(() => {});
+  const changed = count > 0 ? badge.setAppBadge?.(count) : badge.clearAppBadge?.();
+  changed?.catch(() => {});
 }
 
 async function shown(): Promise<Notification[]> {

@@ -133,9 +133,9 @@ type BadgeNavigator = Navigator & { setAppBadge?: (count: number) => Promise<voi
 
 /** What waits; a page that is open counts by itself. */
 async function showBadge(count: number): Promise<void> {
-  const open = await windows();
-  if (open.length === 0) await (navigator as BadgeNavigator).setAppBadge?.(count);
-  for (const one of open) one.postMessage({ type: 'shown' });
+  const pages = await windows();
+  if (pages.length === 0) await (navigator as BadgeNavigator).setAppBadge?.(count);
+  for (const one of pages) one.postMessage({ type: 'shown' });
 }
 
 /** Each push shows something, as browsers demand. A page that has read it already closes it. */
@@ -161,11 +161,11 @@ scope.addEventListener('pushsubscriptionchange', (event) =>
 
 /** To a page of the app that is open; the reference of the API and the like are not. */
 async function open(path: string): Promise<void> {
-  const page = appWindow(await windows());
-  if (page !== undefined) {
-    page.postMessage({ type: 'open', path });
+  const found = appWindow(await windows());
+  if (found !== undefined) {
+    found.postMessage({ type: 'open', path });
     try {
-      await page.focus();
+      await found.focus();
       return;
     } catch {
       // It was closed meanwhile, or may not be brought to the front.

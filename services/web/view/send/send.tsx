@@ -37,7 +37,7 @@ export function SharePane({ id }: { id: string }) {
   const { entry } = useApp();
   const isRead = useSignal(false);
   useEffect(() => {
-    findShare(id, entry.userId)
+    void findShare(id, entry.userId)
       .catch(() => null)
       .then((share) => {
         pending.value = share === null ? null : pendingOf(share);
