@@ -147,7 +147,6 @@ const piecesOf = (sources: readonly Source[]): Source[][] =>
   );
 
 async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
-  const { signal } = context;
   const claim = sendsOf(context).claim(entry.transferId);
   if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
   try {
@@ -183,9 +182,11 @@ async function goOnWith(
 /** Nobody can go on with it: the receiver need not wait. */
 async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): Promise<void> {
   const over = ['invalid_transition', 'not_found', 'not_a_party'];
-  await baton.transfers.cancel(entry.transferId, 'source_failed', { signal: context.signal }).catch((error: unknown) => {
-    if (!over.includes(failureOf(error).code)) throw error;
-  });
+  await baton.transfers
+    .cancel(entry.transferId, 'source_failed', { signal: context.signal })
+    .catch((error: unknown) => {
+      if (!over.includes(failureOf(error).code)) throw error;
+    });
   await sendsOf(context).remove(entry.transferId);
 }
 

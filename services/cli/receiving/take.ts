@@ -193,8 +193,14 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
     else claim?.remove();
     if (!(error instanceof Error) || !('errno' in error)) throw error;
     await taking.fail(id);
-    const failure = new CliError(`${offered(transfer)}: it cannot be stored: ${error.message}.`, { code: 'sink_failed' });
-    throw notStored(failure, transfer, (transfer.files ?? []).map(({ name }) => name));
+    const failure = new CliError(`${offered(transfer)}: it cannot be stored: ${error.message}.`, {
+      code: 'sink_failed',
+    });
+    throw notStored(
+      failure,
+      transfer,
+      (transfer.files ?? []).map(({ name }) => name),
+    );
   }
 }
 

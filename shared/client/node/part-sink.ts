@@ -68,7 +68,8 @@ export function makePartSink({ parts, key, resumes, announced, isPassing = false
     async write(chunk) {
       passing?.update(chunk);
       // A small one at once: the way through the thread pool takes several times as long as the parts of an archive.
-      if (isPassing) for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at, chunk.length - at, position + at);
+      if (isPassing)
+        for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at, chunk.length - at, position + at);
       else await writeAt(fd, chunk, position);
       position += chunk.length;
       checked = null;

@@ -136,10 +136,12 @@ export function folderSink(folder: string, onStored: OnStored = () => {}, option
       made.end(isOver);
     };
     // What cannot be removed now is removed when it is old.
-    done.then(
-      () => end(true),
-      (error: unknown) => end(!goesOn(failureOf(error))),
-    ).catch(() => {});
+    done
+      .then(
+        () => end(true),
+        (error: unknown) => end(!goesOn(failureOf(error))),
+      )
+      .catch(() => {});
     return made;
   }
 

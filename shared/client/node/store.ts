@@ -54,7 +54,12 @@ function makeChoice({ place }: Whole, chosen: Set<string>) {
   };
 }
 
-export function makeStore(top: Folder, topParts: Parts, openParts: (folder: Folder) => Parts, claim: ReceiveClaim | null): Store {
+export function makeStore(
+  top: Folder,
+  topParts: Parts,
+  openParts: (folder: Folder) => Parts,
+  claim: ReceiveClaim | null,
+): Store {
   const others = new Map<string, Parts>();
 
   function check(): void {

@@ -37,7 +37,8 @@ function entriesOf(file: TransferFile, archive: Uint8Array): Entry[] {
 function holds(fd: number, bytes: Uint8Array): boolean {
   const found = Buffer.alloc(bytes.length + 1);
   let at = 0;
-  for (let read = -1; read !== 0 && at < found.length; at += read) read = readSync(fd, found, at, found.length - at, at);
+  for (let read = -1; read !== 0 && at < found.length; at += read)
+    read = readSync(fd, found, at, found.length - at, at);
   return found.subarray(0, at).equals(bytes);
 }
 
@@ -86,8 +87,8 @@ export async function unpack(unpacking: Unpacking): Promise<void> {
     const paths = store.name(file, drafts);
     const pathOf = new Map(drafts.map(({ entry }, index) => [entry, paths[index] as string]));
     for (const [entry, { name, bytes }] of entries.entries()) {
-      const path = stored.get(entry)?.path ?? (pathOf.get(entry) as string);
-      onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, path);
+      const path = stored.get(entry)?.path ?? pathOf.get(entry);
+      if (path !== undefined) onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, path);
     }
   } finally {
     // Also those of a process that died in the middle of this.
