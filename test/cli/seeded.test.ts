@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
 
@@ -45,13 +44,21 @@ const ODD = ['plain.txt', 'ünï cödé 日本.bin', '.bash_profile', '-rf', 'co
 const CASES = ['Same.txt', 'same.txt', '.baton-parts', 'a.part', "quo'te.gz", '🎼.tar'];
 
 const fileName = fc.constantFrom(...ODD, ...CASES);
-const size = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 70_000 }), fc.integer({ min: 500_000, max: 4_000_000 }));
+const size = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: 1, max: 70_000 }),
+  fc.integer({ min: 500_000, max: 4_000_000 }),
+);
 const fault = fc.record({
   kind: fc.constantFrom('kill-sender', 'kill-receiver', 'stop-receiver', 'second', 'fill'),
   afterMs: fc.integer({ min: 0, max: 900 }),
 });
 const schedule = fc.record({
-  files: fc.uniqueArray(fc.record({ name: fileName, size }), { minLength: 1, maxLength: 3, selector: (file) => file.name }),
+  files: fc.uniqueArray(fc.record({ name: fileName, size }), {
+    minLength: 1,
+    maxLength: 3,
+    selector: (file) => file.name,
+  }),
   packed: fc.constantFrom(0, 0, 80),
   faults: fc.array(fault, { minLength: 1, maxLength: 4 }),
   again: fc.constantFrom('same', 'continue'),
@@ -98,17 +105,19 @@ function fill(folder: string): void {
 }
 
 async function within<T>(what: string, promise: Promise<T>, story: () => string): Promise<T> {
-  const controller = new AbortController();
-  const late = after(WITHIN_MS, undefined, { signal: controller.signal }).then(() => {
-    throw new Error(`${what} did not end\n${story()}`);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not end\n${story()}`)), WITHIN_MS);
   });
-  late.catch(() => undefined);
   try {
     return await Promise.race([promise, late]);
   } finally {
-    controller.abort();
+    clearTimeout(timer);
   }
 }
+
+/** A time of the schedule, not a wait for something. */
+const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
 let count = 0;
 
@@ -124,7 +133,8 @@ async function play(plan: Schedule): Promise<void> {
     all.push(run);
     return run;
   };
-  const story = () => all.map((run) => `${run.child.spawnargs.slice(2).join(' ')}\n${run.stdout()}${run.stderr()}`).join('\n---\n');
+  const story = () =>
+    all.map((run) => `${run.child.spawnargs.slice(2).join(' ')}\n${run.stdout()}${run.stderr()}`).join('\n---\n');
   const receive = () => keep(phone.run(['receive', '--dir', into, '--yes', '--json']));
   const send = () => keep(laptop.run(['send', name, '--to', 'Phone', '--json']));
   /** One that was killed before it had begun left nothing to go on with. */
@@ -188,15 +198,20 @@ async function settled(run: Run): Promise<void> {
 function check(sent: ReadonlyMap<string, string>, into: string, said: string, status: number): void {
   const stored = found(into);
   const wanted = new Set(sent.values());
-  const isNamed = (name: string) => /Not (?:sent|received)/.test(said) && (said.includes(JSON.stringify(name).slice(1, -1)) || /and \d+ more/.test(said));
+  const isNamed = (name: string) =>
+    /Not (?:sent|received)/.test(said) &&
+    (said.includes(JSON.stringify(name).slice(1, -1)) || /and \d+ more/.test(said));
   for (const one of stored) if (!wanted.has(one)) throw new Error(`a file in ${into} is none that was sent\n${said}`);
   for (const [name, sha256] of sent) {
     const times = stored.filter((one) => one === sha256).length;
     if (times > 1) throw new Error(`${name} is there ${times} times\n${said}`);
-    if (times === 0 && !(isNamed(name) || /"not_sent"/.test(said))) throw new Error(`${name} is neither there nor named as failed\n${said}`);
-    if (times === 0 && status === 0 && !/Not received|Not sent/.test(said)) throw new Error(`${name} is not there, and all was said to be sent\n${said}`);
+    if (times === 0 && !(isNamed(name) || /"not_sent"/.test(said)))
+      throw new Error(`${name} is neither there nor named as failed\n${said}`);
+    if (times === 0 && status === 0 && !/Not received|Not sent/.test(said))
+      throw new Error(`${name} is not there, and all was said to be sent\n${said}`);
   }
-  if (existsSync(join(into, '.baton-parts'))) throw new Error(`parts were left: ${readdirSync(join(into, '.baton-parts')).join(' ')}\n${said}`);
+  if (existsSync(join(into, '.baton-parts')))
+    throw new Error(`parts were left: ${readdirSync(join(into, '.baton-parts')).join(' ')}\n${said}`);
 }
 
 test(
@@ -204,10 +219,11 @@ test(
   async () => {
     const chosen = seed ? Number(seed) : Date.now() % 2 ** 31;
     process.stdout.write(`Again with: npm run test:cli:seeded -- --runs ${RUNS} --seed ${chosen}\n`);
-    await fc.assert(fc.asyncProperty(schedule, play), {
+    const details = await fc.check(fc.asyncProperty(schedule, play), {
       ...{ numRuns: RUNS, seed: chosen, endOnFailure: true },
       ...(path && { path }),
     });
+    expect(details.failed ? fc.defaultReportMessage(details) : null).toBeNull();
   },
   RUNS * 60_000,
 );

@@ -127,7 +127,6 @@ const piecesOf = (sources: readonly Source[]): Source[][] =>
   );
 
 async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
-  const { signal } = context;
   const claim = sendsOf(context).claim(entry.transferId);
   if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
   try {

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { kill, pid as ownPid } from 'node:process';
 import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
 
 /**
@@ -77,7 +78,7 @@ function whoIAm(): Owner {
   const namespace = quietly(() => readlinkSync('/proc/self/ns/pid'));
   const started = processStat('self')?.started ?? null;
   const where = boot === null || namespace === null || started === null ? null : `${boot} ${namespace}`;
-  return { pid: process.pid, where, started, host: hostname() };
+  return { pid: ownPid, where, started, host: hostname() };
 }
 
 function isOwner(value: unknown): value is Owner {
@@ -87,7 +88,7 @@ function isOwner(value: unknown): value is Owner {
 
 function isGone(pid: number): boolean {
   try {
-    process.kill(pid, 0);
+    kill(pid, 0);
     return false;
   } catch (error) {
     return codeOf(error) === 'ESRCH';

@@ -15,7 +15,9 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
+import { platform } from 'node:os';
 import { join } from 'node:path';
+import thisProcess from 'node:process';
 import { type Claim, makeClaim } from './claim.ts';
 import { idOf, idOfHandle, OPEN } from './disk.ts';
 import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
@@ -49,12 +51,13 @@ export interface Parts {
   leave(): void;
 }
 
-const ownId = (): number | null => process.getuid?.() ?? null;
+/** On Windows files have no such owners. */
+const isOwnId = (uid: number): boolean => thisProcess.getuid === undefined || uid === thisProcess.getuid();
 
 /** As other programs of this user left it, or as somebody else made it, who had that name before. */
 function checkOwner(folder: Folder): void {
   const found = lstatSync(folder.path);
-  if (ownId() !== null && found.uid !== ownId()) throw new Error(`${folder.path} belongs to another user: remove it`);
+  if (!isOwnId(found.uid)) throw new Error(`${folder.path} belongs to another user: remove it`);
   if ((found.mode & 0o077) === 0) return;
   try {
     within(folder, (at) => chmodSync(at, 0o700));
@@ -72,7 +75,7 @@ function openFolder(top: Folder): Folder {
 
 /** The path that the handle has now. */
 function isAt(fd: number, path: string): boolean {
-  if (process.platform === 'linux') {
+  if (platform() === 'linux') {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`) === path;
     } catch {
@@ -84,7 +87,7 @@ function isAt(fd: number, path: string): boolean {
 
 function isOwn(fd: number, path: string): boolean {
   const found = fstatSync(fd);
-  return found.isFile() && found.nlink === 1 && (ownId() === null || found.uid === ownId()) && isAt(fd, path);
+  return found.isFile() && found.nlink === 1 && isOwnId(found.uid) && isAt(fd, path);
 }
 
 /** Null where there is none that may be gone on with. */

@@ -1,6 +1,6 @@
 import { appendFileSync, lstatSync, mkdirSync, readdirSync, realpathSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, platform } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { type Claim, makeClaim } from './claim.ts';
 import { digestOfFile } from './disk.ts';
@@ -70,10 +70,8 @@ export const OLD_MS = 2 * 24 * 60 * 60_000;
 
 /** Where programs keep what they know between two runs. */
 function defaultFolder(): string {
-  const { XDG_STATE_HOME: state, LOCALAPPDATA: local } = process.env;
-  if (process.platform === 'win32') return join(local ?? join(homedir(), 'AppData', 'Local'), 'baton', 'receives');
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'baton', 'receives');
-  return join(state ?? join(homedir(), '.local', 'state'), 'baton', 'receives');
+  const parts = { win32: ['AppData', 'Local'], darwin: ['Library', 'Application Support'] }[platform() as string];
+  return join(homedir(), ...(parts ?? ['.local', 'state']), 'baton', 'receives');
 }
 
 const isStored = (value: unknown): value is Stored => {

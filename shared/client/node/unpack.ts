@@ -87,8 +87,8 @@ export async function unpack(unpacking: Unpacking): Promise<void> {
     const paths = store.name(file, drafts);
     const pathOf = new Map(drafts.map(({ entry }, index) => [entry, paths[index] as string]));
     for (const [entry, { name, bytes }] of entries.entries()) {
-      const path = stored.get(entry)?.path ?? (pathOf.get(entry) as string);
-      onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, path);
+      const path = stored.get(entry)?.path ?? pathOf.get(entry);
+      if (path !== undefined) onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, path);
     }
   } finally {
     // Also those of a process that died in the middle of this.

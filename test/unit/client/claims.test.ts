@@ -24,7 +24,9 @@ function claiming(at: string): { child: ChildProcess; said: Promise<string> } {
     process.stdout.write(claim === null ? 'taken' : 'mine');
     setInterval(() => {}, 1000);
   });`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   return { child, said: once(child.stdout as NodeJS.ReadableStream, 'data').then(([data]) => String(data)) };
 }
 

@@ -51,7 +51,7 @@ async function take(into: string, archive: Uint8Array, files: number, records?: 
   const open = folderSink(into, (_, path) => stored.push(path), records === undefined ? {} : { records });
   const about = { index: 0, name: 'pack.tar', size: archive.length, type: packType(files) };
   const sha256 = createHash('sha256').update(archive).digest('hex');
-  let stop = (_: Error) => {};
+  let stop: (error: Error) => void = () => {};
   const done = new Promise<never>((_, reject) => {
     stop = reject;
   });
@@ -223,8 +223,8 @@ test.each([
   ['more than it has room for', '18'],
   ['a number with a zero before it', '02'],
   ['far too many', '99999'],
-])('an archive of 10 KiB that says it holds %s is one file', (_, count) => {
-  expect(filesIn({ type: `application/x-tar; baton-files=${count}`, size: 10_239 })).toBe(1);
+])('an archive of 10 KiB that says it holds %s is one file', (_, said) => {
+  expect(filesIn({ type: `application/x-tar; baton-files=${said}`, size: 10_239 })).toBe(1);
 });
 
 test('an archive that a person sends is not unpacked, nor a pack that is too large for memory', async () => {

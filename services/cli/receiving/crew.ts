@@ -1,0 +1,233 @@
+import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../../shared/client/index.ts';
+import type { ReceiveRecords } from '../../../shared/client/node.ts';
+import { type Context, untilOver } from '../context.ts';
+import { CliError, failureOf } from '../failure.ts';
+import { oneLine } from '../output.ts';
+import { makeProgressLine, type ProgressLine } from '../progress.ts';
+import { namesOf } from './names.ts';
+import { type Offers, offersOf } from './offers.ts';
+import { GOES_ON, type ReceiveOptions, take } from './take.ts';
+
+/**
+ * Transfers are taken beside each other, so that a sender that was interrupted keeps nobody waiting: `AT_ONCE` that move, and
+ * any number that do not. With --once, and for standard output, one at a time: one that does not move gives way to one whose
+ * sender is connected, and is gone on with later.
+ */
+const AT_ONCE = 4;
+/** Whoever brings nothing for so long is waited for, and that is said. */
+const STILL_MS = 3_000;
+/** After so long one that gave way may have something again. */
+const RETRY_MS = 15_000;
+/** What another program of this device takes may be free later: that one may be ended. */
+const AGAIN_MS = 2_000;
+/** What is offered when this program starts is announced within so long: then one of them is chosen. */
+const SETTLE_MS = 300;
+
+const CONCURRENCY = { output: 1, alone: 8, beside: 2 };
+
+/** A transfer that is taken. */
+interface Active {
+  readonly offer: IncomingTransfer;
+  readonly stop: AbortController;
+  running: RunningTransfer | null;
+  isStill: boolean;
+  bytes: number;
+  timer: NodeJS.Timeout | null;
+}
+
+interface Crew {
+  readonly context: Context;
+  readonly baton: BatonClient;
+  readonly options: ReceiveOptions;
+  readonly records: ReceiveRecords;
+  readonly line: ProgressLine;
+  readonly offers: Offers;
+  readonly isOnce: boolean;
+  readonly active: Map<string, Active>;
+  /** Those that another program has: when they are looked at again. */
+  readonly elsewhere: Map<string, NodeJS.Timeout>;
+  /** Of which it was said that another program has them. */
+  readonly told: Set<string>;
+  /** That were taken since the last time that all were tried. */
+  readonly tried: Set<string>;
+  isAsking: boolean;
+  isSettled: boolean;
+  settling: NodeJS.Timeout | null;
+  isOver: boolean;
+  readonly end: { resolve: () => void; reject: (error: unknown) => void };
+}
+
+const note = ({ line, context }: Crew, text: string): void => line.aside(() => context.output.note(text));
+
+const interrupted = (): CliError => new CliError('Interrupted.', { code: 'aborted' });
+
+function say(crew: Crew, id: string, { code, message }: CliError, names: readonly string[]): void {
+  note(crew, message);
+  crew.context.output.result({ transfer_id: id, error: { code, message }, not_received: names }, null);
+}
+
+function finish(crew: Crew, settle: () => void): void {
+  if (crew.isOver) return;
+  crew.isOver = true;
+  for (const timer of crew.elsewhere.values()) clearTimeout(timer);
+  if (crew.settling) clearTimeout(crew.settling);
+  for (const one of crew.active.values()) {
+    one.stop.abort(interrupted());
+    if (one.timer) clearTimeout(one.timer);
+  }
+  settle();
+}
+
+/** One that does not move gives its place, and what it has is gone on with later. */
+function giveWay({ active, offers, options, tried }: Crew): boolean {
+  const [one] = active.values();
+  if (one === undefined || !one.isStill || (options.dir === '-' && one.bytes > 0)) return false;
+  const better = offers.next((offer) => offers.isThere(offer) && !tried.has(offer.id));
+  if (better === undefined) return false;
+  offers.putFirst(better);
+  one.stop.abort(interrupted());
+  return true;
+}
+
+function hasRoom({ isOnce, active }: Crew): boolean {
+  if (isOnce) return active.size === 0;
+  return [...active.values()].filter(({ isStill }) => !isStill).length < AT_ONCE;
+}
+
+function waitForOffers(crew: Crew): void {
+  if (crew.isSettled) return;
+  crew.settling ??= setTimeout(() => {
+    crew.isSettled = true;
+    pump(crew);
+  }, SETTLE_MS);
+}
+
+/** Takes what may be taken now. */
+function pump(crew: Crew): void {
+  const { offers, isOnce, active } = crew;
+  if (isOnce && active.size > 0 && giveWay(crew)) return;
+  while (!crew.isOver && !crew.isAsking && hasRoom(crew)) {
+    const offer = offers.next(crew.isSettled ? undefined : offers.isThere);
+    if (offer === undefined) return waitForOffers(crew);
+    void begin(crew, offer);
+  }
+}
+
+/** Begins to wait for bytes anew. */
+function watch(crew: Crew, one: Active): void {
+  if (one.timer) clearTimeout(one.timer);
+  one.isStill = false;
+  if (crew.isOver) return;
+  one.timer = setTimeout(() => {
+    one.isStill = true;
+    const { sender, files = [] } = one.offer.transfer;
+    const away = crew.offers.isThere(one.offer) ? '' : ', which is not connected';
+    note(crew, `Waiting for ${oneLine(sender.name)}${away}: ${namesOf(files.map(({ name }) => name))}.`);
+    one.timer = setTimeout(() => {
+      crew.tried.clear();
+      pump(crew);
+    }, RETRY_MS);
+    pump(crew);
+  }, STILL_MS);
+}
+
+function onRunning(crew: Crew, one: Active, running: RunningTransfer): void {
+  one.running = running;
+  one.bytes = running.progress.bytes;
+  watch(crew, one);
+  running.onProgress(({ bytes }) => {
+    if (bytes === one.bytes) return;
+    one.bytes = bytes;
+    watch(crew, one);
+  });
+  crew.isAsking = false;
+  pump(crew);
+}
+
+/** It comes back when it may be free, unless it is over. */
+function lookLater(crew: Crew, id: string): void {
+  const { baton, offers, elsewhere, context } = crew;
+  const again = async () => {
+    elsewhere.delete(id);
+    if (offers.signalOf(id).aborted) return;
+    const offer = await baton.transfers.incoming(id, { signal: context.signal });
+    if (['DONE', 'FAILED', 'CANCELLED'].includes(offer.transfer.state)) return;
+    offers.putBack(offer);
+    pump(crew);
+  };
+  const onTime = () => void again().catch(() => !crew.isOver && lookLater(crew, id));
+  if (!crew.isOver) elsewhere.set(id, setTimeout(onTime, AGAIN_MS));
+}
+
+function onFailed(crew: Crew, one: Active, error: unknown): void {
+  const { id } = one.offer;
+  const failure = failureOf(error);
+  if (one.stop.signal.aborted) return crew.offers.putBack({ ...one.offer, isAccepted: true });
+  if (failure.code === 'taken') {
+    if (!crew.told.has(id)) say(crew, id, failure, []);
+    crew.told.add(id);
+    return lookLater(crew, id);
+  }
+  if (crew.isOnce || [...GOES_ON, 'usage'].includes(failure.code)) return finish(crew, () => crew.end.reject(error));
+  say(crew, id, failure, (failure as { names?: string[] }).names ?? []);
+}
+
+/** Of what is under way: what is not there yet. */
+const reservedBytes = ({ active }: Crew): number =>
+  [...active.values()].reduce((sum, { running }) => {
+    const { totalBytes = 0, bytes = 0 } = running?.progress ?? {};
+    return sum + totalBytes - bytes;
+  }, 0);
+
+function concurrencyOf({ options, active }: Crew): number {
+  if (options.dir === '-') return CONCURRENCY.output;
+  return active.size === 0 ? CONCURRENCY.alone : CONCURRENCY.beside;
+}
+
+async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
+  const { context, baton, options, records, line, active, tried } = crew;
+  const { signal } = context;
+  const one: Active = { offer, running: null, stop: new AbortController(), isStill: false, bytes: 0, timer: null };
+  const about = { context, options, records, line, concurrency: concurrencyOf(crew), reservedBytes: reservedBytes(crew) };
+  active.set(offer.id, one);
+  tried.add(offer.id);
+  crew.isAsking = options.yes !== true && !offer.isAccepted;
+  let isDone = false;
+  try {
+    await take(offer, {
+      ...about,
+      signal: AbortSignal.any([signal, one.stop.signal]),
+      ended: crew.offers.signalOf(offer.id),
+      onRunning: (running) => onRunning(crew, one, running),
+      fail: async (id) => void (await baton.transfers.cancel(id, 'sink_failed', { signal }).catch(() => undefined)),
+    });
+    isDone = true;
+  } catch (error) {
+    if (!crew.isOver) onFailed(crew, one, error);
+  } finally {
+    if (one.timer) clearTimeout(one.timer);
+    active.delete(offer.id);
+    crew.isAsking = false;
+  }
+  if (isDone && crew.isOnce) finish(crew, crew.end.resolve);
+  else pump(crew);
+}
+
+/** Takes what is offered. Resolves after the first transfer with --once; rejects when it is interrupted. */
+export function takeAll(
+  context: Context,
+  baton: BatonClient,
+  options: ReceiveOptions,
+  records: ReceiveRecords,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const isOnce = options.once === true || options.dir === '-';
+    const crew: Crew = {
+      ...{ context, baton, options, records, isOnce, line: makeProgressLine(context.output) },
+      ...{ active: new Map(), elsewhere: new Map(), told: new Set(), tried: new Set() },
+      ...{ isAsking: false, isSettled: !isOnce, settling: null, isOver: false, end: { resolve, reject } },
+      offers: offersOf(baton, options.from, () => pump(crew)),
+    };
+    untilOver(context, baton).catch((error: unknown) => finish(crew, () => reject(error)));
+  });
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeBatonClient, streamSource } from '../../shared/client/index.ts';
+import { fileSession } from '../../shared/client/node.ts';
+import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
+
+const MIB = 1024 * 1024;
+
+let cli: CliSite;
+let laptop: Terminal;
+let phone: Terminal;
+let tablet: Terminal;
+beforeAll(async () => {
+  cli = await startCliSite();
+  [laptop, phone, tablet] = (await cli.devices('Laptop', 'Phone', 'Tablet')) as [Terminal, Terminal, Terminal];
+});
+afterAll(() => cli.stop());
+
+const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+function put(terminal: Terminal, name: string, size: number): string {
+  const bytes = Buffer.alloc(size, createHash('sha256').update(name).digest());
+  writeFileSync(join(terminal.folder, name), bytes);
+  return digest(bytes);
+}
+
+/** Resolves when a part of that many bytes lies in the folder. */
+async function partOf(folder: string, bytes: number): Promise<void> {
+  const at = join(phone.folder, folder, '.baton-parts');
+  for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    const names = existsSync(at) ? readdirSync(at) : [];
+    if (names.some((name) => (statSync(join(at, name), { throwIfNoEntry: false })?.size ?? 0) >= bytes)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('nothing was stored');
+}
+
+test('two receivers of one device in one folder take a file once, and the second one says who has it', async () => {
+  const sha256 = put(laptop, 'big.bin', 64 * MIB);
+  const [first, second] = [0, 1].map(() => phone.run(['receive', '--dir', 'both', '--yes']));
+  await Promise.all([first?.says(/Waiting for files/), second?.says(/Waiting for files/)]);
+  const sending = laptop.run(['send', 'big.bin', '--to', 'Phone']);
+  expect([await sending.status, sending.stderr()]).toEqual([0, expect.anything()]);
+  await Promise.race([first?.says(/another program of this device/), second?.says(/another program of this device/)]);
+  for (const run of [first, second]) run?.child.kill('SIGINT');
+  expect([await first?.status, await second?.status]).toEqual([130, 130]);
+  expect(readdirSync(join(phone.folder, 'both'))).toEqual(['big.bin']);
+  expect(digest(readFileSync(join(phone.folder, 'both', 'big.bin')))).toBe(sha256);
+});
+
+test('a second receiver goes on with what the first one had when it is killed', async () => {
+  const sha256 = put(laptop, 'after.bin', 64 * MIB);
+  const first = phone.run(['receive', '--dir', 'after', '--yes']);
+  await first.says(/Waiting for files/);
+  const sending = laptop.run(['send', 'after.bin', '--to', 'Phone']);
+  await partOf('after', 4 * MIB);
+  first.child.kill('SIGSTOP');
+  const second = phone.run(['receive', '--dir', 'after', '--yes', '--once']);
+  await second.says(/another program of this device/);
+  first.child.kill('SIGKILL');
+  expect([await second.status, second.stderr()]).toEqual([0, expect.anything()]);
+  expect(await sending.status).toBe(0);
+  expect(readdirSync(join(phone.folder, 'after'))).toEqual(['after.bin']);
+  expect(digest(readFileSync(join(phone.folder, 'after', 'after.bin')))).toBe(sha256);
+});
+
+test('a sender that was interrupted keeps nobody waiting; it is listed, and cancelled from either side', async () => {
+  put(tablet, 'stale.bin', 64 * MIB);
+  put(laptop, 'small.txt', 1_000);
+  const stale = tablet.run(['send', 'stale.bin', '--to', 'Phone']);
+  await stale.says(/is not connected/);
+  stale.child.kill('SIGINT');
+  expect(await stale.status).toBe(130);
+
+  const all = phone.run(['receive', '--dir', 'beside', '--yes']);
+  await all.says(/Waiting for Tablet.*stale\.bin/);
+  await laptop.ok(['send', 'small.txt', '--to', 'Phone']);
+  all.child.kill('SIGINT');
+  expect(await all.status).toBe(130);
+  expect(readFileSync(join(phone.folder, 'beside', 'small.txt'))).toHaveLength(1_000);
+
+  const once = phone.run(['receive', '--dir', 'once', '--yes', '--once']);
+  await once.says(/Waiting for files/);
+  await laptop.ok(['send', 'small.txt', '--to', 'Phone']);
+  expect([await once.status, readdirSync(join(phone.folder, 'once'))]).toEqual([0, ['small.txt']]);
+
+  const { stdout } = await phone.ok(['transfers']);
+  expect(stdout).toMatch(/from Tablet.*stale\.bin/);
+  const [live] = JSON.parse((await tablet.ok(['transfers', '--json'])).stdout).transfers;
+  await tablet.ok(['cancel', live.transfer_id.slice(0, 18)]);
+  expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
+  await phone.ok(['cancel', live.transfer_id], { status: 4 });
+
+  // The next start of either names what was not sent.
+  const next = phone.run(['receive', '--dir', 'beside', '--yes']);
+  await next.says(/Not received from Tablet.*stale\.bin/);
+  next.child.kill('SIGINT');
+  await next.status;
+  expect(existsSync(join(phone.folder, 'beside', '.baton-parts'))).toBe(false);
+  expect((await tablet.ok(['send', '--continue'])).stderr).toMatch(/Not sent.*stale\.bin/);
+});
+
+test('a reader that goes away fails the file on both sides, and nothing of it comes again', async () => {
+  put(laptop, 'long.bin', 8 * MIB);
+  const taking = phone.run(['receive', '--dir', '-', '--yes'], { onBytes: () => undefined });
+  await taking.says(/Waiting for a file/);
+  const sending = laptop.run(['send', 'long.bin', '--to', 'Phone']);
+  taking.child.stdout?.once('data', () => taking.child.stdout?.destroy());
+  expect(await taking.status).toBe(1);
+  expect(taking.stderr()).toContain('long.bin');
+  expect(await sending.status).toBe(1);
+  expect(sending.stderr()).toContain('Not sent to Phone: long.bin');
+  expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
+});
+
+test('the question names the first files, and a pack that says it holds none is one file', async () => {
+  const asking = phone.run(['receive', '--dir', 'asked'], { onTerminal: true });
+  await asking.says(/Waiting for files/);
+  const baton = makeBatonClient({ baseUrl: cli.door.url, session: fileSession(join(laptop.config, 'session.json')) });
+  baton.start();
+  const files = ['.bash_profile', 'b.txt', 'c.txt', 'd.txt', 'pack.tar'].map((name) => {
+    const type = name === 'pack.tar' ? 'application/x-tar; baton-files=0' : 'text/plain';
+    return streamSource(new Blob(['x']).stream(), { name, size: 1, type });
+  });
+  const sending = await baton.transfers.send('Phone', files);
+  await asking.says(/Laptop sends 5 files: \.bash_profile, b\.txt, c\.txt and 2 more, 5 B\. Take it\?/);
+  asking.child.stdin?.write('n\r');
+  await expect(sending.done).rejects.toMatchObject({ code: 'rejected' });
+  const one = await baton.transfers.send('Phone', files.slice(4));
+  await asking.says(/Laptop sends pack\.tar, 1 B\. Take it\?/);
+  await one.cancel();
+  // A question whose offer is over goes away by itself.
+  await asking.says(/taken back/);
+  await baton.close();
+  asking.child.stdin?.write('\x03');
+  expect(await asking.status).toBe(130);
+});
+
+test('a disk that fills up fails the file by name on both sides at once, and what else comes goes on', async () => {
+  const disk = join(phone.folder, 'disk');
+  mkdirSync(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=90m', 'baton-test', disk]);
+  try {
+    put(laptop, 'large.bin', 64 * MIB);
+    put(laptop, 'little.txt', 100);
+    const taking = phone.run(['receive', '--dir', 'disk', '--yes']);
+    await taking.says(/Waiting for files/);
+    const sending = laptop.run(['send', 'large.bin', '--to', 'Phone']);
+    await partOf('disk', MIB);
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(60 * MIB));
+    expect(await sending.status).toBe(1);
+    expect(sending.stderr()).toContain('Not sent to Phone: large.bin');
+    await taking.says(/large\.bin cannot be stored: ENOSPC.*Not received from Laptop: large\.bin/);
+    execFileSync('rm', [join(disk, 'filler')]);
+    await laptop.ok(['send', 'little.txt', '--to', 'Phone']);
+    taking.child.kill('SIGINT');
+    await taking.status;
+    expect(readdirSync(disk)).toEqual(['little.txt']);
+  } finally {
+    execFileSync('umount', ['-l', disk]);
+  }
+});
+
+test('a folder that nothing can be stored in is said before anything is offered', async () => {
+  writeFileSync(join(phone.folder, 'a-file'), '');
+  const { stderr } = await phone.ok(['receive', '--dir', 'a-file', '--yes'], { status: 1 });
+  expect(stderr).toContain('cannot be stored in');
+});
+
+test('what was kept of standard input by a program that was killed is removed at the next start, and named', async () => {
+  const run = laptop.run(['send', '-', '--to', 'Phone', '--name', 'piped.txt'], { input: process.stdin });
+  const sends = join(laptop.config, 'sends');
+  for (const until = Date.now() + 30_000; Date.now() < until; ) {
+    if (existsSync(sends) && readdirSync(sends).some((name) => name.endsWith('.input'))) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  run.child.kill('SIGKILL');
+  await run.status;
+  expect((await laptop.ok(['send', '--continue'])).stderr).toMatch(/Not sent.*piped\.txt/);
+  expect(readdirSync(sends)).toEqual([]);
+});
