@@ -38,7 +38,7 @@ export interface Route {
    * while the auth broker cannot say whether its session is still live.
    */
   endsSession: boolean;
-  /** The same-origin rule (CONTRACT.md, "Identity"); always on for unsafe methods. */
+  /** The same-origin rule (CONTRACT.md, "Identity"); always on for unsafe methods, and with GET what it says of streams. */
   sameOrigin: boolean;
   /** Of a route with an identity never null. */
   rate: RateGroup | null;
@@ -97,7 +97,9 @@ type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: bo
 export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDefaults<R>[K & keyof WithDefaults<R>] };
 
 /** Completes one row; what is left out takes the strict default. */
-export function route<const R extends Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>>>(row: R): RouteOf<R> {
+export function route<const R extends Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>> & { sameOrigin?: true }>(
+  row: R,
+): RouteOf<R> {
   return { ...DEFAULTS, sameOrigin: row.method !== 'GET' && row.method !== 'HEAD', ...row } as unknown as RouteOf<R>;
 }
 
