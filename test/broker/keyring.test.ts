@@ -115,7 +115,7 @@ describe('with BROKER_SECRET', () => {
 
   test('a key from before there was a secret is sealed, and stays the same key', async () => {
     const keyPrefix = randomPrefix();
-    const before = await startBroker({ keyPrefix });
+    const before = await startBroker({ keyPrefix, env: PUBLIC });
     const session = await serviceOf(before).mint({ subject: 'anna' }, 'key-1');
     expect(await stored(keyPrefix)).toContain('plain:');
     // Two at once, and one that knows of no secret goes on meanwhile.
