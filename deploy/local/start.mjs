@@ -3,6 +3,7 @@ import { buildOrExit } from './build/build.mjs';
 import { startRedis } from './setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from './setup/setup.mjs';
 import { lanAddress, startLan } from './start/lan.mjs';
+import { brokerSecret } from './start/broker-secret.mjs';
 import { readPorts } from './start/ports.mjs';
 import { pushKeys } from './start/push-keys.mjs';
 import { REPLICA_MEMORY, startService } from './start/service.mjs';
@@ -54,12 +55,17 @@ async function readPlan() {
 /** What the broker and the replicas prove themselves with to each other; it lives as long as they do. */
 const brokerToken = randomBytes(32).toString('hex');
 
+/** What they prove themselves with to our own store: others on this machine reach loopback too. Nothing prints it. */
+const storePassword = randomBytes(32).toString('hex');
+const withPassword = (url) => url.replace('redis://', `redis://:${storePassword}@`);
+
 function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
   return {
     // Until it has reached its store it answers 503, which it would tell as warnings.
     BROKER_LOG_LEVEL: 'error',
     BROKER_TOKENS: `baton:${brokerToken}`,
     BROKER_DEV_LOGIN: 'true',
+    ...secretOfBroker,
     BROKER_HOST: '127.0.0.1',
     BROKER_PUBLIC_URL: lan?.url ?? `http://localhost:${brokerPort}`,
     ...(env.APP_REDIS_URL_FILE
@@ -114,6 +120,7 @@ installPackages();
 const redisServer = external ? null : requireRedisServer('APP_REDIS_URL');
 await buildOrExit();
 const keysOfPush = await pushKeys(env, say);
+const secretOfBroker = plan.brokerPort === null ? {} : brokerSecret(env, say);
 
 /** The store while it starts and after; null when it is somebody else's. */
 let starting = null;
@@ -155,7 +162,7 @@ process.on('exit', () => {
 });
 
 if (redisServer !== null) {
-  starting = startRedis({ path: redisServer, detached: true });
+  starting = startRedis({ path: redisServer, detached: true, password: storePassword });
   redis = await starting;
   say(`redis (pid ${redis.child.pid}) on ${redis.url}`);
   redis.child.once('exit', (code, signal) => {
@@ -165,13 +172,14 @@ if (redisServer !== null) {
   });
 }
 
+const storeUrl = redis === null ? null : withPassword(redis.url);
 let serving = false;
 if (plan.brokerPort !== null) {
   broker = startService({
     name: 'broker',
     main: 'broker/main.js',
     readyUrl: `http://127.0.0.1:${plan.brokerPort}/healthz`,
-    env: environmentOfBroker(plan, redis?.url ?? null),
+    env: environmentOfBroker(plan, storeUrl),
   });
   say(`broker (pid ${broker.pid}) on http://localhost:${plan.brokerPort}, where anybody may log in under any name`);
   void broker.ended.then((how) => {
@@ -185,7 +193,7 @@ for (const place of plan.places) {
     name: place.name,
     main: 'sync/main.js',
     readyUrl: `http://${env.APP_HOST || '127.0.0.1'}:${place.adminPort}/readyz`,
-    env: environmentOf(place, redis?.url ?? null),
+    env: environmentOf(place, storeUrl),
   });
   replicas.push(replica);
   say(`${place.name} (pid ${replica.pid}) on ${place.url}, admin port ${place.adminPort}`);

@@ -62,6 +62,7 @@ test('production with everything is silent, and takes the issuer to the letter',
 test.each<[Env, string[]]>([
   [{ BROKER_DEV_LOGIN: 'true' }, ['BROKER_DEV_LOGIN']],
   [{ BROKER_PUBLIC_URL: '' }, ['BROKER_PUBLIC_URL']],
+  [{ BROKER_SECRET: '' }, ['BROKER_SECRET']],
   [{ BROKER_PUBLIC_URL: 'http://baton.example' }, ['BROKER_PUBLIC_URL']],
   [{ BROKER_OIDC_ISSUER: 'http://login.example' }, ['BROKER_OIDC_ISSUER']],
   [{ BROKER_PUBLIC_URL: 'http://localhost:8090' }, []],
@@ -70,8 +71,8 @@ test.each<[Env, string[]]>([
 });
 
 test('production warns about what it can do without', () => {
-  const bare = { ...PRODUCTION, BROKER_SECRET: '', BROKER_TOKENS: 'baton:short', BROKER_OIDC_ISSUER: '' };
-  expect(loadConfig(bare).warnings).toHaveLength(3);
+  const bare = { ...PRODUCTION, BROKER_TOKENS: 'baton:short', BROKER_OIDC_ISSUER: '' };
+  expect(loadConfig(bare).warnings).toHaveLength(2);
 });
 
 test('a key that begins to sign sooner than replicas look again is worth a warning', () => {
@@ -139,6 +140,7 @@ test('a process that is misconfigured prints every problem and exits with 78', a
     'BROKER_DEV_LOGIN must be off in production: it lets anybody in',
     'BROKER_PUBLIC_URL is required in production',
     'BROKER_REDIS_URL is required',
+    'BROKER_SECRET is required in production: it encrypts the private keys in the store',
     'BROKER_TOKENS is required',
   ]);
 });

@@ -113,6 +113,24 @@ describe('with BROKER_SECRET', () => {
     expect(await stored(sealed)).toContain('a256gcm:');
   });
 
+  test('a key from before there was a secret is sealed, and stays the same key', async () => {
+    const keyPrefix = randomPrefix();
+    const before = await startBroker({ keyPrefix, env: PUBLIC });
+    const session = await serviceOf(before).mint({ subject: 'anna' }, 'key-1');
+    expect(await stored(keyPrefix)).toContain('plain:');
+    // Two at once, and one that knows of no secret goes on meanwhile.
+    const sealing = { keyPrefix, env: { BROKER_SECRET: NEW, ...PUBLIC } };
+    const [after, beside] = await Promise.all([startBroker(sealing), startBroker(sealing)]);
+    expect(await stored(keyPrefix)).not.toMatch(/plain:|private/);
+    expect(await stored(keyPrefix)).toContain('a256gcm:');
+    for (const broker of [after, beside, before]) {
+      expect(await signerOf(broker)).toBe(await signerOf(before));
+      expect((await serviceOf(broker).tryVerifyToken(session.access_token)).status).toBe(200);
+    }
+    expect((await serviceOf(after).mint({ subject: 'anna' }, 'key-1')).cookie.value).toBe(session.cookie.value);
+    await serviceOf(beside).verify(session.cookie.value);
+  });
+
   test('the secret can be changed without signing anybody out', async () => {
     const keyPrefix = randomPrefix();
     const before = await startBroker({ keyPrefix, env: { BROKER_SECRET: OLD, ...PUBLIC } });

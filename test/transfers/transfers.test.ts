@@ -238,7 +238,7 @@ test('the third device is no party, and another account finds nothing', async ()
 
 test('phases are forwarded at most four times a second, the newest wins, and none has a place in the log', async () => {
   const parties = await makeParties(one);
-  const { transfer_id } = await offer(parties, one);
+  const { transfer_id } = await offer(parties, one, [{ name: 'notes.txt', size: 60 }]);
   const params = { transfer_id };
   await parties.receiver.on(two).call('p2pTransfer', { params });
   const onReceiver = parties.receiver.listen(two);

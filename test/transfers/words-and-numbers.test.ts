@@ -20,7 +20,7 @@ const MOST = 999_999_999_999_999;
 const act = (device: TestDevice, { transfer_id: id }: Transfer, action: string, body: object = {}) =>
   request(site.two, { method: 'POST', path: `/api/transfer/${id}/${action}`, headers: device.headers, body });
 const tell = (device: TestDevice, transfer: Transfer, progress: unknown) =>
-  act(device, transfer, 'phase', { phase: 'transferring', progress } as object);
+  act(device, transfer, 'phase', { phase: 'transferring', progress });
 const shown = ({ body }: WireAnswer): Transfer => (body as { transfer: Transfer }).transfer;
 const read = async ({ sender }: Parties, { transfer_id }: Transfer): Promise<Transfer> =>
   (await sender.on(site.one).call('getTransfer', { params: { transfer_id } })).body.transfer;

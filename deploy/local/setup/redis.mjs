@@ -17,22 +17,28 @@ export const freePort = () => pickPort(PORTS);
  * `{child, url, stop, kill}` once it accepts connections; both end it and remove its folder, `stop` in order and with
  * waiting, `kill` at once.
  * `detached` keeps a Ctrl-C of the terminal from it, so that its owner can end it last.
+ * `password`: what it asks of every client. It gets its settings on its standard input, since everybody on the machine can
+ * read a command line; `url` is without it.
  */
-export async function startRedis({ path, detached = false }) {
+export async function startRedis({ path, detached = false, password = null }) {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'baton-redis-'));
   const settings = {
     port,
     bind: '127.0.0.1',
-    dir: folder,
-    save: '',
+    dir: JSON.stringify(folder),
+    save: '""',
     appendonly: 'yes',
     appendfsync: 'everysec',
     'maxmemory-policy': 'noeviction',
     'client-output-buffer-limit': 'pubsub 64mb 16mb 60',
+    ...(password === null ? {} : { requirepass: password }),
   };
-  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, ...String(value).split(' ')]);
-  const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'inherit'], detached });
+  const lines = Object.entries(settings).map(([key, value]) => `${key} ${value}\n`);
+  const child = spawn(path, ['-'], { stdio: ['pipe', 'pipe', 'inherit'], detached });
+  // Where it did not start, that is said below.
+  child.stdin.on('error', () => {});
+  child.stdin.end(lines.join(''));
   const ended = new Promise((resolve) => child.once('close', resolve));
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   const stop = async () => {

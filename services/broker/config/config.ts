@@ -57,6 +57,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   if (url !== null && /[?#]/.test(url)) report('BROKER_PUBLIC_URL', 'must have neither query nor fragment');
   if (values.NODE_ENV !== 'production') return;
   require('BROKER_PUBLIC_URL', ' in production');
+  require('BROKER_SECRET', ' in production: it encrypts the private keys in the store');
   if (values.BROKER_DEV_LOGIN) report('BROKER_DEV_LOGIN', 'must be off in production: it lets anybody in');
   for (const key of ['BROKER_PUBLIC_URL', 'BROKER_OIDC_ISSUER'] as const) {
     if (isOpenHttp(values[key])) report(key, 'must be https in production, but for localhost');
@@ -81,9 +82,6 @@ function warningsOf(values: Values, host: string): string[] {
   return [
     ...(values.BROKER_DEV_LOGIN && open ? [`BROKER_DEV_LOGIN lets anybody in who reaches ${host}`] : []),
     ...(values.BROKER_DEV_LOGIN || values.BROKER_OIDC_ISSUER !== null ? [] : ['nobody can log in: no provider is set']),
-    ...(production && values.BROKER_SECRET === null
-      ? ['without BROKER_SECRET private keys are stored as they are']
-      : []),
     ...(production && short ? ['a token of BROKER_TOKENS is shorter than 32 characters'] : []),
     ...(values.BROKER_KEY_OVERLAP_SECONDS < KEPT_SECONDS
       ? [`BROKER_KEY_OVERLAP_SECONDS is below the ${KEPT_SECONDS} s for which replicas keep a key set`]

@@ -70,9 +70,9 @@ export const SETTINGS = {
     secret: true,
   }),
   BROKER_SECRET: setting(rotatingSecret, {
-    defaultSays: 'none',
+    defaultSays: 'required in production, else none',
     meaning:
-      'Encrypts the private keys in the store, at least 32 characters; two comma-separated values while it is being changed, the new one first. Without it they are stored as they are.',
+      'Encrypts the private keys in the store, at least 32 characters, best from a file of mode 0600 (`BROKER_SECRET_FILE`); two comma-separated values while it is being changed, the new one first. Without it they are stored as they are; once there is one they are encrypted.',
     secret: true,
   }),
   BROKER_PUBLIC_URL: setting(httpUrl, {

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { JWK } from 'jose';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeStoredKey, readStoredKey, type SigningKey } from './signing-key.ts';
+import { makeStoredKey, readStoredKey, sealedAnew, type SigningKey } from './signing-key.ts';
 import type { KeyringStore } from './store.ts';
 
 /** An unknown key id reads the store at most this often, whoever sends it. */
@@ -32,7 +32,8 @@ const isOwn = (key: SigningKey): key is OwnKey => key.own !== null;
  *
  *     made -- overlap --> signs -- keyMs --> published still -- overlap --> removed
  *
- * The first one signs at once. A key sealed with a secret that we do not have verifies, and another is made to sign.
+ * The first one signs at once. A key sealed with a secret that we do not have verifies, and another is made to sign. One that
+ * lies in the store as it is, from before there was a secret, is sealed.
  */
 export class Keyring {
   readonly #parts: KeyringParts;
@@ -125,6 +126,7 @@ export class Keyring {
 
   async #read(): Promise<{ newest: string; nowMs: number }> {
     const { texts, newest, nowMs } = await this.#parts.store.read();
+    for (const [id, text] of texts) await this.#seal(id, text);
     this.#offsetMs = nowMs - performance.now();
     const known = new Map(this.#keys.map((key) => [key.id, key]));
     const keys = await Promise.all(
@@ -135,6 +137,14 @@ export class Keyring {
     }
     this.#keys = keys.sort((a, b) => a.fromMs - b.fromMs);
     return { newest, nowMs };
+  }
+
+  /** Without it keys would lie open for as long as they sign: a month. */
+  async #seal(id: string, before: string): Promise<void> {
+    const stored = sealedAnew(id, before, this.#parts.secrets);
+    if (stored === null) return;
+    await this.#parts.store.reseal(id, { before, stored });
+    this.#parts.logger.info({ key: id }, 'key was stored as it is, and is sealed now');
   }
 
   /** From when the key that has to be made now will sign; null when none has to. */

@@ -14,3 +14,16 @@ export const keysAdd = defineScript({
   },
   reply: record({ added: flag }),
 });
+
+export const keysSeal = defineScript({
+  file: new URL('./lua/keys-seal.lua', import.meta.url),
+  keys: ['signingKeys'],
+  args: {
+    key: text,
+    /** What is stored of it, as it was read. */
+    before: text,
+    /** The same, sealed. */
+    stored: text,
+  },
+  reply: record({ sealed: flag }),
+});

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 /*
  * Private keys in the store are sealed with a secret that is not in the store (AES-256-GCM, RFC 5116; the key by HKDF,
- * RFC 5869). Without a secret they are stored as they are.
+ * RFC 5869). Without a secret they are stored as they are, and sealed once there is one.
  */
 
 const SEALED = 'a256gcm:';
@@ -33,9 +33,12 @@ function openWith(secret: string, bytes: Buffer, name: string): string | null {
   }
 }
 
+/** Whether it lies there as it is. */
+export const isPlain = (sealed: string): boolean => sealed.startsWith(PLAIN);
+
 /** The text, null when none of the secrets opens it. */
 export function unseal(sealed: string, name: string, secrets: readonly string[]): string | null {
-  if (sealed.startsWith(PLAIN)) return sealed.slice(PLAIN.length);
+  if (isPlain(sealed)) return sealed.slice(PLAIN.length);
   const bytes = Buffer.from(sealed.slice(SEALED.length), 'base64url');
   if (!sealed.startsWith(SEALED) || bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   for (const secret of secrets) {

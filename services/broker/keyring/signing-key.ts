@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { DerivationKey } from '../sessions/credentials/credential.ts';
-import { seal, unseal } from './sealing.ts';
+import { isPlain, seal, unseal } from './sealing.ts';
 
 /** Of all tokens that the broker signs. */
 export const ALGORITHM = 'ES256';
@@ -40,6 +40,17 @@ export async function makeStoredKey(fromMs: number, secrets: readonly string[]):
   const publicJwk = { ...(await exportJWK(pair.publicKey)), kid: id, alg: ALGORITHM, use: 'sig' };
   const stored: Stored = { from: fromMs, public: publicJwk, sealed: seal(JSON.stringify(secret), id, secrets) };
   return { id, text: JSON.stringify(stored) };
+}
+
+/**
+ * The stored form of a key that lies there as it is, sealed; null where it is sealed already, or nothing can seal it.
+ * It stays the same key: what it signed, and what was derived from it, goes on.
+ */
+export function sealedAnew(id: string, text: string, secrets: readonly string[]): string | null {
+  const stored = JSON.parse(text) as Stored;
+  if (secrets.length === 0 || !isPlain(stored.sealed)) return null;
+  const plain = unseal(stored.sealed, id, secrets) ?? '';
+  return JSON.stringify({ ...stored, sealed: seal(plain, id, secrets) } satisfies Stored);
 }
 
 export async function readStoredKey(id: string, text: string, secrets: readonly string[]): Promise<SigningKey> {

@@ -2,7 +2,7 @@ import type { Redis } from '../../server/redis/connections.ts';
 import { storeFault } from '../../server/redis/faults.ts';
 import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
-import { keysAdd } from './scripts.ts';
+import { keysAdd, keysSeal } from './scripts.ts';
 
 interface KeyringStoreParts {
   redis: Redis;
@@ -17,6 +17,7 @@ const raise = (error: unknown): never => {
 /** What is stored of the signing keys. */
 export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
   const addScript = scripts.define(keysAdd);
+  const sealScript = scripts.define(keysSeal);
   return {
     /** Key id -> what is stored of it, the id of the newest ('' without keys), and the store's clock in ms. */
     async read(): Promise<{ texts: Map<string, string>; newest: string; nowMs: number }> {
@@ -29,6 +30,11 @@ export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
     /** Adds a key after `newest`; does nothing when another process was faster. */
     async add(newest: string, { id, text }: { id: string; text: string }): Promise<void> {
       await addScript({ signingKeys: keys.signingKeys }, { newest, key: id, stored: text });
+    },
+
+    /** Replaces what is stored of a key; does nothing when another process was faster. */
+    async reseal(key: string, { before, stored }: { before: string; stored: string }): Promise<void> {
+      await sealScript({ signingKeys: keys.signingKeys }, { key, before, stored });
     },
 
     async remove(ids: readonly string[]): Promise<void> {

@@ -188,7 +188,14 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
   const { context, baton, options, records, line, active, tried } = crew;
   const { signal } = context;
   const one: Active = { offer, running: null, stop: new AbortController(), isStill: false, bytes: 0, timer: null };
-  const about = { context, options, records, line, concurrency: concurrencyOf(crew), reservedBytes: reservedBytes(crew) };
+  const about = {
+    context,
+    options,
+    records,
+    line,
+    concurrency: concurrencyOf(crew),
+    reservedBytes: reservedBytes(crew),
+  };
   active.set(offer.id, one);
   tried.add(offer.id);
   crew.isAsking = options.yes !== true && !offer.isAccepted;

@@ -5,16 +5,27 @@ const refuse = (detail: string): never => {
   throw new BatonError('cross_site', detail);
 };
 
+const isForeign = (site: string | undefined): boolean =>
+  site !== undefined && site !== 'same-origin' && site !== 'none';
+
 /**
- * The same-origin rule (CONTRACT.md, "Identity") for unsafe methods. Repeated headers arrive joined and match nothing.
- * Without a cookie and without a browser's headers nobody else's authority can be borrowed: such requests pass.
+ * The same-origin rule (CONTRACT.md, "Identity"). Repeated headers arrive joined and match nothing. Without a cookie and
+ * without a browser's headers nobody else's authority can be borrowed: such requests pass.
+ *
+ * A page of another site cannot read a stream that it asks for, but it would hold a stream of the person's device open, in
+ * place of one of theirs. So a GET, of which only streams are asked, is refused where such a page asks by a cookie.
  */
 export function makeSameOrigin({ publicUrl }: { publicUrl: string }): (req: IncomingMessage) => void {
-  return ({ headers }) => {
+  return ({ method, headers }) => {
     const { origin, cookie } = headers;
     const site = headers['sec-fetch-site'];
+    if (method === 'GET') {
+      const isAsked = origin === undefined ? isForeign(site) : origin !== publicUrl;
+      if (cookie !== undefined && isAsked) refuse('A page of another site asks for a stream');
+      return;
+    }
     if (origin !== undefined && origin !== publicUrl) refuse('Origin is not the origin of this service');
-    if (site !== undefined && site !== 'same-origin' && site !== 'none') refuse('Sec-Fetch-Site names another site');
+    if (isForeign(site)) refuse('Sec-Fetch-Site names another site');
     if (origin === undefined && site === undefined && cookie !== undefined) {
       refuse('A request with a cookie must carry Origin or Sec-Fetch-Site');
     }

@@ -28,6 +28,7 @@ export const streamRoutes = {
     method: 'GET',
     path: '/api/hub/events',
     summary: 'The event stream of this device',
+    sameOrigin: true,
     rate: 'stream',
     query: Type.Object({
       last_event_id: Type.Optional(Type.String({ maxLength: 4_096, description: 'As the header Last-Event-ID.' })),

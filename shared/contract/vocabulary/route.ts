@@ -38,7 +38,7 @@ export interface Route {
    * while the auth broker cannot say whether its session is still live.
    */
   endsSession: boolean;
-  /** The same-origin rule (CONTRACT.md, "Identity"); on for unsafe methods, but where a row that changes nothing says no. */
+  /** The same-origin rule (CONTRACT.md, "Identity"): with unsafe methods unless a row says no, with GET what it says of streams. */
   sameOrigin: boolean;
   /** Of a route with an identity never null. */
   rate: RateGroup | null;
@@ -94,8 +94,7 @@ const DEFAULTS = {
 } as const;
 
 type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: boolean };
-/** A row may switch the same-origin rule off, never on. */
-type Given = Pick<Route, Needed> & Partial<Omit<Route, 'sameOrigin'>> & { sameOrigin?: false };
+type Given = Pick<Route, Needed> & Partial<Route>;
 export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDefaults<R>[K & keyof WithDefaults<R>] };
 
 /** Completes one row; what is left out takes the strict default. */

@@ -41,7 +41,7 @@ export const transferReads: Scenario = {
     if (long !== null) attack.loop('getTransfer', () => attack.ask(receiver, { path: `/api/transfer/${long}` }));
     attack.loop('phaseTransfer', (_, i) => {
       const id = pending[i % pending.length] as string;
-      return act(attack, receiver, id, 'phase', { phase: 'waiting_peer', progress: { received_bytes: i } });
+      return act(attack, receiver, id, 'phase', { phase: 'waiting_peer', progress: { received_bytes: i % 2 } });
     });
     const open = new Set<{ destroy(): void }>();
     attack.loop('openStream', () => {

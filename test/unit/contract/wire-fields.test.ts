@@ -18,7 +18,7 @@ import { TRANSFER_STATES, TransferPhase } from '../../../shared/contract/modules
 
 const TRANSFER = `transfer_id state mode phase sender{device_id name} receiver{device_id name} files?[index name size type|null \
   sha256|null] file_count total_bytes sealed|null progress{sent_bytes received_bytes} error{code \
-  detail|null}|null uploads?[index upload_url offset] downloads?[index download_url] created_at updated_at \
+  detail|null by_device_id|null}|null uploads?[index upload_url offset] downloads?[index download_url] created_at updated_at \
   expires_at`;
 const SESSION = `access_token token_type expires_in scope persist session_expires_at device{device_id name type}|null \
   user{user_id name}`;

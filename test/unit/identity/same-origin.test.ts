@@ -4,7 +4,7 @@ import { codeOf, requestWith } from './request.ts';
 const HOME = 'https://baton.example';
 const sameOrigin = makeSameOrigin({ publicUrl: HOME });
 const verdict = (...headers: (readonly [string, string])[]): Promise<string> =>
-  codeOf(() => sameOrigin(requestWith(headers)));
+  codeOf(() => sameOrigin(Object.assign(requestWith(headers), { method: 'POST' })));
 
 const COOKIE = ['Cookie', '__Host-baton=v1'] as const;
 

@@ -41,8 +41,7 @@ describe('a history in memory', () => {
 
   test('gives pages that together are the thread, also where many have the same time', async () => {
     const times = Array.from({ length: 300 }, (_, i) => Math.floor(i / 70));
-    for (const [i, at] of times.entries())
-      await add(message(`m${String(i).padStart(3, '0')}`, at + 1), 'Phone');
+    for (const [i, at] of times.entries()) await add(message(`m${String(i).padStart(3, '0')}`, at + 1), 'Phone');
     await add(message('elsewhere', 2, 'tablet'), 'Tablet');
     let from = await history.pageStart('phone');
     const starts = [from];

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([site.stop(), app.stop()]));
 
 const unsafe = routesWhere(({ method }) => method !== 'GET' && method !== 'HEAD');
-const safe = routesWhere(({ method }) => method === 'GET');
+const safe = routesWhere(({ method, sameOrigin }) => method === 'GET' && !sameOrigin);
 
 const FOREIGN: [string, Record<string, string | string[]>][] = [
   ['another origin', { Origin: 'https://evil.example' }],
@@ -78,4 +78,36 @@ test('another site is refused before anybody is asked who they are, and no row i
 test.each(safe)('%s can be followed to from another site', async (name) => {
   const headers = { ...own.headers, 'Sec-Fetch-Site': 'cross-site', Cookie: 'baton=v1.x.y' };
   expectRight(name, await request(site.one, { ...sampleRequest(name, scene), headers }), scene);
+});
+
+describe('a stream', () => {
+  const cookie = { Cookie: 'baton=v1.x.y' };
+  const open = (headers: Record<string, string | string[]>, device = own) =>
+    request(site.one, { ...sampleRequest('openStream', scene), headers: { ...device.headers, ...headers } });
+
+  test.each<[string, Record<string, string | string[]>]>([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a sibling domain', { 'Sec-Fetch-Site': 'same-site' }],
+    ['another site, which says its origin', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }],
+    ['a sibling domain, which says its origin', { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.example' }],
+    ['a frame without an origin', { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' }],
+    ['an old browser on another site', { Origin: 'https://evil.example' }],
+    ['a word that nobody knows', { 'Sec-Fetch-Site': 'elsewhere' }],
+    ['two words', { 'Sec-Fetch-Site': ['same-origin', 'cross-site'] }],
+  ])('is refused to %s with a cookie, and nobody is online by it', async (_, headers) => {
+    const stranger = makeDevice({ user: randomUser() });
+    const before = await picture(site.redis, site.prefix);
+    expectProblem(await open({ ...cookie, ...headers }, stranger), 'cross_site');
+    expect(await picture(site.redis, site.prefix, before)).toEqual(before);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['a page of ours', { ...cookie, 'Sec-Fetch-Site': 'same-origin' }],
+    ['a page of ours, which says its origin', { ...cookie, 'Sec-Fetch-Site': 'same-origin', Origin: PUBLIC_URL }],
+    ['our origin', { ...cookie, 'Sec-Fetch-Site': 'cross-site', Origin: PUBLIC_URL }],
+    ['a program with a cookie', cookie],
+    ['another site without a cookie', { 'Sec-Fetch-Site': 'cross-site' }],
+  ])('is open to %s', async (_, headers) => {
+    expectRight('openStream', await open(headers), scene);
+  });
 });

@@ -167,6 +167,17 @@ describe('everything on sign-in', () => {
     expect((await ask('2001:db8:7:b00::1')(site.one, 0)).status).toBe(404);
   });
 
+  test('is counted together for one client whose connections have ports of their own, and apart for another', async () => {
+    const ports = ['192.0.2.7:51234', '192.0.2.7:51235', '192.0.2.7', '::ffff:192.0.2.7'];
+    const answers = await oneAtATime(4, (replica, index) => ask(ports[index] as string)(replica, index));
+    expect(statuses(answers)).toEqual([404, 404, 404, 429]);
+    expect((await ask('192.0.2.8:51234')(site.one, 0)).status).toBe(404);
+    const customer = ['[2001:db8:9:a00::1]:443', '[2001:db8:9:aff::2]:444', '2001:db8:9:a42::', '[2001:db8:9:a11::9]'];
+    const others = await oneAtATime(4, (replica, index) => ask(customer[index] as string)(replica, index));
+    expect(statuses(others)).toEqual([404, 404, 404, 429]);
+    expect((await ask('[2001:db8:9:b00::1]:443')(site.one, 0)).status).toBe(404);
+  });
+
   test('believes of the forwarded hops only the last that no proxy of ours wrote', async () => {
     const answers = await oneAtATime(4, (replica, index) =>
       ask(`203.0.113.${index}, 192.0.2.4, 127.0.0.9`)(replica, index),

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../setup/tree.mjs';
+
+const NAME = 'broker-secret';
+
+/** Writes the file whole or not at all. Of two that start for the first time at once one writes, and both read. */
+function make(file) {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'w' });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+}
+
+/**
+ * What encrypts the broker's keys in the store, as environment of the broker of `npm start`: a file of mode 0600 in the data
+ * directory, made the first time. Nothing where a secret is given. Where no file can be kept, one for this run.
+ */
+export function brokerSecret(env, say) {
+  if (env.BROKER_SECRET || env.BROKER_SECRET_FILE) return {};
+  const folder = env.APP_DATA_DIR || join(ROOT, '.baton');
+  const file = join(folder, NAME);
+  try {
+    mkdirSync(folder, { recursive: true });
+    make(file);
+    // Somebody may have copied it with other rights.
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  } catch (error) {
+    say(`broker: its secret cannot be kept in ${folder} (${error.code}), and ends with this run`);
+    return { BROKER_SECRET: randomBytes(32).toString('hex') };
+  }
+  const text = readFileSync(file, 'utf8').trim();
+  if (text.split(',').some((secret) => secret.length < 32)) throw new Error(`${file} holds no secret: remove it`);
+  return { BROKER_SECRET_FILE: file };
+}
