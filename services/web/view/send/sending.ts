@@ -6,6 +6,7 @@ import type { MessageItem } from '../../history/database.ts';
 import { texts } from '../../texts/texts.ts';
 import { codeOf, notify } from '../parts/notices.ts';
 import { newId } from '../../new-id.ts';
+import { sayRenamed } from './odd-names.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
 export const pending = signal<{ files: ChosenFile[]; text: string } | null>(null);
@@ -22,6 +23,7 @@ export async function sendFiles({ tabs }: App, to: readonly To[], files: readonl
     notify(texts.value.files.tooMany, true);
     return false;
   }
+  sayRenamed(files);
   const receivers = to.map(({ id, name }) => ({ id, name }));
   await tabs.ask('send', receivers, files);
   return true;
