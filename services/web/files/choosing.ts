@@ -1,4 +1,4 @@
-import { offeredName } from './file-names.ts';
+import { offeredNames } from '../../../shared/client/files/names.ts';
 
 /** A file that somebody chose, and what it is called for the receiver. */
 export interface ChosenFile {
@@ -6,14 +6,25 @@ export interface ChosenFile {
   name: string;
   /** By which it can be read after a reload, where a browser gives one. */
   handle?: FileSystemFileHandle;
+  /** What it is called here, where that is another name. */
+  from?: string;
 }
 
 /** The service takes so many files in one offer. */
 export const MOST_FILES = 1_000;
 
+function named(found: readonly { file: File; path: string }[]): ChosenFile[] {
+  const paths = found.map(({ path }) => path.split('/').filter((part) => part !== ''));
+  const { names } = offeredNames(paths.map((path) => (path.length === 0 ? ['file'] : path)));
+  return found.map(({ file, path }, index) => {
+    const name = names[index] ?? 'file';
+    return { file, name, ...(name !== path && { from: path }) };
+  });
+}
+
 /** Files of an `input`, of the clipboard or of the share sheet. */
 export const chosenOf = (files: Iterable<File>): ChosenFile[] =>
-  [...files].map((file) => ({ file, name: offeredName(file.webkitRelativePath || file.name) }));
+  named(Array.from(files, (file) => ({ file, path: file.webkitRelativePath || file.name })));
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -22,16 +33,29 @@ const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
 const entriesOf = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> =>
   new Promise((resolve, reject) => reader.readEntries(resolve, reject));
 
-async function walk(entry: FileSystemEntry, prefix: string, found: ChosenFile[]): Promise<void> {
-  if (found.length > MOST_FILES) return;
-  const name = prefix + entry.name;
-  if (entry.isFile) {
-    found.push({ file: await fileOf(entry as FileSystemFileEntry), name: offeredName(name) });
-    return;
-  }
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
-  for (let part = await entriesOf(reader); part.length > 0; part = await entriesOf(reader)) {
-    for (const inner of part) await walk(inner, `${name}/`, found);
+interface Found {
+  files: { file: File; path: string }[];
+  /** Empty folders, and what cannot be read. */
+  skipped: string[];
+}
+
+async function walk(entry: FileSystemEntry, prefix: string, found: Found): Promise<void> {
+  if (found.files.length > MOST_FILES) return;
+  const path = prefix + entry.name;
+  try {
+    if (entry.isFile) {
+      found.files.push({ file: await fileOf(entry as FileSystemFileEntry), path });
+      return;
+    }
+    const reader = (entry as FileSystemDirectoryEntry).createReader();
+    let count = 0;
+    for (let part = await entriesOf(reader); part.length > 0; part = await entriesOf(reader)) {
+      count += part.length;
+      for (const inner of part) await walk(inner, `${path}/`, found);
+    }
+    if (count === 0) found.skipped.push(path);
+  } catch {
+    found.skipped.push(path);
   }
 }
 
@@ -44,25 +68,31 @@ async function handlesOf(items: readonly DataTransferItem[]): Promise<FileSystem
   return found.filter((handle) => handle?.kind === 'file') as FileSystemFileHandle[];
 }
 
-/** What was dropped or pasted, folders with everything in them. Reads the event before it waits for anything. */
-export async function transferredFiles(data: DataTransfer): Promise<ChosenFile[]> {
+/**
+ * What was dropped or pasted, folders with everything in them, and the names of what cannot be sent. Reads the event before it
+ * waits for anything.
+ */
+export async function transferredFiles(data: DataTransfer): Promise<{ files: ChosenFile[]; skipped: string[] }> {
   const items = [...data.items].filter(({ kind }) => kind === 'file');
   const entries = items.map((item) => item.webkitGetAsEntry());
   const handles = handlesOf(items);
   const plain = chosenOf(data.files);
   const isPlain = entries.length === 0 || entries.includes(null);
-  const found: ChosenFile[] = isPlain ? plain : [];
+  const found: Found = { files: [], skipped: [] };
   for (const entry of isPlain ? [] : entries) if (entry !== null) await walk(entry, '', found);
   const byName = new Map((await handles).map((handle) => [handle.name, handle]));
-  return found.map((one) => {
-    const handle = one.name === one.file.name ? byName.get(one.file.name) : undefined;
+  const files = (isPlain ? plain : named(found.files)).map((one) => {
+    const isAlone = (one.from ?? one.name) === one.file.name;
+    const handle = isAlone ? byName.get(one.file.name) : undefined;
     return handle === undefined ? one : { ...one, handle };
   });
+  return { files, skipped: found.skipped };
 }
 
 /** A picture of the clipboard has no name of its own, and comes as `image.png` each time. */
-export function nameOfPasted({ file, name }: ChosenFile, now = new Date()): ChosenFile {
-  if (!/^image\.\w+$/.test(name)) return { file, name };
+export function nameOfPasted({ file, name, from = name }: ChosenFile, now = new Date()): ChosenFile {
+  const ending = /^image( \(\d+\))?\.\w+$/.test(name) && /^image\.\w+$/.test(from) ? name.slice('image'.length) : null;
+  if (ending === null) return { file, name, ...(from !== name && { from }) };
   const at = now.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.');
-  return { file, name: `${at}.${name.slice(6)}` };
+  return { file, name: `${at}${ending}` };
 }

@@ -9,7 +9,7 @@ import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
 import { isAlways } from './always.ts';
 import type { ChosenFile } from './choosing.ts';
-import { openKept, removeKept, whyNoFiles } from './kept-files.ts';
+import { dropArchives, openKept, removeKept, whyNoFiles } from './kept-files.ts';
 import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
 
@@ -91,20 +91,6 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
   return { onTransfer, lookAgain };
 }
 
-/** What was handed to the browser's downloads is here for another day. */
-const DOWNLOADED_MS = 24 * 3_600_000;
-
-async function dropOld({ entry, history }: Parts): Promise<void> {
-  const old = Date.now() - DOWNLOADED_MS;
-  const items = (await history.withBytes(null)).filter(({ kept, at }) => kept === 'downloaded' && at < old);
-  for (const { id, ref } of items) {
-    await removeKept(entry.userId, ref);
-    await makeChange({ history })(id, (one) => {
-      one.kept = 'saved';
-    });
-  }
-}
-
 /** What the leading tab does with files. */
 export function makeFileCommands(parts: Parts) {
   const { client, history, readiness, tabs } = parts;
@@ -148,7 +134,8 @@ export function makeFileCommands(parts: Parts) {
         });
       }
       for (const item of await history.unfinished()) await lookAgain(item);
-      await dropOld(parts);
+      const taken = (await history.withBytes(null)).map(({ ref }) => ref);
+      await dropArchives(parts.entry.userId, taken);
     },
   };
 }

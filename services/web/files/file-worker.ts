@@ -4,10 +4,12 @@
  * before it; handles for it exist in workers alone. A digest in JavaScript keeps the page from answering for as long as it takes.
  */
 import { scriptSha256 } from '../../../shared/client/files/sha256.ts';
+import { type ArchiveEntry, writeAll, writeArchive } from './archiving.ts';
 import { readBlob } from './blob-reading.ts';
 
 interface SyncHandle {
   getSize(): number;
+  truncate(bytes: number): void;
   read(into: Uint8Array, options: { at: number }): number;
   write(bytes: Uint8Array, options: { at: number }): number;
   flush(): void;
@@ -22,6 +24,8 @@ export type FileRequest = { turn: number } & (
   /** Its digest, which ends with this. */
   | { act: 'digest'; file: number }
   | { act: 'digest-blob'; file: number; blob: Blob }
+  /** Of files that are kept beside it. */
+  | { act: 'archive'; file: number; path: readonly string[]; entries: readonly ArchiveEntry[] }
 );
 export type FileAnswer = { turn: number } & ({ value: unknown } | { error: string });
 
@@ -37,9 +41,14 @@ const hashes = new Map<number, Hash>();
 /** Read at a time. */
 const PART_BYTES = 1024 * 1024;
 
-async function openHandle(path: readonly string[]): Promise<SyncHandle> {
+async function folderOf(path: readonly string[]): Promise<FileSystemDirectoryHandle> {
   let folder = await navigator.storage.getDirectory();
   for (const part of path.slice(0, -1)) folder = await folder.getDirectoryHandle(part, { create: true });
+  return folder;
+}
+
+async function openHandle(path: readonly string[]): Promise<SyncHandle> {
+  const folder = await folderOf(path);
   const handle = await folder.getFileHandle(path.at(-1) ?? '', { create: true });
   return (handle as unknown as { createSyncAccessHandle(): Promise<SyncHandle> }).createSyncAccessHandle();
 }
@@ -72,11 +81,7 @@ async function open({ file, path, isDigested }: Extract<FileRequest, { act: 'ope
 function write({ file, at, bytes }: Extract<FileRequest, { act: 'write' }>): Uint8Array {
   const handle = handles.get(file);
   if (handle === undefined) throw new Error('The file is closed');
-  for (let done = 0; done < bytes.length; ) {
-    const written = handle.write(bytes.subarray(done), { at: at + done });
-    if (written <= 0) throw new Error('The disk is full');
-    done += written;
-  }
+  writeAll(handle, bytes, at);
   hashes.get(file)?.update(bytes);
   // The page fills it again.
   return bytes;
@@ -118,11 +123,21 @@ async function digestBlob({ file, blob }: Extract<FileRequest, { act: 'digest-bl
   }
 }
 
+async function archive({ path, entries }: Extract<FileRequest, { act: 'archive' }>): Promise<'ready' | 'full'> {
+  const handle = await openHandle(path);
+  try {
+    return await writeArchive(handle, await folderOf(path), entries);
+  } finally {
+    handle.close();
+  }
+}
+
 async function perform(request: FileRequest): Promise<unknown> {
   if (request.act === 'open') return open(request);
   if (request.act === 'write') return write(request);
   if (request.act === 'close') return close(request.file);
   if (request.act === 'digest') return digest(request.file);
+  if (request.act === 'archive') return archive(request);
   return digestBlob(request);
 }
 

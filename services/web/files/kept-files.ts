@@ -6,10 +6,21 @@ const BLOCK_BYTES = 1024 * 1024;
 
 const folderOf = (account: string): string => `account-${encodeURIComponent(account)}`;
 
+/** Beside the files of a transfer, which have numbers: what was made of them to be handed over. */
+export const ARCHIVE = 'archive.zip';
+/** A download of it may still be under way. */
+const ARCHIVE_MS = 3_600_000;
+
+export const keptPath = (account: string, transferId: string, name: string | number): string[] => [
+  folderOf(account),
+  transferId,
+  String(name),
+];
+
 /** Where a file that comes goes; it goes on behind what is there of it. */
 export async function openKept(account: string, transferId: string, wanted: TransferFile): Promise<FileSink> {
   const file = newFileNumber();
-  const path = [folderOf(account), transferId, String(wanted.index)];
+  const path = keptPath(account, transferId, wanted.index);
   const isDigested = wanted.sha256 !== null;
   const offset = (await askWorker({ act: 'open', file, path, isDigested })) as number;
   let at = offset;
@@ -74,9 +85,9 @@ async function find(account: string, transferId: string): Promise<FileSystemDire
 }
 
 /** A file that was received; null when it is not here any more. It is read from the disk, not held in memory. */
-export async function keptFile(account: string, transferId: string, index: number): Promise<File | null> {
+export async function keptFile(account: string, transferId: string, name: number | string): Promise<File | null> {
   try {
-    const handle = await (await find(account, transferId))?.getFileHandle(String(index));
+    const handle = await (await find(account, transferId))?.getFileHandle(String(name));
     return handle === undefined ? null : await handle.getFile();
   } catch {
     return null;
@@ -90,6 +101,18 @@ async function remove(path: readonly string[]): Promise<void> {
     await folder.removeEntry(path.at(-1) ?? '', { recursive: true });
   } catch {
     // What is not there need not be removed.
+  }
+}
+
+export const dropKept = (account: string, transferId: string, index: number): Promise<void> =>
+  remove(keptPath(account, transferId, index));
+
+/** Archives that were handed over some time ago; the files themselves stay. */
+export async function dropArchives(account: string, transferIds: readonly string[]): Promise<void> {
+  for (const transferId of transferIds) {
+    const archive = await keptFile(account, transferId, ARCHIVE);
+    if (archive !== null && archive.lastModified < Date.now() - ARCHIVE_MS)
+      await remove(keptPath(account, transferId, ARCHIVE));
   }
 }
 

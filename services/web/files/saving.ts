@@ -1,7 +1,9 @@
+import { makeStoredNames } from '../../../shared/client/files/names.ts';
 import type { FilesItem } from '../history/database.ts';
 import type { History } from '../history/history.ts';
-import { safePath } from './file-names.ts';
-import { keptFile, removeKept } from './kept-files.ts';
+import { askWorker, newFileNumber } from './ask-worker.ts';
+import { ARCHIVE, dropKept, keptFile, keptPath, removeKept } from './kept-files.ts';
+import { copyTo, makeFolderSaver } from './save-folder.ts';
 
 /** The pickers of the File System Access API, where a browser has them. */
 interface Pickers {
@@ -12,71 +14,174 @@ interface Pickers {
 const pickers = window as Window & Pickers;
 /** What is handed to the browser's downloads is kept so long for it. */
 const DOWNLOAD_MS = 60_000;
+/** Chromium drops what a page hands over beyond ten files a second. */
+const PACE_MS = 200;
+/** What is saved is noted, and its copies are dropped, so many files at a time. */
+const NOTED_FILES = 20;
 
-/** From disk to disk: a file is never in memory as a whole. */
-const copy = async (file: File, to: FileSystemFileHandle): Promise<void> =>
-  file.stream().pipeTo(await to.createWritable());
+/** What became of it: so many files of those that were to be saved. `isGone`: some are not in this browser any more. */
+export interface SaveResult {
+  saved: number;
+  wanted: number;
+  isGone: boolean;
+  error: unknown;
+}
 
-async function copyInto(folder: FileSystemDirectoryHandle, file: File, name: string): Promise<void> {
-  const parts = safePath(name);
-  let at = folder;
-  for (const part of parts.slice(0, -1)) at = await at.getDirectoryHandle(part, { create: true });
-  await copy(file, await at.getFileHandle(parts.at(-1) ?? 'file', { create: true }));
+interface Saving {
+  account: string;
+  history: History;
+  item: FilesItem;
+}
+
+interface Wanted {
+  index: number;
+  path: readonly string[];
+}
+
+/** All of a transfer under names of their own, or the one that somebody asked for. */
+function wantedOf({ files, saved = [], kept }: FilesItem, only: number | null, isDropped: boolean): Wanted[] {
+  const place = makeStoredNames();
+  const all = files.map(({ index, name }) => ({ index, path: place(name) }));
+  if (only !== null) return all.filter(({ index }) => index === only);
+  return isDropped && kept === 'here' ? all.filter(({ index }) => !saved.includes(index)) : all;
+}
+
+/** Which files were handed over is known for good; `isDropped`: their copies are not needed any more. */
+async function note({ account, history, item }: Saving, done: readonly number[], isDropped: boolean): Promise<void> {
+  let isAll = false;
+  await history.update(item.id, (one) => {
+    if (one.kind !== 'files') return;
+    one.saved = [...new Set([...(one.saved ?? []), ...done])];
+    isAll = one.saved.length >= one.fileCount;
+    if (isAll) one.kept = isDropped ? 'saved' : 'downloaded';
+  });
+  if (!isDropped) return;
+  if (isAll) await removeKept(account, item.ref);
+  else for (const index of done) await dropKept(account, item.ref, index);
+}
+
+/** One after the other; what was saved before something failed is saved. */
+async function saveEach(
+  saving: Saving,
+  wanted: readonly Wanted[],
+  save: (file: File, path: readonly string[]) => Promise<void>,
+  isDropped: boolean,
+): Promise<SaveResult> {
+  const { account, item } = saving;
+  const result: SaveResult = { saved: 0, wanted: wanted.length, isGone: false, error: null };
+  let done: number[] = [];
+  try {
+    for (const { index, path } of wanted) {
+      const file = await keptFile(account, item.ref, index);
+      if (file === null) {
+        result.isGone = true;
+        continue;
+      }
+      await save(file, path);
+      result.saved += 1;
+      done.push(index);
+      if (done.length < NOTED_FILES) continue;
+      await note(saving, done, isDropped);
+      done = [];
+    }
+  } catch (error) {
+    result.error = error;
+  }
+  if (done.length > 0) await note(saving, done, isDropped);
+  return result;
 }
 
 function download(file: File, name: string): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
-  link.download = safePath(name).at(-1) ?? 'file';
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
 }
 
-/**
- * Hands a received transfer over to whoever asked for it: to a place of their choice where the browser lets them choose, else
- * to its downloads. `gone`: the files are not here any more; `given up`: nobody chose a place.
- */
-export async function saveFiles(
-  account: string,
-  history: History,
-  item: FilesItem,
-): Promise<'saved' | 'gone' | 'given up'> {
-  const [first] = item.files;
-  if (first === undefined) return 'gone';
-  try {
-    const isOne = item.fileCount === 1;
-    if (isOne && pickers.showSaveFilePicker !== undefined) {
-      const suggestedName = safePath(first.name).at(-1) ?? 'file';
-      const to = await pickers.showSaveFilePicker({ suggestedName });
-      return await finish(account, history, item, (file) => copy(file, to));
-    }
-    if (!isOne && pickers.showDirectoryPicker !== undefined) {
-      const folder = await pickers.showDirectoryPicker({ mode: 'readwrite' });
-      return await finish(account, history, item, (file, name) => copyInto(folder, file, name));
-    }
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') return 'given up';
-    throw error;
-  }
-  return finish(account, history, item, async (file, name) => download(file, name), false);
+/** Null where there is no place for it beside the files. */
+async function archiveOf({ account, item }: Saving, wanted: readonly Wanted[]): Promise<File | null> {
+  const sizes = new Map(item.files.map(({ index, size }) => [index, size]));
+  const entries = wanted.map(({ index, path }) => ({ index, name: path.join('/'), size: sizes.get(index) ?? 0 }));
+  const path = keptPath(account, item.ref, ARCHIVE);
+  const made = await askWorker({ act: 'archive', file: newFileNumber(), path, entries });
+  return made === 'ready' ? keptFile(account, item.ref, ARCHIVE) : null;
 }
 
-async function finish(
-  account: string,
-  history: History,
-  item: FilesItem,
-  hand: (file: File, name: string) => Promise<void>,
-  isStored = true,
-): Promise<'saved' | 'gone'> {
-  for (let index = 0; index < item.fileCount; index += 1) {
-    const file = await keptFile(account, item.ref, index);
-    if (file === null) return 'gone';
-    await hand(file, item.files[index]?.name ?? `file ${index + 1}`);
+/** The folder that all of it lies in, else what the app calls them. */
+function archiveName(wanted: readonly Wanted[], otherwise: string): string {
+  const tops = new Set(wanted.map(({ path }) => path[0]));
+  const [top = ''] = tops;
+  return `${tops.size === 1 && (wanted[0]?.path.length ?? 0) > 1 ? top : otherwise}.zip`;
+}
+
+/** To the downloads: one file as it is, several as one archive, and where there is no place for that one by one. */
+async function handOver(saving: Saving, wanted: readonly Wanted[], title: string): Promise<SaveResult> {
+  if (wanted.length > 1) {
+    const lock = `baton-archive-${saving.item.ref}`;
+    const archive = await navigator.locks.request(lock, () => archiveOf(saving, wanted));
+    if (archive !== null) {
+      download(archive, archiveName(wanted, title));
+      const indices = wanted.map(({ index }) => index);
+      await note(saving, indices, false);
+      return { saved: wanted.length, wanted: wanted.length, isGone: false, error: null };
+    }
   }
+  const hand = async (file: File, path: readonly string[]): Promise<void> => {
+    download(file, path.at(-1) ?? 'file');
+    if (wanted.length > 1) await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+  };
+  return saveEach(saving, wanted, hand, false);
+}
+
+/** The copies in this browser go only when somebody says so: it cannot be seen what became of a download. */
+export const keepsCopies = (): boolean => pickers.showDirectoryPicker === undefined;
+
+async function toPickedFile(saving: Saving, wanted: Wanted): Promise<SaveResult> {
+  const to = await pickers.showSaveFilePicker?.({ suggestedName: wanted.path.at(-1) ?? 'file' });
+  if (to === undefined) throw new TypeError('There is no picker');
+  // The browser has asked whether a file that was there may be replaced, and has emptied it.
+  const result = await saveEach(saving, [wanted], (file) => copyTo(file, to), true);
+  if (result.saved === 0) await removeEmpty(to);
+  return result;
+}
+
+async function removeEmpty(file: FileSystemFileHandle & { remove?: () => Promise<void> }): Promise<void> {
+  try {
+    if ((await file.getFile()).size === 0) await file.remove?.();
+  } catch {
+    // The browser does not let it be touched any more.
+  }
+}
+
+/**
+ * Hands a received transfer, or one file of it, over to whoever asked for it: to a place of their choice where the browser lets
+ * them choose, else to its downloads, there as an archive called `title` where it is more than one file. Null: nobody chose a
+ * place.
+ */
+export async function saveFiles(saving: Saving, title: string, only: number | null = null): Promise<SaveResult | null> {
+  const wanted = wantedOf(saving.item, only, !keepsCopies());
+  const [first] = wanted;
+  if (first === undefined) return { saved: 0, wanted: 0, isGone: true, error: null };
+  try {
+    if (wanted.length === 1 && pickers.showSaveFilePicker !== undefined) return await toPickedFile(saving, first);
+    if (pickers.showDirectoryPicker !== undefined) {
+      const folder = await pickers.showDirectoryPicker({ mode: 'readwrite' });
+      return await saveEach(saving, wanted, makeFolderSaver(folder), true);
+    }
+  } catch (error) {
+    // What fails while it is stored is in the result.
+    if (error instanceof DOMException && error.name === 'AbortError') return null;
+    throw error;
+  }
+  return handOver(saving, wanted, title);
+}
+
+/** The copies in this browser, whether they were saved or not. */
+export async function removeCopies({ account, history, item }: Saving): Promise<void> {
   await history.update(item.id, (one) => {
-    if (one.kind === 'files') one.kept = isStored ? 'saved' : 'downloaded';
+    if (one.kind === 'files') one.kept = one.kept === 'downloaded' ? 'saved' : 'removed';
   });
-  if (isStored) await removeKept(account, item.ref);
-  return 'saved';
+  await removeKept(account, item.ref);
 }

@@ -34,8 +34,10 @@ export interface FilesItem extends Entry {
   totalBytes: number;
   state: 'preparing' | 'offered' | 'active' | 'done' | 'failed' | 'cancelled' | 'refused';
   error: string | null;
-  /** Where the bytes are that were received. `downloaded`: handed to the browser, and here for another day. */
-  kept: 'nothing' | 'here' | 'downloaded' | 'saved';
+  /** Where the bytes are that were received. `downloaded`: handed to the browser, and here until somebody removes them. */
+  kept: 'nothing' | 'here' | 'downloaded' | 'saved' | 'removed';
+  /** The files, by their numbers, that were handed over. */
+  saved?: number[];
 }
 
 export type Item = MessageItem | FilesItem;

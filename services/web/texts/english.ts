@@ -139,6 +139,21 @@ export const english = {
     save: 'Save',
     saveAgain: 'Save again',
     saved: 'Saved',
+    saving: 'Saving …',
+    saveOne: (name: string) => `Save ${name}`,
+    savedSome: (saved: number, all: number) => `Saved ${saved} of ${all}`,
+    notSaved: (saved: number, all: number) =>
+      all === 1
+        ? 'The file could not be saved there. It is still here: choose another place.'
+        : `Saved ${saved} of ${all} files. The others could not be saved there and are still here.`,
+    removeCopies: 'Remove from this browser',
+    copiesWhy: 'What was saved stays in your downloads. Its copy here takes up space.',
+    remove: 'Remove',
+    removeTitle: (files: string) => `Remove ${files} not saved yet?`,
+    removeWhy: 'This browser has the only copy of what was not saved.',
+    removed: 'Removed from this browser',
+    renamed: (names: string) => `Sent under another name: ${names}`,
+    skipped: (names: string) => `Not sent, because they are empty folders or cannot be read: ${names}`,
     gone: 'The files are no longer in this browser.',
     failed: 'Failed',
     cancelled: 'Cancelled',
@@ -157,6 +172,7 @@ export const english = {
     relayWhy: 'No direct way between the devices is open, so the bytes pass through the service.',
     tooMany: 'At most 1,000 files at a time.',
     notTheSame: 'These are not the files that were offered.',
+    showFewer: 'Show fewer',
     showAll: (count: number) => `and ${count} more`,
   },
   send: {

@@ -139,6 +139,21 @@ export const german: Texts = {
     save: 'Speichern',
     saveAgain: 'Noch einmal speichern',
     saved: 'Gespeichert',
+    saving: 'Wird gespeichert …',
+    saveOne: (name) => `${name} speichern`,
+    savedSome: (saved, all) => `${saved} von ${all} gespeichert`,
+    notSaved: (saved, all) =>
+      all === 1
+        ? 'Die Datei konnte dort nicht gespeichert werden. Sie ist noch hier: wähle einen anderen Ort.'
+        : `${saved} von ${all} Dateien gespeichert. Die anderen konnten dort nicht gespeichert werden und sind noch hier.`,
+    removeCopies: 'Aus diesem Browser entfernen',
+    copiesWhy: 'Was gespeichert ist, bleibt in deinen Downloads. Die Kopie hier braucht Platz.',
+    remove: 'Entfernen',
+    removeTitle: (files) => `${files} entfernen, noch nicht gespeichert?`,
+    removeWhy: 'Was nicht gespeichert ist, gibt es nur in diesem Browser.',
+    removed: 'Aus diesem Browser entfernt',
+    renamed: (names) => `Unter anderem Namen gesendet: ${names}`,
+    skipped: (names) => `Nicht gesendet, weil leere Ordner oder nicht lesbar: ${names}`,
     gone: 'Die Dateien sind nicht mehr in diesem Browser.',
     failed: 'Fehlgeschlagen',
     cancelled: 'Abgebrochen',
@@ -157,6 +172,7 @@ export const german: Texts = {
     relayWhy: 'Zwischen den Geräten ist kein direkter Weg offen, darum gehen die Bytes durch den Dienst.',
     tooMany: 'Höchstens 1.000 Dateien auf einmal.',
     notTheSame: 'Das sind nicht die angebotenen Dateien.',
+    showFewer: 'Weniger zeigen',
     showAll: (count) => `und ${count} weitere`,
   },
   send: {

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { Laptop, type IconNode, MonitorSmartphone, Plus, Smartphone, Globe, Terminal, Zap } from 'lucide';
 import { shared } from '../../engine/shared-state.ts';
-import { transferredFiles } from '../../files/choosing.ts';
 import { texts } from '../../texts/texts.ts';
 import { agoText } from '../../texts/quantities.ts';
 import { others, type Peer, threads, useApp } from '../app-context.ts';
@@ -9,7 +8,7 @@ import { Icon } from '../parts/icon.tsx';
 import { go, hrefOf, place } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Waiting } from '../parts/parts.tsx';
-import { sendFiles } from '../send/sending.ts';
+import { sendDropped } from '../send/dropping.ts';
 
 const PICTURES: Readonly<Record<string, IconNode>> = {
   browser: Globe,
@@ -46,7 +45,7 @@ function DeviceRow({ peer }: { peer: Peer }) {
     const { dataTransfer } = event;
     if (!takesFiles || dataTransfer === null) return;
     attempt(async () => {
-      if (await sendFiles(app, [peer], await transferredFiles(dataTransfer))) go('device', peer.id);
+      if (await sendDropped(app, [peer], dataTransfer)) go('device', peer.id);
     });
   };
   return (

@@ -3,6 +3,7 @@ import type { App } from '../../engine/app.ts';
 import { type ChosenFile, MOST_FILES } from '../../files/choosing.ts';
 import { texts } from '../../texts/texts.ts';
 import { notify } from '../parts/notices.ts';
+import { sayRenamed } from './odd-names.ts';
 
 /** What somebody has chosen before they say to whom it goes. */
 export const pending = signal<Pending | null>(null);
@@ -26,6 +27,7 @@ export async function sendFiles({ outbox }: App, to: readonly To[], files: reado
     notify(texts.value.files.tooMany, true);
     return false;
   }
+  sayRenamed(files);
   await outbox.files(to, files);
   return true;
 }

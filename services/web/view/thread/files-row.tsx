@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { Download, File as FileIcon, Files, FolderSync, Pause, Play, X } from 'lucide';
+import { File as FileIcon, Files, FolderSync, Pause, Play, X } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Running, runningOf, shared } from '../../engine/shared-state.ts';
 import { setAlways } from '../../files/always.ts';
 import { keptFile } from '../../files/kept-files.ts';
-import { saveFiles } from '../../files/saving.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { bytesText, durationText, timeText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
@@ -13,11 +12,19 @@ import { chooseFiles } from '../send/file-input.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
+import { FileNames, SaveActs, savedCount } from './received-files.tsx';
 import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
 
-const SHOWN_NAMES = 4;
 const PREVIEW_BYTES = 20_000_000;
 const isPicture = (type: string | null): boolean => /^image\/(png|jpeg|gif|webp|avif)$/.test(type ?? '');
+
+function receivedText(item: FilesItem): string {
+  const { files } = texts.value;
+  const saved = savedCount(item);
+  if (saved === item.fileCount) return files.saved;
+  if (saved > 0) return files.savedSome(saved, item.fileCount);
+  return item.kept === 'removed' ? files.removed : files.received;
+}
 
 /** What a transfer does at this moment, in words. */
 function stateText(item: FilesItem, running: Running | null): string {
@@ -26,8 +33,7 @@ function stateText(item: FilesItem, running: Running | null): string {
   if (item.state === 'preparing') return waitingText(item) || files.preparing;
   if (item.state === 'failed' && item.error === 'maybe_sent') return thread.maybe;
   if (item.state === 'offered') return item.isMine ? (isThere ? files.offered : files.offeredOffline) : '';
-  if (item.state === 'done')
-    return item.isMine ? files.done : ['saved', 'downloaded'].includes(item.kept) ? files.saved : files.received;
+  if (item.state === 'done') return item.isMine ? files.done : receivedText(item);
   if (item.state === 'active') {
     if (running === null) return item.isMine ? files.interrupted : files.starting;
     if (running.isPaused) return files.paused;
@@ -35,27 +41,6 @@ function stateText(item: FilesItem, running: Running | null): string {
     return !item.isMine && !isThere && running.bytesPerSecond === 0 ? files.goesOn : '';
   }
   return files[item.state];
-}
-
-/** Of several files the first; a single one stands in the head. */
-function Names({ item }: { item: FilesItem }) {
-  const { files } = texts.value;
-  if (item.fileCount === 1) return null;
-  const rest = item.fileCount - SHOWN_NAMES;
-  return (
-    <ul class="file-names">
-      {item.files.slice(0, SHOWN_NAMES).map(({ index, name, size }) => (
-        <li key={index}>
-          <Icon node={FileIcon} size={16} />
-          <span class="file-name" dir="auto" title={name}>
-            {name}
-          </span>
-          <small>{bytesText(size)}</small>
-        </li>
-      ))}
-      {rest > 0 && <li class="hint">{files.showAll(rest)}</li>}
-    </ul>
-  );
 }
 
 /** A received picture, from the disk. */
@@ -151,20 +136,6 @@ function Offer({ item }: { item: FilesItem }) {
   );
 }
 
-function SaveButton({ item }: { item: FilesItem }) {
-  const app = useApp();
-  const { files } = texts.value;
-  const save = () =>
-    attempt(async () => {
-      if ((await saveFiles(app.entry.userId, app.history, item)) === 'gone') notify(files.gone, true);
-    });
-  return (
-    <button type="button" class={`button ${item.kept === 'here' ? 'primary' : ''}`} onClick={save}>
-      <Icon node={Download} size={18} /> {item.kept === 'here' ? files.save : files.saveAgain}
-    </button>
-  );
-}
-
 /** The sender's window was closed, and it has to say again which files those are. */
 function GoOn({ item }: { item: FilesItem }) {
   const { tabs } = useApp();
@@ -215,8 +186,7 @@ function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   if (item.state === 'offered' && !item.isMine) return <Offer item={item} />;
   if (item.error === 'choose_again' || item.error === 'allow_again') return <FilesAgain item={item} />;
   if (isLost(item, running)) return <GoOn item={item} />;
-  const canSave = item.kept === 'here' || item.kept === 'downloaded';
-  return !item.isMine && item.state === 'done' && canSave ? <SaveButton item={item} /> : null;
+  return <SaveActs item={item} />;
 }
 
 export function FilesRow({ item }: { item: FilesItem }) {
@@ -237,7 +207,7 @@ export function FilesRow({ item }: { item: FilesItem }) {
           <span class="hint">{bytesText(item.totalBytes)}</span>
           {isOpen && !isOffer && <Controls item={item} running={running} />}
         </div>
-        <Names item={item} />
+        <FileNames item={item} />
         {running !== null && item.state === 'active' && <ProgressOf item={item} running={running} />}
         <Acts item={item} running={running} />
         <div class="item-foot">

@@ -3,7 +3,6 @@ import { MessagesSquare, Trash2 } from 'lucide';
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { changes } from '../../engine/app.ts';
-import { transferredFiles } from '../../files/choosing.ts';
 import { isAlways, setAlways } from '../../files/always.ts';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
@@ -20,7 +19,7 @@ import { useItems } from './items-window.ts';
 import { MessageRow } from './message-row.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
-import { sendFiles } from '../send/sending.ts';
+import { sendDropped } from '../send/dropping.ts';
 
 const DAY_MS = 86_400_000;
 /** So near the end of what is shown, new items are followed. */
@@ -197,7 +196,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
     isOver.value = false;
     const { dataTransfer } = event;
     if (takesFiles && dataTransfer !== null) {
-      attempt(async () => sendFiles(app, [peer], await transferredFiles(dataTransfer)));
+      attempt(async () => sendDropped(app, [peer], dataTransfer));
     }
   };
   return (

@@ -1,0 +1,23 @@
+import type { ChosenFile } from '../../files/choosing.ts';
+import { texts } from '../../texts/texts.ts';
+import { notify } from '../parts/notices.ts';
+
+const SAID = 5;
+
+/** A notice is read in a moment: the first ones, and how many more. */
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, SAID).join(', ');
+  const rest = names.length - SAID;
+  return rest > 0 ? `${first} ${texts.value.files.showAll(rest)}` : first;
+}
+
+/** Says by name what the receiver gets under another name. */
+export function sayRenamed(files: readonly ChosenFile[]): void {
+  const renamed = files.filter(({ from }) => from !== undefined).map(({ name, from = name }) => `${from} → ${name}`);
+  if (renamed.length > 0) notify(texts.value.files.renamed(listed(renamed)));
+}
+
+/** Says by name what cannot be sent. */
+export function saySkipped(paths: readonly string[], isAll: boolean): void {
+  if (paths.length > 0) notify(texts.value.files.skipped(listed(paths)), isAll);
+}

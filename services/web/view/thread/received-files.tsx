@@ -1,0 +1,124 @@
+import { useSignal } from '@preact/signals';
+import { Check, Download, File as FileIcon, Trash2 } from 'lucide';
+import { keepsCopies, removeCopies, saveFiles } from '../../files/saving.ts';
+import type { FilesItem } from '../../history/database.ts';
+import { bytesText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { confirmed } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { attempt, notify } from '../parts/notices.ts';
+import { IconButton } from '../parts/parts.tsx';
+
+const SHOWN_NAMES = 4;
+
+/** How many were handed over: all of them where an older version of the app did it. */
+export const savedCount = ({ kept, saved, fileCount }: FilesItem): number =>
+  saved?.length ?? (kept === 'saved' || kept === 'downloaded' ? fileCount : 0);
+
+const canSave = ({ isMine, state, kept }: FilesItem): boolean =>
+  !isMine && state === 'done' && (kept === 'here' || kept === 'downloaded');
+
+/** Saves all of it, or one file; what could not be saved is said. */
+function useSave(item: FilesItem): { isBusy: boolean; save: (only?: number) => void } {
+  const { entry, history } = useApp();
+  const isBusy = useSignal(false);
+  const save = (only?: number) =>
+    attempt(async () => {
+      if (isBusy.value) return;
+      const { files } = texts.value;
+      isBusy.value = true;
+      try {
+        const saving = { account: entry.userId, history, item };
+        const result = await saveFiles(saving, files.count(item.fileCount), only ?? null);
+        if (result === null) return;
+        if (result.error !== null) notify(files.notSaved(result.saved, result.wanted), true);
+        else if (result.isGone) notify(files.gone, true);
+      } finally {
+        isBusy.value = false;
+      }
+    });
+  return { isBusy: isBusy.value, save };
+}
+
+function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][number] }) {
+  const { save } = useSave(item);
+  const { files } = texts.value;
+  const { index, name, size } = file;
+  const isSaved = item.saved?.includes(index) === true;
+  // Where a place was chosen, its copy has gone.
+  const hasCopy = canSave(item) && (!isSaved || keepsCopies());
+  return (
+    <li>
+      <Icon node={isSaved ? Check : FileIcon} size={16} />
+      <span class="file-name" dir="auto" title={name}>
+        {name}
+      </span>
+      {isSaved && <span class="unseen">{files.saved}</span>}
+      <small>{bytesText(size)}</small>
+      {hasCopy && <IconButton node={Download} kind="small" label={files.saveOne(name)} onClick={() => save(index)} />}
+    </li>
+  );
+}
+
+/** Every one of several files; a single one stands in the head. */
+export function FileNames({ item }: { item: FilesItem }) {
+  const isOpen = useSignal(false);
+  const { files } = texts.value;
+  if (item.fileCount === 1) return null;
+  const rest = item.fileCount - SHOWN_NAMES;
+  const shown = isOpen.value ? item.files : item.files.slice(0, SHOWN_NAMES);
+  return (
+    <>
+      <ul class="file-names">
+        {shown.map((file) => (
+          <NameRow key={file.index} item={item} file={file} />
+        ))}
+      </ul>
+      {rest > 0 && (
+        <button
+          type="button"
+          class="text-button"
+          aria-expanded={isOpen.value}
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+          }}
+        >
+          {isOpen.value ? files.showFewer : files.showAll(rest)}
+        </button>
+      )}
+    </>
+  );
+}
+
+function RemoveButton({ item }: { item: FilesItem }) {
+  const { entry, history } = useApp();
+  const { files } = texts.value;
+  const remove = () =>
+    attempt(async () => {
+      const left = item.fileCount - savedCount(item);
+      const question = { title: files.removeTitle(files.count(left)), why: files.removeWhy, action: files.remove };
+      if (left === 0 || (await confirmed(question))) await removeCopies({ account: entry.userId, history, item });
+    });
+  return (
+    <button type="button" class="button" title={files.copiesWhy} onClick={remove}>
+      <Icon node={Trash2} size={18} /> {files.removeCopies}
+    </button>
+  );
+}
+
+/** What can be done with files that have come. */
+export function SaveActs({ item }: { item: FilesItem }) {
+  const { isBusy, save } = useSave(item);
+  const { files } = texts.value;
+  if (!canSave(item)) return null;
+  const isFirst = item.kept === 'here';
+  return (
+    <div class="row">
+      <button type="button" class={`button ${isFirst ? 'primary' : ''}`} disabled={isBusy} onClick={() => save()}>
+        <Icon node={Download} size={18} /> {isBusy ? files.saving : isFirst ? files.save : files.saveAgain}
+      </button>
+      {keepsCopies() && savedCount(item) > 0 && <RemoveButton item={item} />}
+    </div>
+  );
+}
