@@ -28,7 +28,11 @@ test.each([
 
 test('the truth stays while the broker is not asked, because it has failed so often', async () => {
   const breaker = makeBreaker({ onChange: () => {} });
-  const fails = () => breaker.call(() => Promise.reject(away(saying('store_unavailable'))), () => true);
+  const fails = () =>
+    breaker.call(
+      () => Promise.reject(away(saying('store_unavailable'))),
+      () => true,
+    );
   const errors: unknown[] = [];
   for (let i = 0; i < 6; i++) await fails().catch((error: unknown) => errors.push(error));
   expect((errors[5] as BatonError).message).toMatch(/did not answer lately/);
