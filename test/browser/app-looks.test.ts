@@ -6,7 +6,7 @@ import axeCore from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, DESKTOP, deviceRow, localUrl, openApp, PHONE } from './app-page.ts';
+import { type AppPage, chooseFiles, DESKTOP, deviceRow, localUrl, openApp, PHONE, say } from './app-page.ts';
 import { fillHistory, LONG_NAME, tellTabs } from './app-history.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -142,6 +142,14 @@ withChromium.describe('how the app looks', () => {
       await app.context.setOffline(true);
       await page.getByText('You are offline').waitFor();
       await visit(app, width, '', '.device', 'offline');
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/device/${phoneId}`);
+      await page.locator('.composer textarea').waitFor();
+      await say(page, 'This one waits');
+      await chooseFiles(page, { name: 'Lake on Sunday.jpg', mimeType: 'image/jpeg', buffer: randomBytes(2_000) });
+      await page.getByText('Waits until you are online.').nth(1).waitFor();
+      await look(page, width, 'thread-waiting');
       expect(flaws).toEqual([]);
       expect(app.reports).toEqual([]);
     },

@@ -127,14 +127,19 @@ withChromium.describe('what is written in the app waits until the service takes 
     const way = await startFaultyWay(one);
     try {
       const { page, phone } = await scene(way.url);
-      way.fail(MESSAGE, 'lost', () => way.fail(MESSAGE, 'passed'));
+      // More often than the library repeats a call by itself.
+      let losses = 4;
+      way.fail(MESSAGE, 'lost', () => {
+        losses -= 1;
+        if (losses === 0) way.fail(MESSAGE, 'passed');
+      });
       await say(page, 'once');
       await say(page, 'and behind it');
       await sent(page, 2);
       expect(await arrived(phone)).toEqual(['once', 'and behind it']);
-      expect(way.made.map(({ status }) => status < 300)).toEqual([false, true, true]);
-      expect(way.made[0]?.key).toBe(way.made[1]?.key);
-      expect(way.made[2]?.key).not.toBe(way.made[1]?.key);
+      expect(way.made.map(({ status }) => status < 300)).toEqual([false, false, false, false, true, true]);
+      const keys = way.made.map(({ key }) => key);
+      expect([new Set(keys.slice(0, 5)).size, new Set(keys).size]).toEqual([1, 2]);
     } finally {
       await way.stop();
     }
