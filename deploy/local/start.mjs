@@ -84,6 +84,16 @@ const wayToBroker = ({ brokerPort, lan }) => ({
   APP_BROKER_TOKEN: brokerToken,
 });
 
+/** All of them are one installation, also for whoever goes from one address to the other. */
+function installation({ places, lan }) {
+  const origins = [...(lan === null ? [] : [lan.url]), ...places.map(({ url }) => url)];
+  const given = env.APP_PUBLIC_ORIGINS ? [env.APP_PUBLIC_ORIGINS] : [];
+  return {
+    APP_SERVICE_ID: env.APP_SERVICE_ID || places[0].url,
+    ...(env.APP_PUBLIC_ORIGINS_FILE ? {} : { APP_PUBLIC_ORIGINS: [...origins, ...given].join(',') }),
+  };
+}
+
 /** The environment of one replica: the caller's, with what makes it one of several here. */
 function environmentOf({ port, adminPort, url }, redisUrl) {
   return {
@@ -102,6 +112,7 @@ function environmentOf({ port, adminPort, url }, redisUrl) {
     APP_PORT: String(port),
     APP_ADMIN_PORT: String(adminPort),
     APP_PUBLIC_URL: plan.lan?.url ?? url,
+    ...installation(plan),
     // Whoever publishes them on the local network says for whom it asks.
     ...(plan.lan === null ? {} : { APP_TRUSTED_PROXIES: '127.0.0.1' }),
   };

@@ -1,18 +1,20 @@
+import { isUtf8 } from 'node:buffer';
 import { createInterface } from 'node:readline/promises';
 import { usageError } from './failure.ts';
+import { rendered } from './output.ts';
 
 /** Asks on the terminal; `no` unless the answer begins with y. Throws where nobody can be asked. */
 export async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) throw usageError('There is no terminal to ask on: say --yes.');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+    return /^y/i.test((await lines.question(rendered(`${question} [y/N] `), { signal })).trim());
   } finally {
     lines.close();
   }
 }
 
-/** Everything on standard input; throws when it is more than `most` bytes. */
+/** Everything on standard input; throws when it is more than `most` bytes, or no text: nothing could give those bytes back. */
 export async function readInput(most: number, what: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -21,5 +23,7 @@ export async function readInput(most: number, what: string): Promise<string> {
     if (bytes > most) throw usageError(`${what} takes at most ${most} bytes.`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const whole = Buffer.concat(chunks);
+  if (!isUtf8(whole)) throw usageError(`${what} takes text, and these bytes are none (UTF-8). Send them as a file.`);
+  return whole.toString('utf8');
 }

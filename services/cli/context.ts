@@ -1,6 +1,12 @@
-import { type BatonClient, makeBatonClient, type SessionStore } from '../../shared/client/index.ts';
+import {
+  type BatonClient,
+  checkService,
+  makeBatonClient,
+  type Session,
+  type SessionStore,
+} from '../../shared/client/index.ts';
 import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
-import { CliError, EXIT, notSignedIn } from './failure.ts';
+import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
@@ -12,7 +18,42 @@ export interface Context {
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second Ctrl-C ends the process at once. */
   readonly signal: AbortSignal;
   /** Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. */
-  withClient<T>(work: (baton: BatonClient) => Promise<T>): Promise<T>;
+  withClient<T>(work: (baton: BatonClient, url: string) => Promise<T>): Promise<T>;
+}
+
+const originOf = (url: string): string => {
+  if (URL.canParse(url)) return new URL(url).origin;
+  throw usageError(`${oneLine(url)} is not an address.`);
+};
+
+/**
+ * The session, which says of which service it is. One of an older version does not: it is of the address that `login` kept, or
+ * of the default one, and `BATON_URL` alone says nothing of where it was made.
+ */
+async function boundSession(session: SessionStore, settings: Settings): Promise<Session> {
+  const bind = async (): Promise<Session> => {
+    const known = await session.load();
+    if (known === null) throw notSignedIn();
+    if (known.origins !== undefined) return known;
+    const madeAt = settings.keptUrl ?? (settings.givenUrl === null ? settings.url : null);
+    if (madeAt === null) {
+      const message = 'This session does not say of which service it is. Sign in again: `baton login --force`.';
+      throw new CliError(message, { status: EXIT.signedOut, code: 'signed_out' });
+    }
+    const bound = { ...known, origins: [originOf(madeAt)] };
+    await session.save(bound);
+    return bound;
+  };
+  const known = await session.load();
+  if (known === null) throw notSignedIn();
+  return known.origins === undefined && session.lock ? session.lock(bind) : bind();
+}
+
+/** Where to ask: `BATON_URL`, else where it signed in. */
+function urlOf({ origins = [] }: Session, { givenUrl, keptUrl, url }: Settings): string {
+  if (givenUrl !== null) return givenUrl;
+  const isKept = keptUrl !== null && origins.includes(originOf(keptUrl));
+  return isKept ? keptUrl : (origins[0] ?? url);
 }
 
 function untilInterrupted(): AbortSignal {
@@ -36,10 +77,12 @@ export function makeContext({ json }: { json?: boolean }): Context {
     session,
     signal,
     async withClient(work) {
-      if ((await session.load()) === null) throw notSignedIn();
-      const baton = makeBatonClient({ baseUrl: settings.url, session, sha256, fetch: leanFetch });
+      const known = await boundSession(session, settings);
+      const url = urlOf(known, settings);
+      checkService(known, url);
+      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: leanFetch });
       try {
-        return await work(baton);
+        return await work(baton, url);
       } finally {
         await baton.close();
       }

@@ -40,6 +40,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   network: EXIT.unreachable,
   timeout: EXIT.unreachable,
   unexpected_answer: EXIT.unreachable,
+  not_confirmed: EXIT.unreachable,
   store_unavailable: EXIT.unreachable,
   broker_unavailable: EXIT.unreachable,
   draining: EXIT.unreachable,
@@ -49,7 +50,9 @@ const SENTENCE_OF: Readonly<Record<string, string>> = {
   aborted: 'Interrupted.',
   network: 'The service cannot be reached.',
   timeout: 'The service does not answer.',
-  unexpected_answer: 'What answers at this address is not Baton.',
+  unexpected_answer: 'What answers at this address does not answer as Baton does.',
+  not_confirmed:
+    'This device was let in, but the service cannot be reached since. Run `baton status` within two minutes, or it is signed out again.',
   store_unavailable: 'The service is not working at the moment. Try again later.',
   broker_unavailable: 'The service is not working at the moment. Try again later.',
   rejected: 'The files were refused.',
@@ -68,10 +71,20 @@ const SENTENCE_OF_OTHER: Readonly<Record<string, string>> = {
   cancelled: 'The other device cancelled the transfer.',
 };
 
+/** Where the error itself says which addresses it is about. */
+const ADVICE_OF: Readonly<Record<string, string>> = {
+  other_service: 'Unset BATON_URL, or sign in there with a BATON_CONFIG_DIR of its own.',
+  plain_http: 'In a network that you trust, sign in with --plain-http.',
+};
+
 /** What is to be said and which status to end with, for whatever was thrown. */
 export function failureOf(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof BatonClientError) {
+    const advice = ADVICE_OF[error.code];
+    if (advice !== undefined) {
+      return new CliError(`${error.message}. ${advice}`, { status: EXIT.usage, code: error.code });
+    }
     if (error.action === 'sign-in') return notSignedIn();
     const ofOther = error.byOther ? SENTENCE_OF_OTHER[error.code] : undefined;
     const sentence = ofOther ?? SENTENCE_OF[error.code] ?? error.message;

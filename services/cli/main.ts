@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { EXIT, failureOf } from './failure.ts';
+import { writeFailure } from './output.ts';
 import { makeProgram } from './program.ts';
 
 declare const BATON_VERSION: string | undefined;
@@ -7,11 +8,13 @@ declare const BATON_VERSION: string | undefined;
 const argv = process.argv.slice(2);
 
 function fail(error: unknown): number {
-  const { code, message, status } = failureOf(error);
-  const text = argv.includes('--json') ? JSON.stringify({ error: { code, message } }) : `baton: ${message}`;
-  process.stderr.write(`${text}\n`);
-  return status;
+  const failure = failureOf(error);
+  writeFailure(failure, argv.includes('--json'));
+  return failure.status;
 }
+
+// Node would write it as it is.
+process.on('uncaughtException', (error) => process.exit(fail(error)));
 
 try {
   await makeProgram(typeof BATON_VERSION === 'string' ? BATON_VERSION : '0.0.0').parseAsync(argv, { from: 'user' });

@@ -1,15 +1,50 @@
+import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
 
-/** Controls of the terminal, and what turns the direction of a line: a name from elsewhere must not move the cursor. */
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Bidi_Control}]/gu;
+/*
+ * Everything that this program says goes through here, and is made harmless here: names, texts, addresses and errors come
+ * from other devices and from the service, and a terminal obeys what is in them.
+ */
 
-/** Text from elsewhere as a terminal may show it: line ends and tabs stay. */
-export const plain = (text: string): string => text.replace(CONTROLS, '\ufffd');
+/** Emoji as Unicode lists them: the invisible characters that hold one together are shown as that emoji. */
+const EMOJI = '\\p{RGI_Emoji}';
+/** Controls (C0, DEL, C1), formats (bidi marks among them), separators of lines, halves of letters, and what is blank or nothing. */
+const UNSEEN =
+  '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Co}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u2800]';
+/** The `v` flag is younger than the syntax that the compiler takes. */
+const unseenOrEmoji = new RegExp(`${EMOJI}|${UNSEEN}`, 'gv');
+const isUnseen = new RegExp(`^${UNSEEN}$`, 'v');
+
+const SHORT: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function escaped(letter: string): string {
+  const code = letter.codePointAt(0) as number;
+  const hex = code.toString(16);
+  if (code < 0x100) return SHORT[letter] ?? `\\x${hex.padStart(2, '0')}`;
+  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
+}
+
+/** Text from elsewhere as a terminal may show it: line ends and tabs stay, everything else that is not seen is written out. */
+export const plain = (text: string): string =>
+  text.replace(unseenOrEmoji, (found) =>
+    found === '\n' || found === '\t' || !isUnseen.test(found) ? found : escaped(found),
+  );
 
 /** The same in one line. */
-export const oneLine = (text: string): string => plain(text).replace(/[\t\n]+/g, ' ');
+export const oneLine = (text: string): string => plain(text).replace(/[\t\n]/g, (found) => SHORT[found] as string);
+
+/** JSON in which nothing is invisible. It says exactly the same. */
+const harmlessJson = (value: unknown): string =>
+  JSON.stringify(value).replace(unseenOrEmoji, (found) =>
+    isUnseen.test(found)
+      ? Array.from(
+          { length: found.length },
+          (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`,
+        ).join('')
+      : found,
+  );
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
@@ -30,7 +65,15 @@ export function durationOf(seconds: number): string {
 }
 
 const letters = new Intl.Segmenter();
-const width = (text: string): number => [...letters.segment(text)].length;
+
+/** At most so many columns: of what is not Latin a terminal may show a letter in two. */
+const letterWidth = (letter: string): number => (/^[\u0020-\u02af]\p{M}*$/u.test(letter) ? 1 : 2);
+
+/** Where a style begins or ends. It is another one in each run, so that no text from elsewhere can have it. */
+const STYLE = `\ufdd0${randomUUID()}`;
+const stylesIn = new RegExp(`${STYLE}(\\d{1,2})m`, 'g');
+
+const width = (text: string): number => [...letters.segment(text.replace(stylesIn, ''))].length;
 
 /** Columns side by side, as wide as what is in them. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
@@ -43,6 +86,53 @@ export function tableOf(rows: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+const style = (open: number, close: number) => (text: string) => `${STYLE}${open}m${text}${STYLE}${close}m`;
+
+/** Of what `rendered` makes a terminal show, where it shows colours. */
+export const colours = { bold: style(1, 22), dim: style(2, 22), green: style(32, 39), cyan: style(36, 39) };
+
+/** Text as it is written: harmless, with the styles that are this program's own. */
+export const rendered = (text: string): string =>
+  text
+    .split(stylesIn)
+    .map((part, at) => (at % 2 === 0 ? plain(part) : pc.isColorSupported ? `\x1b[${part}m` : ''))
+    .join('');
+
+/** A line cut into some that are no wider than `columns`. */
+function wrapped(line: string, columns: number): string[] {
+  const lines: string[] = [];
+  let [text, taken] = ['', 0];
+  for (const { segment } of letters.segment(line)) {
+    const wide = letterWidth(segment);
+    if (taken + wide > columns) {
+      lines.push(text);
+      [text, taken] = ['', 0];
+    }
+    text += segment;
+    taken += wide;
+  }
+  return [...lines, text];
+}
+
+/** Before each further line of a text. No line of a list of texts begins like that but these. */
+const CONTINUED = '    | ';
+
+/**
+ * A text of somebody behind `head`, so that none of its lines looks like another head: not where it ends a line, and not where
+ * a terminal of so many columns would.
+ */
+export function quoted(head: string, text: string, columns: number = process.stdout.columns ?? 0): string {
+  const space = columns > 0 ? Math.max(16, columns - CONTINUED.length - 1) : Number.POSITIVE_INFINITY;
+  const lines = plain(text).replaceAll('\t', '    ').split('\n');
+  const [first = '', ...further] = lines.flatMap((line, at) => {
+    if (at > 0 || space === Number.POSITIVE_INFINITY) return wrapped(line, space);
+    const taken = Math.min(width(head), space - 8);
+    const [start = '', ...rest] = wrapped(' '.repeat(taken) + line, space);
+    return [start.slice(taken), ...rest];
+  });
+  return [head + first, ...further.map((line) => CONTINUED + line)].join('\n');
 }
 
 /**
@@ -71,11 +161,14 @@ export function makeOutput(isJson: boolean): Output {
     isJson,
     stderr: process.stderr,
     result(value, text) {
-      if (isJson) process.stdout.write(`${JSON.stringify(value)}\n`);
-      else if (text !== null) process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`);
+      if (isJson) process.stdout.write(`${harmlessJson(value)}\n`);
+      else if (text !== null) {
+        const shown = rendered(text);
+        process.stdout.write(shown.endsWith('\n') || shown === '' ? shown : `${shown}\n`);
+      }
     },
     note(text) {
-      if (!isJson) process.stderr.write(`${text}\n`);
+      if (!isJson) process.stderr.write(`${rendered(text)}\n`);
     },
     bytes() {
       isForBytes = true;
@@ -84,4 +177,7 @@ export function makeOutput(isJson: boolean): Output {
   };
 }
 
-export const colours = pc;
+/** Why the program ends, in one line. */
+export function writeFailure({ code, message }: { code: string; message: string }, isJson: boolean): void {
+  process.stderr.write(isJson ? `${harmlessJson({ error: { code, message } })}\n` : `baton: ${oneLine(message)}\n`);
+}

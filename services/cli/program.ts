@@ -8,12 +8,19 @@ import { copy, inbox, message, paste, watch } from './commands/text.ts';
 import { cancel, transfers } from './commands/transfers.ts';
 import { completionFor } from './completion.ts';
 import { type Context, makeContext } from './context.ts';
+import { rendered } from './output.ts';
 
 const EXIT_HELP = `
 Exit status: 0 done, 1 failed, 2 wrong use, 3 not signed in, 4 no such device or file,
 5 refused by the other side, 6 the service cannot be reached, 130 interrupted.
 
 Environment: BATON_URL (the service), BATON_CONFIG_DIR (where the session is kept), NO_COLOR.`;
+
+/** What was typed, or came from elsewhere by way of a script, is said again in errors. */
+const harmless = {
+  writeOut: (text: string) => void process.stdout.write(rendered(text)),
+  writeErr: (text: string) => void process.stderr.write(rendered(text)),
+};
 
 /** Makes a command; its action has the context before its arguments. */
 type Define = (usage: string, about: string) => Command;
@@ -25,8 +32,13 @@ function addSignIn(command: Define): void {
   command('login [url]', 'sign this device in: shows a QR code and a link, and waits for the approval')
     .option('--name <name>', 'what this device is called; default its host name')
     .option('--force', 'also when it is signed in already')
-    .action(async (url: string | undefined, options: { name?: string; force?: boolean }, made: Command) =>
-      login(contextOf(made), url, options),
+    .option('--plain-http', 'also where the address is not encrypted, in a network that you trust')
+    .action(
+      async (
+        url: string | undefined,
+        options: { name?: string; force?: boolean; plainHttp?: boolean },
+        made: Command,
+      ) => login(contextOf(made), url, options),
     );
   command('logout', 'end the session of this device').action(async (_: object, made: Command) =>
     logout(contextOf(made)),
@@ -106,9 +118,10 @@ export function makeProgram(version: string): Command {
     .addOption(new Option('--json', 'results as lines of JSON'))
     .addHelpText('after', EXIT_HELP)
     .showHelpAfterError('(baton --help says what there is)')
+    .configureOutput(harmless)
     .exitOverride();
   const command: Define = (usage, about) => {
-    const made = program.command(usage).description(about).exitOverride();
+    const made = program.command(usage).description(about).exitOverride().configureOutput(harmless);
     // Where somebody puts it behind the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };

@@ -1,6 +1,6 @@
 import { Format, type Options, SingleBar } from 'cli-progress';
 import type { Progress, RunningTransfer } from '../../shared/client/index.ts';
-import { colours, durationOf, type Output, sizeOf } from './output.ts';
+import { colours, durationOf, type Output, rendered, sizeOf } from './output.ts';
 
 const BAR_CHARS = 24;
 
@@ -63,7 +63,7 @@ export function makeProgressLine(output: Output): ProgressLine {
     linewrap: false,
     gracefulExit: false,
     format: (barOptions, params) =>
-      lineOf(latest as Progress, colours.cyan(Format.BarFormat(params.progress, barOptions))),
+      rendered(lineOf(latest as Progress, colours.cyan(Format.BarFormat(params.progress, barOptions)))),
   };
 
   function hide(): void {

@@ -3,27 +3,27 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import envPaths from 'env-paths';
 
-/** What is kept beside the session: where the service is. */
-interface Kept {
-  url?: string;
-}
-
 export interface Settings {
   /** The platform's folder for configuration, or `BATON_CONFIG_DIR`. */
   readonly folder: string;
   readonly sessionPath: string;
-  /** Of `login`, `BATON_URL`, or the one that was used last. */
+  /** `BATON_URL`; null where it is not set. */
+  readonly givenUrl: string | null;
+  /** Of the last `login`; null before it. */
+  readonly keptUrl: string | null;
+  /** The one of these that counts for a `login`, or the default. */
   readonly url: string;
   keepUrl(url: string): Promise<void>;
 }
 
 const DEFAULT_URL = 'http://localhost:8080';
 
-function readKept(path: string): Kept {
+function readKeptUrl(path: string): string | null {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Kept;
+    const { url } = JSON.parse(readFileSync(path, 'utf8')) as { url?: unknown };
+    return typeof url === 'string' && URL.canParse(url) ? url : null;
   } catch {
-    return {};
+    return null;
   }
 }
 
@@ -37,10 +37,14 @@ export async function writePrivately(path: string, value: unknown): Promise<void
 export function loadSettings(): Settings {
   const folder = process.env['BATON_CONFIG_DIR'] || envPaths('baton', { suffix: '' }).config;
   const path = join(folder, 'settings.json');
+  const givenUrl = process.env['BATON_URL'] || null;
+  const keptUrl = readKeptUrl(path);
   return {
     folder,
     sessionPath: join(folder, 'session.json'),
-    url: process.env['BATON_URL'] || readKept(path).url || DEFAULT_URL,
+    givenUrl,
+    keptUrl,
+    url: givenUrl ?? keptUrl ?? DEFAULT_URL,
     async keepUrl(url) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writePrivately(path, { url });

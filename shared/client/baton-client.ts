@@ -38,6 +38,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   let deviceId: string | null = null;
   let isFirst = true;
   let stopKeeping = () => {};
+  /** The stream was refused, and asked for once more at once. */
+  let isTriedAgain = false;
 
   const emitter = makeEmitter<ClientEvents>((error) => onProblem(error));
   /** What a listener of problems throws has nobody left to be told. */
@@ -82,8 +84,20 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   }
 
   async function onRefused(error: unknown): Promise<void> {
-    if (await caller.mend(error, keeper?.token() ?? null)) stream.retryNow();
-    else onProblem(error);
+    await caller.mend(error, keeper?.token() ?? null);
+    // Once in a row: what is refused after that is tried again at its usual pace, whatever calls say meanwhile.
+    if (!isTriedAgain) stream.retryNow();
+    isTriedAgain = true;
+  }
+
+  /** What keeps a stream from being asked for at all, and does not pass, has to be said. */
+  async function streamHeaders(base: string): Promise<Record<string, string>> {
+    try {
+      return await caller.headers(base);
+    } catch (error) {
+      if (failureOf(error).action === 'tell-user') onProblem(error);
+      throw error;
+    }
   }
 
   function onReady({
@@ -125,12 +139,16 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   }
 
   const stream = makeStream({
-    ...{ baseUrl, fetch, clock, dropDuplicates: false, onEvent },
-    headers: caller.headers,
+    ...{ baseUrl, fetch, clock, dropDuplicates: false, onEvent, onProblem },
+    headers: streamHeaders,
     ...(liveName !== undefined && { query: { name: liveName } }),
     ...(lastEventId !== undefined && { lastEventId }),
     onState(now) {
       report(STATE[now.state]);
+      if (now.state === 'open') {
+        isTriedAgain = false;
+        caller.accepted();
+      }
       if (now.state === 'refused' && now.error instanceof BatonError) onRefused(now.error).catch(onProblem);
     },
   });
@@ -147,8 +165,14 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
       .catch(onProblem);
   }
 
+  const calls = makeAccountCalls(caller, async () => (await keeper?.current())?.origins ?? []);
   return {
-    ...makeAccountCalls(caller),
+    ...calls,
+    async me(settings) {
+      const me = await calls.me(settings);
+      await keeper?.learn(me).catch(onProblem);
+      return me;
+    },
     start,
     async close() {
       life.abort(closed());

@@ -47,6 +47,10 @@ export interface Me {
   name: string;
   scope: Scope;
   roles: string[];
+  /** The name of the installation, the same at each of its origins. Older services leave both out. */
+  service?: string;
+  /** Every origin of the installation, the public one first. */
+  origins?: string[];
   device: DeviceRef | null;
   limits: { message_bytes: number; clipboard_bytes: number; clipboard_seconds: number; relay_window_bytes: number };
   features: { qr: boolean; web_push: boolean; native_push: boolean };

@@ -81,6 +81,8 @@ export const LIMITS = {
   pollMs: 25_000,
   /** Wrong approval codes of one account for one login request, after which that account is refused there. */
   wrongCodes: 5,
+  /** Addresses that an installation may have beside its public one. */
+  publicOrigins: 80,
   /** A device that signed in by QR and then makes no request for so long is signed out again. */
   claimSeconds: 120,
 

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
 let cli: CliSite;
@@ -54,7 +55,7 @@ test('messages arrive, wait, are shown once, and cannot move the cursor', async 
   await laptop.ok(['message', 'Phone', '-'], { input: 'two\nlines' });
   const kept = jsonLines((await phone.ok(['inbox', '--keep', '--json'])).stdout);
   expect(kept.map(({ content }) => content)).toEqual(['hello there', 'two\nlines']);
-  expect((await phone.ok(['inbox'])).stdout).toContain('Laptop: hello there');
+  expect((await phone.ok(['inbox'])).stdout).toMatch(/^\S.* Laptop: hello there\n\S.* Laptop: two\n {4}\| lines\n$/);
   expect(await phone.ok(['inbox'])).toMatchObject({ stdout: '', stderr: 'No messages.\n' });
   await laptop.ok(['message', 'Nobody', 'x'], { status: 4 });
   await laptop.ok(['message', 'Phone', 'x'.repeat(5_000)], { status: 1 });
@@ -82,6 +83,24 @@ test('the clipboard takes standard input and gives it byte for byte', async () =
   expect((await phone.ok(['paste'])).stdout).toBe(text);
 });
 
+test('bytes that are no text are refused, and what was there stays', async () => {
+  await laptop.ok(['copy'], { input: 'kept' });
+  for (const bytes of [[0xff], [0x61, 0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]]) {
+    const input = Readable.from([Buffer.from(bytes)]);
+    const copying = laptop.run(['copy', '--json'], { input });
+    expect([await copying.status, copying.stdout()]).toEqual([2, '']);
+    expect(JSON.parse(copying.stderr())).toMatchObject({ error: { code: 'usage' } });
+    const sending = laptop.run(['message', 'Phone', '-'], { input: Readable.from([Buffer.from(bytes)]) });
+    expect(await sending.status).toBe(2);
+  }
+  await laptop.ok(['message', 'Phone', 'a\ufffdb'], { status: 2 });
+  expect((await phone.ok(['paste'])).stdout).toBe('kept');
+  expect(await phone.ok(['inbox'])).toMatchObject({ stdout: '', stderr: 'No messages.\n' });
+  const meant = '\ufeff\ufffd \u{1f600}\r\n';
+  await laptop.ok(['copy'], { input: meant });
+  expect((await phone.ok(['paste'])).stdout).toBe(meant);
+});
+
 test('devices are listed, renamed and watched', async () => {
   const watching = laptop.run(['devices', '--watch', '--json']);
   await watching.says(/"devices":\[/);
@@ -99,9 +118,12 @@ test('wrong use is status 2, a service that is not there 6, nobody signed in 3',
     await phone.ok(args, { status: 2 });
   }
   await nobody.ok(['devices'], { status: 3 });
-  const away = phone.run(['status'], { env: { BATON_URL: 'http://127.0.0.1:9' } });
-  expect(await away.status).toBe(6);
-  expect(away.stderr()).toBe('baton: The service cannot be reached.\n');
+  cli.door.shut();
+  try {
+    expect((await phone.ok(['status'], { status: 6 })).stderr).toBe('baton: The service cannot be reached.\n');
+  } finally {
+    cli.door.open();
+  }
 });
 
 test.each(['bash', 'zsh', 'fish'])('completion for %s names every command', async (shell) => {

@@ -101,6 +101,23 @@ test('it says ready in one line, outlives the kill of a replica, and takes every
   expect(start.stdout()).toBe(`ready ${urls.join(' ')}\n`);
 });
 
+test('its replicas say that they are one installation, with the address that was asked first', async () => {
+  const start = npmStart({ APP_PUBLIC_ORIGINS: 'https://tunnel.example' });
+  await once(start.process.stdout ?? start.process, 'data');
+  const login = await fetch(`http://localhost:${brokerPort}/login/dev`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ user: 'ada', return_to: `${urls[0]}/` }),
+  });
+  const headers = { Cookie: (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
+  const me = async (url: string) => (await fetch(`${url}/api/me`, { headers })).json();
+  const [one, two] = await Promise.all(urls.map(me));
+  expect(one).toMatchObject({ service: urls[0], origins: [...urls, 'https://tunnel.example'] });
+  expect(two).toMatchObject({ service: urls[0], origins: [urls[1], urls[0], 'https://tunnel.example'] });
+  start.process.kill('SIGINT');
+  expect(await start.ended).toBe(0);
+});
+
 test('the replicas end when it is killed hard, too', async () => {
   const start = npmStart();
   await once(start.process.stdout ?? start.process, 'data');

@@ -14,14 +14,43 @@ function namesIn(pattern) {
 const picked = (table, names) => Object.fromEntries(Object.entries(table).filter(([name]) => names.has(name)));
 const exported = (name, value) => `export const ${name} = ${JSON.stringify(value)};\n`;
 
+/** What stands in a table more than once is written once. */
+function formsText(tables) {
+  const counts = new Map();
+  const count = (form) => {
+    const text = JSON.stringify(form);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+    if (counts.get(text) === 1 && typeof form === 'object' && form !== null) Object.values(form).forEach(count);
+  };
+  for (const [, table] of tables) count(table);
+  const names = new Map();
+  const lines = [];
+  function written(form) {
+    if (typeof form !== 'object' || form === null) return JSON.stringify(form);
+    const text = JSON.stringify(form);
+    if (names.has(text)) return names.get(text);
+    const inside = Array.isArray(form)
+      ? `[${form.map(written).join(',')}]`
+      : `{${Object.entries(form)
+          .map(([key, field]) => `${JSON.stringify(key)}:${written(field)}`)
+          .join(',')}}`;
+    if (counts.get(text) < 2) return inside;
+    names.set(text, `f${names.size}`);
+    lines.push(`const ${names.get(text)} = ${inside};\n`);
+    return names.get(text);
+  }
+  const exports_ = tables.map(([name, table]) => `export const ${name} = ${written(table)};\n`);
+  return [...lines, ...exports_].join('');
+}
+
 /**
- * Of the tables of the contract a client needs names, paths and numbers; the schemas, the library that they are made with, and
- * what it never asks for are the service's. What is refused says its own title.
+ * Of the tables of the contract a client needs names, paths, numbers and the shapes of what it is told; the library that schemas
+ * are made with, and what it never asks for are the service's. What is refused says its own title.
  */
 async function slimTables() {
   const from = (name) => import(join(ROOT, `dist/shared/contract/${name}.js`));
-  const [{ ROUTES }, { EVENTS }, { LIMITS }, { ERRORS }] = await Promise.all(
-    ['routes', 'events', 'limits', 'errors'].map(from),
+  const [{ ROUTES }, { EVENTS }, { LIMITS }, { ERRORS }, { ANSWER_FORMS, EVENT_FORMS }] = await Promise.all(
+    ['routes', 'events', 'limits', 'errors', 'forms'].map(from),
   );
   const told = (answer) => (answer === null || typeof answer === 'string' ? answer : 0);
   const called = namesIn(/\bcall\('(\w+)'|ROUTES\.(\w+)/g).add('openStream');
@@ -37,6 +66,10 @@ async function slimTables() {
   const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
   return {
     'contract/routes.js': exported('ROUTES', Object.fromEntries(routes)),
+    'contract/forms.js': formsText([
+      ['ANSWER_FORMS', picked(ANSWER_FORMS, called)],
+      ['EVENT_FORMS', EVENT_FORMS],
+    ]),
     'contract/events.js': exported('EVENTS', Object.fromEntries(events)),
     'contract/limits.js': exported('LIMITS', picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g))),
     'contract/errors.js': contract('errors').replace(

@@ -12,8 +12,8 @@ const tableOfDevices = (list: readonly Device[]): string =>
     list.map((device) => [
       device.current ? '*' : ' ',
       oneLine(device.name),
-      device.type,
-      device.device_id,
+      oneLine(device.type),
+      oneLine(device.device_id),
       seenOf(device),
     ]),
   );
@@ -21,23 +21,20 @@ const tableOfDevices = (list: readonly Device[]): string =>
 /** Who this is, and whether the service answers. */
 export async function status(context: Context) {
   const { output, settings, session, signal } = context;
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
     const me = await baton.me({ signal });
     const kept = await session.load();
     const lines = [
-      ['service', settings.url],
+      ['service', oneLine(url)],
       ['account', oneLine(me.name)],
-      ['device', me.device === null ? '-' : `${oneLine(me.device.name)} (${me.device.device_id})`],
-      ['access', me.scope],
+      ['device', me.device === null ? '-' : `${oneLine(me.device.name)} (${oneLine(me.device.device_id)})`],
+      ['access', oneLine(me.scope)],
       ['session', kept === null ? '-' : `until ${new Date(kept.session_expires_at).toLocaleString()}`],
-      ['files', settings.folder],
+      ['files', oneLine(settings.folder)],
     ];
     const { device, scope } = me;
     const user = { user_id: me.user_id, name: me.name };
-    output.result(
-      { url: settings.url, device, user, scope, session_expires_at: kept?.session_expires_at },
-      tableOf(lines),
-    );
+    output.result({ url, device, user, scope, session_expires_at: kept?.session_expires_at }, tableOf(lines));
   });
 }
 

@@ -2,17 +2,20 @@ import { hostname, platform } from 'node:os';
 import { renderUnicodeCompact } from 'uqr';
 import { type DeviceType, proposeDeviceName, requestSignIn } from '../../../shared/client/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../failure.ts';
+import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
 
+/** Names of this machine; `localhost.example.com` is none. */
+const OWN = /^(localhost|[a-z0-9.-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)/i;
+
 /** An address as people type it: `baton.example.com` is https, the own machine is http. */
 function urlOf(text: string): string {
-  const isOwn = /^(localhost|127\.|\[::1\])/.test(text);
-  const whole = /^[a-z]+:\/\//i.test(text) ? text : `${isOwn ? 'http' : 'https'}://${text}`;
+  const whole = /^[a-z]+:\/\//i.test(text) ? text : `${OWN.test(text) ? 'http' : 'https'}://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw usageError(`${oneLine(text)} is not an address.`);
+  const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (!isAddress || url.search !== '' || url.hash !== '') throw usageError(`${oneLine(text)} is not an address.`);
   return url.href.replace(/\/+$/, '');
 }
 
@@ -20,31 +23,33 @@ function urlOf(text: string): string {
 export async function login(
   context: Context,
   address: string | undefined,
-  options: { name?: string; force?: boolean },
+  options: { name?: string; force?: boolean; plainHttp?: boolean },
 ) {
   const { output, session, settings, signal } = context;
-  const kept = await session.load();
-  if (kept !== null && !options.force) {
+  // What is there and cannot be read is replaced where that is wanted.
+  const kept = options.force ? null : await session.load();
+  if (kept !== null) {
     throw new CliError(
-      `This device is signed in as ${kept.device?.name ?? kept.user.name}. Say --force, or \`baton logout\`.`,
+      `This device is signed in as ${oneLine(kept.device?.name ?? kept.user.name)}. Say --force, or \`baton logout\`.`,
     );
   }
   const baseUrl = address === undefined ? settings.url : urlOf(address);
   const deviceName = options.name ?? proposeDeviceName(hostname());
   const deviceType = TYPE_OF[platform()] ?? 'linux';
-  const request = await requestSignIn({ baseUrl, deviceName, deviceType, session, signal });
+  const plainHttp = options.plainHttp === true;
+  const request = await requestSignIn({ baseUrl, deviceName, deviceType, session, signal, plainHttp });
 
   const waiting = { link: request.link, request_id: request.requestId, expires_at: request.expiresAt };
   output.note(`Scan this with a device that is signed in, or open the link in a browser that is:\n`);
   if (process.stderr.isTTY) output.note(renderUnicodeCompact(request.link));
   if (output.isJson) output.result({ waiting }, null);
-  else output.note(`\n${request.link}\n\nWaiting for the approval of "${deviceName}" ...`);
+  else output.note(`\n${request.link}\n\nWaiting for the approval of "${oneLine(deviceName)}" ...`);
 
   const made = await request.approved({ signal });
   await settings.keepUrl(baseUrl);
   const name = made.device?.name ?? deviceName;
   const result = { device: made.device, user: made.user, scope: made.scope, persist: made.persist, url: baseUrl };
-  output.result(result, `Signed in as ${name}, of ${oneLine(made.user.name)}, at ${baseUrl}.`);
+  output.result(result, `Signed in as ${oneLine(name)}, of ${oneLine(made.user.name)}, at ${baseUrl}.`);
 }
 
 /** Ends the session, here even when the service cannot be told. */
@@ -54,7 +59,9 @@ export async function logout(context: Context) {
     await context.withClient((baton) => baton.signOut({ signal }));
     output.result({ signed_out: true }, 'Signed out.');
   } catch (error) {
-    if (signal.aborted) throw error;
+    // Nothing was told to the service, which is another one.
+    const isElsewhere = ['other_service', 'plain_http'].includes(failureOf(error).code);
+    if (signal.aborted || isElsewhere) throw error;
     await session.clear();
     throw error;
   }

@@ -2,22 +2,27 @@ import clipboard from 'clipboardy';
 import type { Message } from '../../../shared/client/index.ts';
 import { readInput } from '../ask.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
-import { CliError } from '../failure.ts';
-import { colours, oneLine, plain } from '../output.ts';
+import { CliError, usageError } from '../failure.ts';
+import { colours, oneLine, plain, quoted } from '../output.ts';
 
 const CLIPBOARD_BYTES = 65_536;
 const MESSAGE_BYTES = 4_096;
 
-/** What a terminal shows is made harmless; what goes into a file or a pipe is what was sent. */
-const shown = (text: string): string => (process.stdout.isTTY ? plain(text) : text);
+/** What the shell, or the clipboard of this computer, made of bytes that are no text cannot be told from what was meant. */
+function checkText(text: string, what: string): void {
+  if (text.isWellFormed() && !text.includes('\ufffd')) return;
+  throw usageError(`${what} has something in it that is no text. Give it by standard input, or send it as a file.`);
+}
 
 /** Sets the account's clipboard from standard input, or from the one of this computer. */
 export async function copy(context: Context, { system }: { system?: boolean }) {
   const { output, signal } = context;
   const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard');
+  if (system) checkText(text, 'The clipboard of this computer');
   await context.withClient(async (baton) => {
-    const { content: _, ...entry } = await baton.clipboard.set(text, { signal });
-    output.result({ ...entry, bytes: Buffer.byteLength(text) }, null);
+    const { content, ...entry } = await baton.clipboard.set(text, { signal });
+    if (content !== text) output.note('Control characters were left out: the clipboard takes plain text.');
+    output.result({ ...entry, bytes: Buffer.byteLength(content) }, null);
   });
 }
 
@@ -29,7 +34,8 @@ export async function paste(context: Context, { system }: { system?: boolean }) 
     if (entry.updated_at === null) throw new CliError('The clipboard is empty.', { code: 'empty' });
     if (system) await clipboard.write(entry.content);
     if (output.isJson) return output.result(entry, null);
-    if (!system) process.stdout.write(shown(entry.content));
+    // A file or a pipe gets what was copied, to the byte.
+    if (!system) process.stdout.write(process.stdout.isTTY ? plain(entry.content) : entry.content);
   });
 }
 
@@ -37,7 +43,9 @@ export async function paste(context: Context, { system }: { system?: boolean }) 
 export async function message(context: Context, to: string, words: readonly string[]) {
   const { output, signal } = context;
   const given = words.join(' ');
-  const text = given === '-' || given === '' ? await readInput(MESSAGE_BYTES, 'A message') : given;
+  const isInput = given === '-' || given === '';
+  const text = isInput ? await readInput(MESSAGE_BYTES, 'A message') : given;
+  if (!isInput) checkText(text, 'The message');
   await context.withClient(async (baton) => {
     const target = to === '*' ? '*' : { device_id: (await deviceNamed(baton, to, signal)).device_id };
     const sent = await baton.messages.send(target, text, { signal });
@@ -49,8 +57,16 @@ export async function message(context: Context, to: string, words: readonly stri
   });
 }
 
+const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,39}$/u;
+
+/** As it is, or in quotes where it could be taken for a name and the beginning of a text. */
+const nameOf = (name: string): string =>
+  PLAIN_NAME.test(name)
+    ? name
+    : oneLine(JSON.stringify(name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name));
+
 const lineOf = ({ from_name: from, content, created_at: at }: Message): string =>
-  `${colours.dim(new Date(at).toLocaleTimeString())} ${colours.bold(oneLine(from))}: ${shown(content)}`;
+  quoted(`${colours.dim(new Date(at).toLocaleTimeString())} ${colours.bold(nameOf(from))}: `, content);
 
 /** Shows what waits and takes it, oldest first; with `keep` it stays. With `follow` whatever comes too. */
 export async function inbox(context: Context, { keep, follow }: { keep?: boolean; follow?: boolean }) {

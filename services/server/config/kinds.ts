@@ -57,6 +57,19 @@ export const origin: Kind<string> = (text) => {
   return bare ? accept(url.origin) : refuse('must be an origin such as https://baton.example, without a path');
 };
 
+/** Up to `most` comma-separated origins, each once. */
+export const origins =
+  (most: number): Kind<readonly string[]> =>
+  (text) => {
+    const parts = text.split(',').map((part) => part.trim());
+    const wrong = parts.filter((part) => 'problem' in origin(part));
+    if (wrong.length > 0) {
+      return refuse(`must be comma-separated origins such as https://baton.example; not one: ${wrong.join(', ')}`);
+    }
+    const bare = [...new Set(parts.map((part) => new URL(part).origin))];
+    return bare.length > most ? refuse(`must be at most ${most} origins`) : accept(bare);
+  };
+
 const cidrOf = (text: string): string | null => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return `${text}/32`;
   if (ipaddr.IPv6.isValid(text) && !text.includes('%')) return `${text}/128`;

@@ -16,8 +16,10 @@ export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAME.test(
 export const isOpenHttp = (url: string | null): url is string =>
   url?.startsWith('http:') === true && !isLoopbackName(new URL(url).hostname);
 
-/** The host names, beside those of loopback, under which a process with this public URL may be asked. */
-export const hostsOf = (publicUrl: string): string[] => [new URL(publicUrl).hostname];
+/** The host names, beside those of loopback, under which a process with these public URLs may be asked. */
+export const hostsOf = (...publicUrls: readonly string[]): string[] => [
+  ...new Set(publicUrls.map((url) => new URL(url).hostname)),
+];
 
 /** Values that stand in the samples and documents of this repository: everybody knows them. */
 const PUBLISHED: ReadonlySet<string> = new Set(['put-a-secret-of-your-own-here-00', 'password']);

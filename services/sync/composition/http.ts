@@ -41,6 +41,8 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
   return {
     ...makeIdentityHandlers({
       ownDevice: devices.own,
+      service: config.http.serviceId,
+      origins: config.http.origins,
       clipboardSeconds: config.clipboard.ttlSeconds,
       relayWindowBytes: config.relay.windowBytes,
       features: { qr: config.signin.qrEnabled && accounts.broker !== null, ...push.features },

@@ -17,6 +17,10 @@ export interface Config {
     readonly adminPort: number;
     /** Scheme, host and port, as a browser spells them in `Origin`. */
     readonly publicUrl: string;
+    /** Every origin of this installation, the public one first. */
+    readonly origins: readonly string[];
+    /** The name of this installation. */
+    readonly serviceId: string;
     /** Host names that requests may ask for; null: any. */
     readonly allowedHosts: readonly string[] | null;
     readonly trustedProxies: readonly string[];
@@ -205,12 +209,15 @@ const hostOf = (values: Values): string => values.APP_HOST ?? (values.APP_IDENTI
 function httpOf(values: Values, descriptorLimit: number): Config['http'] {
   const host = hostOf(values);
   const publicUrl = values.APP_PUBLIC_URL ?? `http://localhost:${values.APP_PORT}`;
+  const origins = [...new Set([publicUrl, ...(values.APP_PUBLIC_ORIGINS ?? [])])];
   return {
     host,
     port: values.APP_PORT,
     adminPort: values.APP_ADMIN_PORT,
     publicUrl,
-    allowedHosts: allowedHostsOf(values, { host, publicUrl }),
+    origins,
+    serviceId: values.APP_SERVICE_ID ?? publicUrl,
+    allowedHosts: allowedHostsOf(values, { host, origins }),
     trustedProxies: values.APP_TRUSTED_PROXIES ?? [],
     rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,

@@ -18,6 +18,9 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
 /** What production refuses. */
 export function checkProduction(values: Values, report: (key: Key, message: string) => void): void {
   if (isOpenHttp(values.APP_PUBLIC_URL)) report('APP_PUBLIC_URL', 'must be https in production, but for localhost');
+  if (values.APP_PUBLIC_ORIGINS?.some(isOpenHttp)) {
+    report('APP_PUBLIC_ORIGINS', 'must be https in production, but for localhost');
+  }
   refusePublished(secretsOf(values), report);
 }
 
@@ -33,8 +36,8 @@ export function exposureWarnings({ APP_IDENTITY: mode, APP_TRUSTED_PROXIES: prox
  */
 export function allowedHostsOf(
   { APP_IDENTITY: mode, NODE_ENV: env }: Values,
-  { host, publicUrl }: { host: string; publicUrl: string },
+  { host, origins }: { host: string; origins: readonly string[] },
 ): string[] | null {
   const isOpen = mode === 'dev' || (mode === 'broker' && env !== 'production');
-  return isOpen && listensOnLoopback(host) ? hostsOf(publicUrl) : null;
+  return isOpen && listensOnLoopback(host) ? hostsOf(...origins) : null;
 }

@@ -10,6 +10,7 @@ import {
   matching,
   oneOf,
   origin,
+  origins,
   rotatingSecret,
 } from '../../server/config/kinds.ts';
 import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
@@ -54,6 +55,14 @@ export const SETTINGS = {
   APP_PUBLIC_URL: setting(origin, {
     defaultSays: 'required in production, else `http://localhost:<APP_PORT>`',
     meaning: 'The origin under which browsers reach the service.',
+  }),
+  APP_PUBLIC_ORIGINS: setting(origins(LIMITS.publicOrigins), {
+    defaultSays: 'none',
+    meaning: `Comma-separated further origins of the same installation, at most ${LIMITS.publicOrigins}: a client that signed in at one of them goes on at the others. Same-origin checks take \`APP_PUBLIC_URL\` alone.`,
+  }),
+  APP_SERVICE_ID: setting(matching(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters'), {
+    defaultSays: 'the origin of `APP_PUBLIC_URL`',
+    meaning: 'The name of this installation, the same on each of its replicas and for ever.',
   }),
   APP_BROKER_URL: setting(httpUrl, {
     defaultSays: 'required in production',

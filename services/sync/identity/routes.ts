@@ -6,6 +6,9 @@ import type { Caller } from './caller.ts';
 
 interface IdentityHandlerParts {
   ownDevice: (caller: Caller) => Promise<DeviceRef | null>;
+  /** The name of this installation, and its origins with the public one first. */
+  service: string;
+  origins: readonly string[];
   clipboardSeconds: number;
   relayWindowBytes: number;
   /** What this installation serves. */
@@ -14,6 +17,8 @@ interface IdentityHandlerParts {
 
 export const makeIdentityHandlers = ({
   ownDevice,
+  service,
+  origins,
   clipboardSeconds,
   relayWindowBytes,
   features,
@@ -25,6 +30,8 @@ export const makeIdentityHandlers = ({
       name: caller.name,
       scope: caller.scope,
       roles: [...caller.roles],
+      service,
+      origins: [...origins],
       device: await ownDevice(caller),
       limits: {
         message_bytes: LIMITS.messageBytes,

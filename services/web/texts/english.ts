@@ -344,6 +344,9 @@ export const english = {
     not_found: 'It is not there any more.',
     login_expired: 'The code has expired.',
     login_consumed: 'The code was used already.',
+    not_confirmed:
+      'This device was let in, and the service has not answered since. Load this page again within two minutes.',
+    other_service: 'This link is of another service.',
     already_decided: 'This was decided already.',
     access_denied: 'The other device has refused.',
     peer_offline: 'The other device was offline.',

@@ -346,6 +346,9 @@ export const german: Texts = {
     not_found: 'Das gibt es nicht mehr.',
     login_expired: 'Der Code ist abgelaufen.',
     login_consumed: 'Der Code wurde schon benutzt.',
+    not_confirmed:
+      'Dieses Gerät wurde hereingelassen, und seitdem hat der Dienst nicht geantwortet. Lade diese Seite innerhalb von zwei Minuten neu.',
+    other_service: 'Dieser Link gehört zu einem anderen Dienst.',
     already_decided: 'Das wurde schon entschieden.',
     access_denied: 'Das andere Gerät hat abgelehnt.',
     peer_offline: 'Das andere Gerät war offline.',

@@ -2,6 +2,7 @@ import type { BatonClient, ClientEvents, Devices, Push, Sessions, SignInLink, Si
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
+import { isAmong } from '../session/service.ts';
 import { readSignInLink } from '../session/sign-in-link.ts';
 import type { Device, PresenceEntry } from '../wire.ts';
 
@@ -82,25 +83,35 @@ export function makeDevices(
   };
 }
 
-function partsOf(link: SignInLink): { request_id: string; approval_code: string } {
+/** `origins`: those of the service, where they are known. A link of another one is none that it could say anything of. */
+function partsOf(link: SignInLink, origins: readonly string[]): { request_id: string; approval_code: string } {
   const parts = typeof link === 'string' ? readSignInLink(link) : link;
-  if (parts !== null) return { request_id: parts.request_id, approval_code: parts.approval_code };
-  throw new BatonClientError('invalid_request', 'This is no link of a sign-in', { action: 'tell-user' });
+  const origin = typeof link === 'string' && URL.canParse(link) ? new URL(link).origin : null;
+  if (parts === null) {
+    throw new BatonClientError('invalid_request', 'This is no link of a sign-in', { action: 'tell-user' });
+  }
+  if (origin !== null && origins.length > 0 && !isAmong(origin, origins)) {
+    const message = `This link is of another service: this device is signed in at ${origins.join(', ')}`;
+    throw new BatonClientError('other_service', message, { action: 'tell-user' });
+  }
+  return { request_id: parts.request_id, approval_code: parts.approval_code };
 }
 
 /** What is asked and told without any state here. */
 export function makeAccountCalls(
   caller: Caller,
+  /** Of the service, where they are known. */
+  origins: () => Promise<readonly string[]>,
 ): Pick<BatonClient, 'me' | 'eraseAccountData' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
   const signIns: SignIns = {
     async look(link, settings = {}) {
-      return (await caller.call('readLogin', { query: partsOf(link), ...settings })).body;
+      return (await caller.call('readLogin', { query: partsOf(link, await origins()), ...settings })).body;
     },
     async approve(link, grant, settings = {}) {
-      await caller.call('approveLogin', { body: { ...partsOf(link), ...grant }, ...settings });
+      await caller.call('approveLogin', { body: { ...partsOf(link, await origins()), ...grant }, ...settings });
     },
     async deny(link, settings = {}) {
-      await caller.call('denyLogin', { body: partsOf(link), ...settings });
+      await caller.call('denyLogin', { body: partsOf(link, await origins()), ...settings });
     },
   };
   const sessions: Sessions = {

@@ -16,6 +16,12 @@ export type LocalErrorCode =
   | 'timeout'
   /** The answer is not what the contract says. */
   | 'unexpected_answer'
+  /** The address is not of the service that the session is of: nothing was sent there. */
+  | 'other_service'
+  /** The address is not encrypted, and nobody said that this is wanted: nothing was sent there. */
+  | 'plain_http'
+  /** The device was let in, and its session could not be used in time. */
+  | 'not_confirmed'
   /** The signal that the call was given was aborted, or the client was closed. */
   | 'aborted'
   /** There is no session in the store. */

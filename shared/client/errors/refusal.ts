@@ -25,7 +25,7 @@ export interface Refusal {
  */
 export async function readRefusal(response: Response): Promise<Refusal> {
   const { status } = response;
-  const problem = parseObject(await readText(response));
+  const problem = parseObject(await readText(response, MAX_CHARS));
   const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
   if (problem === null || typeof problem['code'] !== 'string') {
     const code = CODE_OF_STATUS[status] ?? 'internal';
@@ -57,7 +57,8 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-async function readText(response: Response): Promise<string> {
+/** The text of an answer, cut behind so many characters. Rejects only when it breaks off. */
+export async function readText(response: Response, mostChars: number): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -66,7 +67,7 @@ async function readText(response: Response): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text;
     text += decoder.decode(value, { stream: true });
-    if (text.length > MAX_CHARS) {
+    if (text.length > mostChars) {
       await reader.cancel();
       return text;
     }

@@ -1,12 +1,13 @@
 import { BatonError } from '../../contract/errors.ts';
 import type { CallSettings } from '../api.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { CallAnswer, CallArguments, CallName } from './call.ts';
 import { makeClient } from './client.ts';
 import { type Clock, untilAborted } from '../time/clock.ts';
 import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 import { readRefusal } from '../errors/refusal.ts';
-import { type BaseUrl, type Fetch, headersOf, type HeaderSource, urlOf } from './request.ts';
+import { type BaseUrl, baseOf, type Fetch, headersOf, type HeaderSource, urlOf } from './request.ts';
 import type { SessionKeeper } from '../session/session-keeper.ts';
 
 /** A request whose bytes are no JSON. */
@@ -22,10 +23,12 @@ export interface Caller {
   call<N extends CallName>(name: N, ...options: CallArguments<N>): Promise<CallAnswer<N>>;
   /** Gives the answer when its headers are there; throws what is not a success. */
   bytes(request: BytesRequest): Promise<Response>;
-  /** The headers of a request, for the stream. */
-  headers(): Promise<Record<string, string>>;
-  /** Looks at why the service refused somebody; true: it is worth asking again at once. */
-  mend(error: unknown, token: string | null): Promise<boolean>;
+  /** The headers of a request to `base`, for the stream. */
+  headers(base: string): Promise<Record<string, string>>;
+  /** The service has taken who asks. */
+  accepted(): void;
+  /** Looks at why the service refused somebody. Resolves when it is worth asking again at once, else throws what is to be said. */
+  mend(error: unknown, token: string | null): Promise<void>;
 }
 
 interface Parts {
@@ -40,9 +43,9 @@ interface Parts {
 }
 
 export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): Caller {
-  const headers = async () => ({
-    ...Object.fromEntries(await headersOf(parts.headers)),
-    ...(await keeper?.authorization()),
+  const headers = async (base: string) => ({
+    ...Object.fromEntries(await headersOf(parts.headers, base)),
+    ...(await keeper?.authorization(base)),
   });
   const client = makeClient({ baseUrl, headers, fetch, clock });
 
@@ -53,8 +56,23 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
       return false;
     }
     if (error.code !== 'unauthenticated') return false;
-    await keeper.renew(token);
-    return true;
+    return keeper.renewRefused(token);
+  }
+
+  /** What is said of a session that the service renews and does not take: there is one, so that to sign in would not help. */
+  function refused(error: unknown): unknown {
+    const retryAfterMs = keeper?.refusalPauseMs() ?? null;
+    if (retryAfterMs === null || !(error instanceof BatonError) || error.code !== 'unauthenticated') return error;
+    const { requestId, status } = failureOf(error);
+    const message = 'The service renews the session of this device, and refuses it all the same';
+    const details = { action: 'retry', retryAfterMs, requestId, status, cause: error } as const;
+    return new BatonClientError('unauthenticated', message, details);
+  }
+
+  async function worked<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const result = await work(signal);
+    keeper?.accepted();
+    return result;
   }
 
   /** Once more with a new token where the service did not take the one that was sent. */
@@ -66,22 +84,25 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
       signal.throwIfAborted();
       const token = (await keeper?.current())?.access_token ?? null;
       try {
-        return await work(signal);
+        return await worked(work, signal);
       } catch (error) {
-        if (!(await mend(error, token))) throw error;
-        return await work(signal);
+        if (!(await mend(error, token))) throw refused(error);
       }
+      return await worked(work, signal).catch((error: unknown) => {
+        throw refused(error);
+      });
     } catch (error) {
       throw signal.aborted ? abortedBy(signal) : failureOf(error);
     }
   }
 
   async function send(request: BytesRequest, signal: AbortSignal): Promise<Response> {
-    const sent = { ...(await untilAborted(headers(), signal)), ...request.headers };
+    const base = baseOf(baseUrl);
+    const sent = { ...(await untilAborted(headers(base), signal)), ...request.headers };
     const init: RequestInit = { method: request.method, headers: sent, signal, cache: 'no-store', redirect: 'manual' };
     let response: Response;
     try {
-      const answer = fetch(urlOf(baseUrl, request.path), request.body ? { ...init, body: request.body } : init);
+      const answer = fetch(urlOf(base, request.path), request.body ? { ...init, body: request.body } : init);
       response = await untilAborted(answer, signal);
     } catch (error) {
       throw new NoAnswerError('network', error);
@@ -100,6 +121,9 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
       )) as unknown as Caller['call'],
     bytes: (request) => run(request.signal, (signal) => send(request, signal)),
     headers,
-    mend,
+    async mend(error, token) {
+      if (!(await mend(error, token))) throw refused(error);
+    },
+    accepted: () => keeper?.accepted(),
   };
 }

@@ -1,4 +1,5 @@
 import { BatonError } from '../../contract/errors.ts';
+import { ANSWER_FORMS, type Form } from '../../contract/forms.ts';
 import { fillPath, type Route } from '../../contract/vocabulary/route.ts';
 import { ROUTES } from '../../contract/routes.ts';
 import { backoffMs } from '../time/backoff.ts';
@@ -6,9 +7,12 @@ import type { AnyCall, CallAnswer, CallArguments, CallName } from './call.ts';
 import { type Clock, systemClock, untilAborted } from '../time/clock.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 import { noteUnknown, outcomeOf } from '../errors/outcome.ts';
-import { readRefusal } from '../errors/refusal.ts';
-import { type BaseUrl, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from './request.ts';
+import { readRefusal, readText } from '../errors/refusal.ts';
+import { misfit } from './misfit.ts';
+import { type BaseUrl, baseOf, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from './request.ts';
 
+/** Far more than the longest answer, a list of transfers with their files. */
+const MOST_CHARS = 32 * 1024 * 1024;
 const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 };
 /** A server that asks for a longer pause than this is not waited for inside a call: the caller is told. */
 const LONGEST_PAUSE_MS = 5_000;
@@ -38,6 +42,13 @@ export interface ClientOptions {
   clock?: Clock;
 }
 
+type Forms = Readonly<Record<number, Form>>;
+
+interface Asked {
+  readonly route: Route;
+  readonly forms: Forms;
+}
+
 interface Answer {
   readonly status: number;
   readonly body: unknown;
@@ -53,15 +64,16 @@ export function makeClient(options: ClientOptions): Client {
   const { baseUrl, headers, timeoutMs = 10_000, retries = 2, random = Math.random, clock = systemClock } = options;
   const fetch = options.fetch ?? platformFetch;
 
-  async function attempt(route: Route, call: AnyCall): Promise<Answer | Failure> {
+  async function attempt({ route, forms }: Asked, call: AnyCall): Promise<Answer | Failure> {
     const limit = startLimit(clock, call.timeoutMs ?? timeoutMs, call.signal);
     let sent = false;
     let isRead = false;
     try {
-      const init = initOf(route, call, await untilAborted(headersOf(headers), limit.signal));
-      const url = urlOf(baseUrl, fillPath(route.path, call.params ?? {}), call.query);
+      const base = baseOf(baseUrl);
+      const url = urlOf(base, pathOf(route, call), call.query);
+      const init = initOf(route, call, await untilAborted(headersOf(headers, base), limit.signal));
       sent = true;
-      const outcome = await read(route, await fetch(url, { ...init, signal: limit.signal }));
+      const outcome = await read(forms, route, await fetch(url, { ...init, signal: limit.signal }));
       isRead = !('error' in outcome);
       return outcome;
     } catch (error) {
@@ -75,7 +87,8 @@ export function makeClient(options: ClientOptions): Client {
     }
   }
 
-  async function repeat(route: Route, call: AnyCall): Promise<Answer> {
+  async function repeat(asked: Asked, call: AnyCall): Promise<Answer> {
+    const { route } = asked;
     const allowed = route.method === 'GET' || call.idempotencyKey !== undefined ? (call.retries ?? retries) : 0;
     let isUnknown = false;
     const failed = (error: unknown): unknown => {
@@ -84,7 +97,7 @@ export function makeClient(options: ClientOptions): Client {
     };
     for (let failures = 0; ; failures += 1) {
       call.signal?.throwIfAborted();
-      const outcome = await attempt(route, call).catch((error: unknown) => {
+      const outcome = await attempt(asked, call).catch((error: unknown) => {
         throw failed(error);
       });
       if (!('error' in outcome)) return outcome;
@@ -97,7 +110,8 @@ export function makeClient(options: ClientOptions): Client {
   async function start(name: CallName, given: AnyCall = {}): Promise<Answer> {
     const route: Route = ROUTES[name];
     // One key for all attempts: the service answers a repetition with the first result.
-    return repeat(route, route.idempotent ? { idempotencyKey: randomKey(), ...given } : given);
+    const asked = { route, forms: ANSWER_FORMS[name] };
+    return repeat(asked, route.idempotent ? { idempotencyKey: randomKey(), ...given } : given);
   }
   return { call: start as unknown as Client['call'] };
 }
@@ -124,6 +138,15 @@ function startLimit(clock: Clock, ms: number, signal: AbortSignal | undefined) {
   };
 }
 
+/** Parts of a path that lead elsewhere, and cannot be encoded so that they do not. */
+const LEADS_AWAY = /^\.{0,2}$/;
+
+function pathOf({ path }: Route, { params = {} }: AnyCall): string {
+  const wrong = Object.entries(params).find(([, value]) => LEADS_AWAY.test(value));
+  if (wrong === undefined) return fillPath(path, params);
+  throw new BatonError('invalid_request', `This is no ${wrong[0]}`);
+}
+
 function initOf(route: Route, call: AnyCall, headers: Headers): RequestInit {
   for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
   if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', call.idempotencyKey);
@@ -135,27 +158,36 @@ function initOf(route: Route, call: AnyCall, headers: Headers): RequestInit {
 }
 
 /** Throws a refusal that a repetition would meet again. */
-async function read(route: Route, response: Response): Promise<Answer | Failure> {
-  if (response.ok) return { status: response.status, body: await readBody(route, response) };
+async function read(forms: Forms, route: Route, response: Response): Promise<Answer | Failure> {
+  if (response.ok) return { status: response.status, body: await readBody(forms, route, response) };
   const { error, status, byService } = await readRefusal(response);
   const passing = status === 429 || status === 503 || (!byService && (status === 502 || status === 504));
   if (!passing) throw error;
   return { error, pauseMs: (error.extras.retryAfterSeconds ?? 0) * 1_000 };
 }
 
-/** The body under a status that the table does not name (a newer server's) is read as what it says it is. */
-async function readBody(route: Route, response: Response): Promise<unknown> {
-  const text = await response.text();
+/**
+ * What fits the contract. Under a status that the table does not name (a newer server's) it is what the route answers
+ * else, or where that is no JSON what it says it is.
+ */
+async function readBody(forms: Forms, route: Route, response: Response): Promise<unknown> {
+  const text = await readText(response, MOST_CHARS);
   const expected = route.answers[response.status];
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
   if (expected === null) return null;
   if (typeof expected === 'string' || (expected === undefined && !isJson)) return text;
+  const members = { status: response.status };
+  let body: unknown;
   try {
-    return JSON.parse(text);
+    body = JSON.parse(text);
   } catch (cause) {
-    const members = { status: response.status };
     throw new BatonError('internal', 'The answer is not what the contract says', { cause, members });
   }
+  const form = forms[response.status] ?? Object.values(forms)[0];
+  const flaw = form === undefined ? null : misfit(form, body);
+  if (flaw !== null)
+    throw new BatonError('internal', `The answer is not what the contract says at ${flaw}`, { members });
+  return body;
 }
 
 function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {

@@ -1,54 +1,79 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Session, SessionStore } from '../session/session.ts';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import process from 'node:process';
+import { sessionIn, type SessionStore } from '../session/session.ts';
+import { withLock } from './lock.ts';
 
-/** A process that was killed while it renewed has left its lock. A renewal takes 10 s at most. */
-const STALE_MS = 20_000;
-const AGAIN_MS = 50;
+/** What follows the name of a file that is being written. */
+const DRAFT = /^[0-9a-f-]{36}$/;
+/** Longer than writing takes. */
+const DRAFT_MS = 60_000;
+/** Rights of anybody but the owner. */
+const OTHERS = 0o077;
 
-const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
-
-async function tryLock(path: string): Promise<boolean> {
+/** What is in the file; null where there is none. What others could read is taken from them. */
+async function readOwn(path: string): Promise<string | null> {
+  const file = await open(path).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === 'ENOENT') return null;
+    throw error;
+  });
+  if (file === null) return null;
   try {
-    await (await open(path, 'wx', 0o600)).close();
-    return true;
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    const { mode, uid } = await file.stat();
+    if ((mode & OTHERS) !== 0 && uid === process.getuid?.()) await file.chmod(mode & ~OTHERS & 0o777);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
   }
-  const found = await stat(path).catch(() => null);
-  if (found !== null && Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true });
-  return false;
+}
+
+/** What a process that died while it saved has left: a secret, like the file itself. */
+async function removeDrafts(path: string, ageMs: number): Promise<void> {
+  const [folder, start] = [dirname(path), `${basename(path)}.`];
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => each.startsWith(start) && DRAFT.test(each.slice(start.length)))) {
+    const at = join(folder, name);
+    const { mtimeMs } = await stat(at).catch(() => ({ mtimeMs: Date.now() }));
+    // Of this very millisecond the file may say a later part.
+    if (ageMs === 0 || Date.now() - mtimeMs >= ageMs) await rm(at, { force: true });
+  }
 }
 
 /** Keeps the session in a file that its owner alone can read, for any number of processes. */
 export function fileSession(path: string): SessionStore {
+  const makeFolder = () => mkdir(dirname(path), { recursive: true, mode: 0o700 });
   return {
     async load() {
-      try {
-        return JSON.parse(await readFile(path, 'utf8')) as Session;
-      } catch (error) {
-        if (codeOf(error) === 'ENOENT') return null;
-        throw new Error(`The session in ${path} cannot be read`, { cause: error });
+      const text = await readOwn(path).catch((cause: unknown) => {
+        throw new Error(`The session in ${path} cannot be read`, { cause });
+      });
+      const session = text === null ? null : sessionIn(text);
+      if (text !== null && session === null) {
+        throw new Error(`The session in ${path} cannot be read: remove the file, and sign in again`);
       }
+      return session;
     },
     async save(session) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await makeFolder();
       // Whoever reads it meanwhile, or finds it after a crash, has the old one or the new one.
       const written = `${path}.${randomUUID()}`;
-      await writeFile(written, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flush: true });
-      await rename(written, path);
-    },
-    clear: () => rm(path, { force: true }),
-    async lock(work) {
-      const lock = `${path}.lock`;
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      while (!(await tryLock(lock))) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       try {
-        return await work();
-      } finally {
-        await rm(lock, { force: true });
+        await writeFile(written, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flush: true, flag: 'wx' });
+        await rename(written, path);
+        await removeDrafts(path, DRAFT_MS);
+      } catch (error) {
+        await rm(written, { force: true });
+        throw error;
       }
+    },
+    async clear() {
+      await rm(path, { force: true });
+      await removeDrafts(path, 0);
+    },
+    async lock(work) {
+      await makeFolder();
+      return withLock(`${path}.lock`, work);
     },
   };
 }

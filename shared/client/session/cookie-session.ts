@@ -1,11 +1,11 @@
-import type { Session, SessionStore } from './session.ts';
+import { type Session, sessionIn, type SessionStore } from './session.ts';
 
 /** Sessions that the browser did not let be stored (blocked cookies, a full disk): known as long as the page is open. */
 const ofPage = new Map<string, Session | null>();
 
 function stored(key: string): Session | null {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? 'null') as Session | null;
+    return sessionIn(localStorage.getItem(key) ?? 'null');
   } catch {
     // Blocked, or not written by us: whoever is signed in is found by the cookie.
     return null;

@@ -2,12 +2,18 @@ import type { SignedOutReason } from '../api.ts';
 import { makeClient } from '../http/client.ts';
 import type { Clock } from '../time/clock.ts';
 import { failureOf, SESSION_OVER, signedOut } from '../errors/failure.ts';
-import type { BaseUrl, Fetch, HeaderSource } from '../http/request.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { type BaseUrl, type Fetch, type HeaderSource, headersOf } from '../http/request.ts';
+import { type Backoff, backoffMs } from '../time/backoff.ts';
+import { checkService, originOf, originsOf } from './service.ts';
 import type { Session, SessionStore } from './session.ts';
+import type { Me } from '../wire.ts';
 import { sessionOf, watchCookies } from './session-answer.ts';
 
 /** A token is renewed when it has no longer than this, so that what it is sent with arrives in time. */
 const MARGIN_MS = 60_000;
+/** After a renewed token that was refused. */
+const REFUSED_BACKOFF: Backoff = { baseMs: 1_000, capMs: 30_000 };
 /** A session that the cookie carries, or that only waits, is renewed when half of its time is over, or after a day. */
 const LONGEST_WAIT_MS = 86_400_000;
 
@@ -25,16 +31,35 @@ interface Parts {
 /** One session of one client: kept in a store that others may share, and renewed once for all who wait. */
 export interface SessionKeeper {
   current(): Promise<Session | null>;
-  /** The headers that say who asks. Throws `signed_out`. */
-  authorization(): Promise<Record<string, string>>;
+  /** The headers that say who asks, of a request to `base`. Throws `signed_out`, and `other_service` before anything is sent. */
+  authorization(base: string): Promise<Record<string, string>>;
+  /**
+   * Renews what the service refused, `token`. True: it is worth asking again at once. In a row of refusals it is so once;
+   * after that it is renewed no more often than `refusalPauseMs` says.
+   */
+  renewRefused(token: string | null): Promise<boolean>;
+  /** How long to wait for the next attempt, while renewed tokens are refused; null while they are taken. */
+  refusalPauseMs(): number | null;
+  /** The service has taken the session. */
+  accepted(): void;
   /** Renews unless it was renewed since `token` was in force. Throws what keeps it from that. */
   renew(token: string | null): Promise<void>;
   /** The token in force, without renewing it. */
   token(): string | null;
+  /** Keeps what the service says of itself: its name, and its origins. */
+  learn(me: Me): Promise<void>;
   /** The session is over. */
   end(reason: SignedOutReason): Promise<void>;
   /** Renews a persistent session in time although nobody calls. The function ends that. */
   keepAlive(): () => void;
+}
+
+/** A service that renews a session as somebody else's is not believed. */
+function checkSame(known: Session, renewed: Session): void {
+  const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
+  if (isDevice && known.user.user_id === renewed.user.user_id) return;
+  const message = 'The service renewed this session as that of somebody else';
+  throw new BatonClientError('unexpected_answer', message, { action: 'tell-user' });
 }
 
 export function makeSessionKeeper(parts: Parts): SessionKeeper {
@@ -42,6 +67,9 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   let session: Session | null | undefined;
   let renewing: Promise<void> | null = null;
   let hasEnded = false;
+  /** Renewed tokens that were refused in a row, and when the next renewal may be. */
+  let refusals = 0;
+  let notBefore = 0;
 
   async function load(): Promise<Session | null> {
     session = await store.load();
@@ -54,24 +82,43 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   }
 
   const remainingMs = (of: Session): number => of.access_token_expires_at - clock.now();
+  /** A token that lives shorter than the margin would be renewed at each call. */
+  const isEnding = (of: Session): boolean =>
+    remainingMs(of) <= Math.min(MARGIN_MS, (of.access_token_seconds ?? Infinity) * 250);
 
   async function ask(known: Session): Promise<void> {
     const { baseUrl, headers, fetch } = parts;
     const watched = watchCookies(fetch);
-    const client = makeClient({ baseUrl, ...(headers !== undefined && { headers }), fetch: watched.fetch, clock });
+    let madeAt: string | null = null;
+    const client = makeClient({
+      ...{ baseUrl, fetch: watched.fetch, clock },
+      async headers(base) {
+        checkService(known, base);
+        madeAt = originOf(base);
+        return Object.fromEntries(await headersOf(headers, base));
+      },
+    });
     const body = known.credential === null ? {} : { credential: known.credential };
     const answer = await client.call('refreshSession', { body });
     const credential = known.credential === null ? null : (watched.credential() ?? known.credential);
     const renewed = sessionOf(answer.body, credential, clock.now());
-    session = renewed;
-    await store.save(renewed);
+    if (known.credential !== null) checkSame(known, renewed);
+    // What an older version kept is bound to where it was taken first.
+    const { origins = originsOf(madeAt), service, plain_http } = known;
+    session = { ...renewed, origins, ...(service !== undefined && { service }), ...(plain_http && { plain_http }) };
+    try {
+      await store.save(session);
+    } catch (error) {
+      // The token is good all the same, and the secret that is stored goes on working until the new one was used.
+      onProblem(error);
+    }
   }
 
   /** Another process may have renewed it meanwhile: what it stored is in force, and the secret before it ends soon. */
   async function renewOnce(token: string | null): Promise<void> {
     const known = await load();
     if (known === null) return end('logout');
-    if (known.access_token !== null && known.access_token !== token && remainingMs(known) > MARGIN_MS) return;
+    if (known.access_token !== null && known.access_token !== token && !isEnding(known)) return;
     try {
       await ask(known);
     } catch (error) {
@@ -84,7 +131,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
 
   function renew(token: string | null): Promise<void> {
     if (hasEnded) return Promise.reject(signedOut());
-    if (token !== null && session && session.access_token !== token && remainingMs(session) > MARGIN_MS) {
+    if (token !== null && session && session.access_token !== token && !isEnding(session)) {
       return Promise.resolve();
     }
     renewing ??= (store.lock ? store.lock(() => renewOnce(token)) : renewOnce(token)).finally(() => {
@@ -93,12 +140,26 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     return renewing;
   }
 
+  /** The first origin is where the session was made. */
+  async function learnOnce({ service, origins: told = [] }: Me): Promise<void> {
+    const known = await load();
+    if (known === null || hasEnded) return;
+    const origins = originsOf(known.origins?.[0] ?? null, told, known.plain_http);
+    if (service === known.service && origins.join() === known.origins?.join()) return;
+    session = { ...known, origins, ...(service !== undefined && { service }) };
+    await store.save(session);
+  }
+
   async function end(reason: SignedOutReason): Promise<void> {
     if (hasEnded) return;
     hasEnded = true;
+    const own = session;
     session = null;
     try {
-      await store.clear();
+      const kept = await store.load();
+      // Somebody may have signed in anew since: that session is none of this one's.
+      const isAnother = kept !== null && own && kept.device?.device_id !== own.device?.device_id;
+      if (!isAnother) await store.clear();
     } catch (error) {
       onProblem(error);
     }
@@ -107,13 +168,35 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
 
   return {
     current,
+    async learn(me) {
+      // What an older version kept is bound when it is renewed.
+      if (me.origins === undefined || (await current())?.origins === undefined) return;
+      await (store.lock ? store.lock(() => learnOnce(me)) : learnOnce(me));
+    },
     renew,
     end,
     token: () => session?.access_token ?? null,
-    async authorization() {
+    accepted() {
+      refusals = 0;
+    },
+    refusalPauseMs: () => (refusals === 0 ? null : Math.max(0, notBefore - clock.now())),
+    async renewRefused(token) {
+      const isRenewed = renewing === null && session && session.access_token !== token;
+      // Of calls that were refused together one renews, and all go on.
+      if (isRenewed) return true;
+      if (renewing !== null) return renewing.then(() => true);
+      const isFirst = refusals === 0;
+      if (!isFirst && clock.now() < notBefore) return false;
+      refusals += 1;
+      notBefore = clock.now() + backoffMs(REFUSED_BACKOFF, refusals, () => 0.5 + Math.random() / 2);
+      await renew(token);
+      return isFirst;
+    },
+    async authorization(base) {
       let known = await current();
       if (known === null) throw signedOut();
-      if (known.access_token !== null && remainingMs(known) <= MARGIN_MS) {
+      checkService(known, base);
+      if (known.access_token !== null && isEnding(known)) {
         try {
           await renew(known.access_token);
         } catch (error) {
@@ -122,6 +205,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
         }
         known = await current();
         if (known === null) throw signedOut();
+        checkService(known, base);
       }
       return known.access_token === null ? {} : { Authorization: `Bearer ${known.access_token}` };
     },

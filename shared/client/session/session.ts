@@ -8,12 +8,50 @@ export interface Session {
   access_token: string | null;
   /** By this machine's clock, in Unix milliseconds. */
   access_token_expires_at: number;
+  /** How long such a token lives. */
+  access_token_seconds?: number;
+  /** The origins that this session may be sent to. Without them it is of an older version, and bound where it is used first. */
+  origins?: readonly string[];
+  /** The name of the service. */
+  service?: string;
+  /** Its user wants it to be sent over plain http. */
+  plain_http?: boolean;
   scope: Scope;
   persist: Persist;
   session_expires_at: number;
   /** Null: signed in without being a device yet (`startDeviceSession` makes it one). */
   device: DeviceRef | null;
   user: User;
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= 8_192;
+const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value);
+const orAbsent = (fits: (value: unknown) => boolean) => (value: unknown) => value === undefined || fits(value);
+
+const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  credential: orNull(isText),
+  access_token: orNull(isText),
+  access_token_expires_at: Number.isFinite,
+  session_expires_at: Number.isFinite,
+  access_token_seconds: orAbsent(Number.isFinite),
+  origins: orAbsent((value) => Array.isArray(value) && value.every(isText)),
+  service: orAbsent(isText),
+  plain_http: orAbsent((value) => typeof value === 'boolean'),
+  scope: isText,
+  persist: isText,
+  device: orNull((value) => isText((value as Partial<DeviceRef>)?.device_id)),
+  user: (value) => isText((value as Partial<User> | null)?.user_id),
+};
+
+/** What was kept, or null: it is none, whatever happened to it. */
+export function sessionIn(text: string): Session | null {
+  try {
+    const value = JSON.parse(text) as Record<string, unknown> | null;
+    const fits = value !== null && Object.entries(FIELDS).every(([name, test]) => test(value[name]));
+    return fits ? (value as unknown as Session) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Where a session is kept between two runs. Everything may be asynchronous. */

@@ -1,12 +1,16 @@
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatonClientOptions, CallSettings } from '../api.ts';
-import { makeClient } from '../http/client.ts';
+import type { SessionAnswer } from '../../contract/modules/sessions.ts';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { type Client, makeClient } from '../http/client.ts';
+import { backoffMs } from '../time/backoff.ts';
 import { systemClock } from '../time/clock.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
-import { platformFetch } from '../http/request.ts';
+import { headersOf, platformFetch } from '../http/request.ts';
 import type { Session, SessionStore } from './session.ts';
+import { checkPlainHttp, originOf, originsOf, ownLink } from './service.ts';
 import { sessionOf, watchCookies } from './session-answer.ts';
-import type { DeviceType, Persist, Scope } from '../wire.ts';
+import type { DeviceType, Me, Persist, Scope } from '../wire.ts';
 
 export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'baseUrl' | 'headers' | 'fetch'> {
   /** 1 to 32 printable ASCII characters; `proposeDeviceName` makes some of any text. */
@@ -14,6 +18,8 @@ export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'b
   deviceType: DeviceType;
   /** Where the session is saved. */
   session?: SessionStore;
+  /** True: the session may cross a network in the clear, as in a private one. Without it `http:` is for this machine alone. */
+  plainHttp?: boolean;
 }
 
 /** A device that waits to be let in. */
@@ -24,8 +30,9 @@ export interface SignInRequest {
   /** In Unix milliseconds. */
   readonly expiresAt: number;
   /**
-   * Waits for the approval; gives the session when it is saved. Rejects with `access_denied`, `login_expired`,
-   * `login_consumed`.
+   * Waits for the approval; gives the session when it is saved and the service has seen it used, which it has to within two
+   * minutes. Rejects with `access_denied`, `login_expired`, `login_consumed`, and with `not_confirmed` when it is saved and could
+   * not be used in time: the service ends it then, unless something is asked with it before.
    */
   approved(settings?: CallSettings): Promise<Session>;
 }
@@ -40,11 +47,31 @@ export interface DeviceSessionOptions extends SignInOptions {
 /** A service that is away for a moment is asked again, as long as the request lives. */
 const AGAIN_MS = 1_000;
 
-function connectionOf({ baseUrl, headers, fetch = platformFetch }: SignInOptions) {
+/** How far apart the attempts to use a new session are, and for how long they go on. */
+const CONFIRM_BACKOFF = { baseMs: 500, capMs: 5_000 };
+const CONFIRM_MS = (LIMITS.claimSeconds * 1_000) / 2;
+
+/** The service while it is signed in to. */
+interface Connection {
+  readonly client: Client;
+  readonly credential: () => string | null;
+  /** Where the last request went. */
+  readonly base: () => string;
+  /** By the service's clock, to a second or two: this machine's may be wrong by minutes. */
+  readonly serverNow: () => number;
+}
+
+function connectionOf({ baseUrl, headers, fetch = platformFetch, plainHttp = false }: SignInOptions): Connection {
   const watched = watchCookies(fetch);
+  let last = '';
   let aheadMs = 0;
   const client = makeClient({
-    ...{ baseUrl, ...(headers !== undefined && { headers }) },
+    baseUrl,
+    async headers(base) {
+      checkPlainHttp(originOf(base), plainHttp);
+      last = base;
+      return Object.fromEntries(await headersOf(headers, base));
+    },
     async fetch(url, init) {
       const answer = await watched.fetch(url, init);
       const date = Date.parse(answer.headers.get('date') ?? '');
@@ -52,10 +79,82 @@ function connectionOf({ baseUrl, headers, fetch = platformFetch }: SignInOptions
       return answer;
     },
   });
-  /** By the service's clock, to a second or two: this machine's may be wrong by minutes. */
-  const serverNow = (): number => Date.now() + aheadMs;
-  return { client, credential: watched.credential, serverNow };
+  return { client, credential: watched.credential, base: () => last, serverNow: () => Date.now() + aheadMs };
 }
+
+/** Asks who is signed in, as the new session. */
+async function askMe(options: SignInOptions, { session, base }: Made, signal: AbortSignal | undefined): Promise<Me> {
+  const { headers, fetch = platformFetch } = options;
+  const client = makeClient({
+    ...{ baseUrl: base, fetch, retries: 0 },
+    async headers() {
+      const sent = await headersOf(headers, base);
+      if (session.access_token === null) return Object.fromEntries(sent);
+      // Whoever was signed in before is not who asks.
+      sent.delete('cookie');
+      sent.set('Authorization', `Bearer ${session.access_token}`);
+      return Object.fromEntries(sent);
+    },
+  });
+  return (await client.call('getMe', given(signal))).body;
+}
+
+/** A new session, and where it was made. */
+interface Made {
+  readonly session: Session;
+  readonly base: string;
+}
+
+const madeBy = (
+  { credential, base }: Connection,
+  { plainHttp = false }: SignInOptions,
+  answer: SessionAnswer,
+): Made => ({
+  base: base(),
+  session: {
+    ...sessionOf(answer, credential(), Date.now()),
+    origins: originsOf(originOf(base())),
+    ...(plainHttp && { plain_http: true }),
+  },
+});
+
+/** The session with what the service says of itself. */
+function named({ session, base }: Made, me: Me): Session {
+  const origins = originsOf(originOf(base), me.origins, session.plain_http);
+  return { ...session, origins, ...(me.service !== undefined && { service: me.service }) };
+}
+
+/** Saves the session at once, since nobody gets it twice, and uses it until the service has seen that. */
+async function confirm(options: SignInOptions, made: Made, signal: AbortSignal | undefined): Promise<Session> {
+  const { session: store } = options;
+  await store?.save(made.session);
+  const until = Date.now() + CONFIRM_MS;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const session = named(made, await askMe(options, made, signal));
+      await store?.save(session);
+      return session;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (signal?.aborted) throw abortedBy(signal);
+      // A replica that does not know the key of the new token yet learns it.
+      if (failure.action !== 'retry' && failure.code !== 'unauthenticated') {
+        await store?.clear();
+        throw failure;
+      }
+      const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(CONFIRM_BACKOFF, failures, Math.random));
+      if (Date.now() + waitMs > until) throw notConfirmed(failure);
+      await pause(waitMs, signal);
+    }
+  }
+}
+
+const notConfirmed = (cause: BatonClientError): BatonClientError =>
+  new BatonClientError(
+    'not_confirmed',
+    'The device was let in, but the service could not be asked since, and ends the session unless that succeeds within two minutes',
+    { action: 'retry', cause },
+  );
 
 async function told<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
@@ -83,8 +182,9 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 /** Asks to be let in by a device that is signed in. */
 export async function requestSignIn(options: SignInOptions): Promise<SignInRequest> {
-  const { deviceName, deviceType, session: store } = options;
-  const { client, credential, serverNow } = connectionOf(options);
+  const { deviceName, deviceType } = options;
+  const connection = connectionOf(options);
+  const { client, serverNow } = connection;
   const body = { device_name: deviceName, device_type: deviceType };
   const started = (await told(client.call('startLogin', { body, ...given(options.signal) }), options.signal)).body;
 
@@ -98,12 +198,15 @@ export async function requestSignIn(options: SignInOptions): Promise<SignInReque
       ...given(signal),
     });
 
-  async function pollAgain(signal: AbortSignal | undefined): Promise<Session> {
+  async function pollAgain(signal: AbortSignal | undefined): Promise<Made> {
     for (;;) {
       signal?.throwIfAborted();
+      const askedAt = Date.now();
       try {
         const answer = await poll(signal);
-        if (answer.status === 200) return sessionOf(answer.body, credential(), Date.now());
+        if (answer.status === 200) return madeBy(connection, options, answer.body);
+        // Where nobody waits before answering, it is waited here.
+        if (Date.now() - askedAt < AGAIN_MS) await pause(AGAIN_MS, signal);
       } catch (error) {
         const failure = failureOf(error);
         if (signal?.aborted || failure.action !== 'retry' || serverNow() > started.expires_at + AGAIN_MS) throw failure;
@@ -114,12 +217,11 @@ export async function requestSignIn(options: SignInOptions): Promise<SignInReque
 
   return {
     requestId: started.request_id,
-    link: started.qr_payload,
+    link: ownLink(started.qr_payload, started.request_id, connection.base()),
     expiresAt: started.expires_at,
     async approved({ signal = options.signal } = {}) {
-      const session = await told(pollAgain(signal), signal);
-      await store?.save(session);
-      return session;
+      const made = await told(pollAgain(signal), signal);
+      return told(confirm(options, made, signal), signal);
     },
   };
 }
@@ -127,16 +229,26 @@ export async function requestSignIn(options: SignInOptions): Promise<SignInReque
 /** Makes the caller of a session without a device one, or renews a device's own session under a new name. */
 export async function startDeviceSession(options: DeviceSessionOptions): Promise<Session> {
   const { deviceId, deviceName, deviceType, scope, persist, signal } = options;
-  const { client, credential } = connectionOf(options);
+  const connection = connectionOf(options);
+  const { client } = connection;
   const body = {
     ...{ device_id: deviceId, device_name: deviceName, device_type: deviceType },
     ...(scope !== undefined && { scope }),
     ...(persist !== undefined && { persist }),
   };
   const answer = await told(client.call('startDeviceSession', { body, ...given(signal) }), signal);
-  const session = sessionOf(answer.body, credential(), Date.now());
-  await options.session?.save(session);
-  return session;
+  const made = madeBy(connection, options, answer.body);
+  await options.session?.save(made.session);
+  // A page's own origin is all that its session is ever sent to.
+  if (made.session.credential === null) return made.session;
+  try {
+    const session = named(made, await askMe(options, made, signal));
+    await options.session?.save(session);
+    return session;
+  } catch {
+    // It is good without, at the address where it was made.
+    return made.session;
+  }
 }
 
 /** A device name that the service takes, made of any text. */

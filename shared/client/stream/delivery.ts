@@ -1,5 +1,4 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { Ready } from '../../contract/modules/stream.ts';
 import { makeRecent } from './recent.ts';
 import { parseEvent, type StreamEvent } from './stream-event.ts';
 
@@ -22,9 +21,11 @@ export interface Delivery {
 interface Start {
   lastEventId: string | undefined;
   dropDuplicates: boolean;
+  /** Told of each event that was not what the contract says. */
+  onProblem: (error: unknown) => void;
 }
 
-export function makeDelivery({ lastEventId, dropDuplicates }: Start): Delivery {
+export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start): Delivery {
   let position = lastEventId !== undefined && POSITION.test(lastEventId) ? lastEventId : null;
   let presenceVersion = Number.NEGATIVE_INFINITY;
   const ids = makeRecent(RECENT_IDS);
@@ -41,12 +42,21 @@ export function makeDelivery({ lastEventId, dropDuplicates }: Start): Delivery {
   function isOutdated(event: StreamEvent): boolean {
     if (event.name === 'ready') {
       // A store that lost its data counts from anew: what `ready` says replaces what is held.
-      presenceVersion = (event.data as Partial<Ready>).presence?.version ?? Number.NEGATIVE_INFINITY;
+      presenceVersion = event.data.presence.version;
     } else if (event.name === 'presence') {
       if (event.data.version < presenceVersion) return true;
       presenceVersion = event.data.version;
     }
     return false;
+  }
+
+  function understood(frame: EventSourceMessage): StreamEvent | null {
+    try {
+      return parseEvent(frame);
+    } catch (error) {
+      onProblem(error);
+      return null;
+    }
   }
 
   return {
@@ -56,7 +66,7 @@ export function makeDelivery({ lastEventId, dropDuplicates }: Start): Delivery {
       // Also of a frame that is not understood: asking for it again would only bring it again.
       if (frame.id === '') position = null;
       else if (frame.id !== undefined && POSITION.test(frame.id)) position = frame.id;
-      const event = parseEvent(frame);
+      const event = understood(frame);
       if (event === null || isOutdated(event)) return null;
       if (!isDuplicate(event)) return event;
       return dropDuplicates ? null : { ...event, duplicate: true };

@@ -1,4 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { EVENT_FORMS } from '../../contract/forms.ts';
+import { misfit } from '../http/misfit.ts';
 import { EVENTS, type EventData, type EventName } from '../../contract/events.ts';
 
 /** One event of the catalogue as it is handed to the application. */
@@ -13,13 +16,17 @@ export type StreamEventOf<N extends EventName> = {
 export type StreamEvent = { [N in EventName]: StreamEventOf<N> }[EventName];
 
 /**
- * The event in a frame; null for a name that this client does not know (a newer server's) and for data that is no
- * JSON object. Fields are not checked: the catalogue is the server's promise.
+ * The event in a frame; null for a name that this client does not know (a newer server's). Throws for data that is not what
+ * the catalogue says: what is in it becomes paths and names.
  */
 export function parseEvent(frame: EventSourceMessage): StreamEvent | null {
   if (frame.event === undefined || !Object.hasOwn(EVENTS, frame.event)) return null;
   const data = parseJson(frame.data);
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return null;
+  const flaw = misfit(EVENT_FORMS[frame.event as EventName], data);
+  if (flaw !== null) {
+    const message = `An event (${frame.event}) was not what the contract says at ${flaw}, and was left out`;
+    throw new BatonClientError('unexpected_answer', message, { action: 'tell-user' });
+  }
   return { name: frame.event, data, id: frame.id || null, duplicate: false } as StreamEvent;
 }
 

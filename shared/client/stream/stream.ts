@@ -6,7 +6,15 @@ import { type Line, openConnection } from './connection.ts';
 import { makeDelivery } from './delivery.ts';
 import { type Life, startLife } from './life.ts';
 import { makePace } from './pace.ts';
-import { type BaseUrl, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from '../http/request.ts';
+import {
+  type BaseUrl,
+  baseOf,
+  type Fetch,
+  type HeaderSource,
+  headersOf,
+  platformFetch,
+  urlOf,
+} from '../http/request.ts';
 import type { StreamEvent } from './stream-event.ts';
 import type { StreamState } from './stream-state.ts';
 
@@ -19,6 +27,8 @@ export interface StreamOptions {
   /** Called for each event in order. What it throws is thrown outside of the stream, which goes on. */
   onEvent: (event: StreamEvent) => void;
   onState?: (state: StreamState) => void;
+  /** Told of each event that was left out because it was not what the contract says. */
+  onProblem?: (error: unknown) => void;
   /** Default true. False hands duplicates out as well, marked `duplicate`: to acknowledge a message once more. */
   dropDuplicates?: boolean;
   /** Expected before the server's `ready` tells it; default 15 s. A connection attempt may take 2.5 of them. */
@@ -45,7 +55,11 @@ export function makeStream(options: StreamOptions): Stream {
   const { baseUrl, headers, query, clock = systemClock, heartbeatMs = LIMITS.heartbeatMs } = options;
   const fetch = options.fetch ?? platformFetch;
   const pace = makePace(options.random ?? Math.random);
-  const delivery = makeDelivery({ lastEventId: options.lastEventId, dropDuplicates: options.dropDuplicates ?? true });
+  const delivery = makeDelivery({
+    lastEventId: options.lastEventId,
+    dropDuplicates: options.dropDuplicates ?? true,
+    onProblem: (error) => outside(() => options.onProblem?.(error)),
+  });
   let state: StreamState = { state: 'stopped' };
   let life: Life | null = null;
   let settled: Promise<void> = Promise.resolve();
@@ -56,11 +70,12 @@ export function makeStream(options: StreamOptions): Stream {
   }
 
   async function send(signal: AbortSignal): Promise<Response> {
-    const sent = await untilAborted(headersOf(headers), signal);
+    const base = baseOf(baseUrl);
+    const sent = await untilAborted(headersOf(headers, base), signal);
     sent.set('Accept', 'text/event-stream');
     const position = delivery.position();
     if (position !== null) sent.set('Last-Event-ID', position);
-    const url = urlOf(baseUrl, ROUTES.openStream.path, query);
+    const url = urlOf(base, ROUTES.openStream.path, query);
     return fetch(url, { headers: sent, signal, cache: 'no-store', redirect: 'manual' });
   }
 
@@ -68,6 +83,8 @@ export function makeStream(options: StreamOptions): Stream {
     let readyAt: number | null = null;
     function onFrame(frame: EventSourceMessage, line: Line): void {
       const event = delivery.take(frame);
+      // Without a beginning that is understood nothing behind it can be.
+      if (event === null && frame.event === 'ready' && readyAt === null) return line.end('not_a_stream');
       if (event === null) return;
       if (event.name === 'ready') {
         readyAt ??= clock.now();

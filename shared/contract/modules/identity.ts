@@ -1,12 +1,22 @@
 import Type, { type Static } from 'typebox';
-import { DeviceRef, orNull, Scope } from '../vocabulary/fields.ts';
+import { LIMITS } from '../limits.ts';
+import { DeviceRef, Origin, orNull, Scope, ServiceName, Text, UserId } from '../vocabulary/fields.ts';
 import { route } from '../vocabulary/route.ts';
 
 export const Me = Type.Object({
-  user_id: Type.String(),
-  name: Type.String(),
+  user_id: UserId,
+  name: Text,
   scope: Scope,
   roles: Type.Array(Type.String()),
+  service: Type.Optional(ServiceName),
+  origins: Type.Optional(
+    Type.Array(Origin, {
+      minItems: 1,
+      maxItems: 1 + LIMITS.publicOrigins,
+      description:
+        'Every address of this installation, the public one first. A session belongs to these and to no other.',
+    }),
+  ),
   device: orNull(DeviceRef),
   limits: Type.Object({
     message_bytes: Type.Integer(),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { event } from '../vocabulary/event.ts';
-import { Uuid } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
+import { FileIndex, RelayUrl, Uuid } from '../vocabulary/fields.ts';
 import { route } from '../vocabulary/route.ts';
 
 /** The resumable-upload draft of the IETF httpbis group that uploads follow, by its interop version. */
@@ -14,7 +14,7 @@ export const MISMATCHING_OFFSET = 'https://iana.org/assignments/http-problem-typ
 
 const params = Type.Object({
   transfer_id: Uuid,
-  index: Type.Integer({ minimum: 0, maximum: LIMITS.filesPerTransfer - 1 }),
+  index: FileIndex,
   generation: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
 });
 
@@ -108,8 +108,8 @@ export const relayEvents = {
     summary: 'The upload of a file goes on from an earlier offset at a new URL; for the sender',
     data: Type.Object({
       transfer_id: Uuid,
-      index: Type.Integer(),
-      upload_url: Type.String(),
+      index: FileIndex,
+      upload_url: RelayUrl,
       offset: Type.Integer({ minimum: 0 }),
     }),
     id: 'always',

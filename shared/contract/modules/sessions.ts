@@ -9,19 +9,21 @@ import {
   NO_DEVICE,
   orNull,
   Scope,
+  Text,
   UnixMs,
+  UserId,
 } from '../vocabulary/fields.ts';
 import { route } from '../vocabulary/route.ts';
 
 export const SessionAnswer = Type.Object({
-  access_token: Type.String(),
+  access_token: Type.String({ pattern: '^[\\x21-\\x7e]{1,8192}$' }),
   token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer({ description: 'Seconds that the access token lives.' }),
+  expires_in: Type.Integer({ minimum: 1, maximum: 86_400, description: 'Seconds that the access token lives.' }),
   scope: Scope,
   persist: Persist,
   session_expires_at: UnixMs,
   device: orNull(DeviceRef),
-  user: Type.Object({ user_id: Type.String(), name: Type.String() }),
+  user: Type.Object({ user_id: UserId, name: Text }),
 });
 export type SessionAnswer = Static<typeof SessionAnswer>;
 
@@ -37,7 +39,7 @@ export type StartDeviceSession = Static<typeof StartDeviceSession>;
 export const DeviceSession = Type.Object({
   session_id: orNull(Type.String()),
   device_id: DeviceId,
-  name: Type.String(),
+  name: Text,
   type: orNull(DeviceType),
   scope: orNull(Scope),
   persist: orNull(Persist),

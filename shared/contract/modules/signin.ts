@@ -54,7 +54,7 @@ export const signinRoutes = {
       201: Type.Object({
         request_id: RequestId,
         poll_secret: PollSecret,
-        qr_payload: Type.String(),
+        qr_payload: Type.String({ maxLength: 1_024 }),
         expires_at: UnixMs,
       }),
     },

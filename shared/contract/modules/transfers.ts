@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { event } from '../vocabulary/event.ts';
-import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from '../vocabulary/fields.ts';
+import { DeviceId, DeviceName, FileIndex, NO_DEVICE, orNull, RelayUrl, UnixMs, Uuid } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
 import { TARGET_RULE, targetFields } from './messages.ts';
 import { route } from '../vocabulary/route.ts';
@@ -54,11 +54,14 @@ export const FileType = Type.String({ maxLength: 255, examples: ['image/jpeg'] }
 /** At most 16 KB, as text and as JSON. */
 export const Sealed = Type.String({ description: 'Passed through untouched, at most 16 KB.' });
 
+/** In lower-case hexadecimal. */
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
 export const NewFile = Type.Object({
   name: FileName,
   size: Bytes,
   type: Type.Optional(FileType),
-  sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+  sha256: Type.Optional(Sha256),
 });
 export type NewFile = Static<typeof NewFile>;
 
@@ -74,11 +77,11 @@ export const Transfer = Type.Object({
   files: Type.Optional(
     Type.Array(
       Type.Object({
-        index: Type.Integer(),
+        index: FileIndex,
         name: Type.String(),
         size: Bytes,
         type: orNull(Type.String()),
-        sha256: orNull(Type.String()),
+        sha256: orNull(Sha256),
       }),
       {
         description:
@@ -102,12 +105,12 @@ export const Transfer = Type.Object({
     }),
   ),
   uploads: Type.Optional(
-    Type.Array(Type.Object({ index: Type.Integer(), upload_url: Type.String(), offset: Bytes }), {
+    Type.Array(Type.Object({ index: FileIndex, upload_url: RelayUrl, offset: Bytes }), {
       description: 'For the sender, once the relay is in use.',
     }),
   ),
   downloads: Type.Optional(
-    Type.Array(Type.Object({ index: Type.Integer(), download_url: Type.String() }), {
+    Type.Array(Type.Object({ index: FileIndex, download_url: RelayUrl }), {
       description: 'For the receiver, once the relay is in use.',
     }),
   ),

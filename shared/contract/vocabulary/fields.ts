@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { LIMITS } from '../limits.ts';
 
 /** Device types; the native ones can only be approved with full scope. */
 export const DEVICE_TYPES = ['browser', 'macos', 'windows', 'linux', 'ios', 'shortcut'] as const;
@@ -32,6 +33,34 @@ export const Uuid = Type.String({
 
 export const Scope = Type.Enum(['full', 'guest']);
 export type Scope = Static<typeof Scope>;
+
+/** Of an account, at the auth broker. */
+export const UserId = Type.String({ minLength: 1, maxLength: 255 });
+
+/** Any text for people, which whoever shows it has to make harmless. */
+export const Text = Type.String({ maxLength: 4_096 });
+
+/** What an installation is called; by default its public origin. */
+export const ServiceName = Type.String({
+  pattern: '^[\\x21-\\x7e]{1,255}$',
+  description: 'The name of this installation, the same at each of its addresses.',
+  examples: ['https://baton.example'],
+});
+
+/** Scheme, host and port, as a browser spells them in `Origin`. */
+export const Origin = Type.String({
+  pattern: '^https?://[a-z0-9._:\\[\\]-]{1,255}$',
+  examples: ['https://baton.example'],
+});
+
+/** Of a file in its transfer. */
+export const FileIndex = Type.Integer({ minimum: 0, maximum: LIMITS.filesPerTransfer - 1 });
+
+/** Where the bytes of a file go: a path of this very service, whatever an address could be made of it. */
+export const RelayUrl = Type.String({
+  pattern: '^/api/relay/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/(0|[1-9][0-9]{0,3})/(0|[1-9][0-9]{0,6})$',
+  examples: ['/api/relay/019b76da-a800-7a3b-9f7e-2b1c4d5e6f70/0/1'],
+});
 
 /** `T | null`, which JSON Schema spells as a union. */
 export const orNull = <const T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -2,6 +2,7 @@ import { type ClientOptions, makeClient } from '../../../shared/client/http/clie
 import { NoAnswerError } from '../../../shared/client/errors/no-answer.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeInbox } from '../../support/stream-recorder.ts';
+import { meOf } from './answers.ts';
 import { makeManualClock } from './manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
@@ -43,7 +44,17 @@ test('a call is made as the route table says', async () => {
     'x-request-id': 'r1',
   });
   expect(JSON.parse(exchange.body)).toEqual({ name: 'Desk' });
-  exchange.answer(200, { device: { device_id: 'a/b c', name: 'Desk' } });
+  exchange.answer(200, {
+    device: {
+      device_id: 'desk-0001',
+      name: 'Desk',
+      type: 'linux',
+      online: true,
+      current: true,
+      created_at: 1,
+      last_seen_at: null,
+    },
+  });
   const { status, body } = await answer;
   expect([status, body.device.name]).toEqual([200, 'Desk']);
 });
@@ -219,7 +230,7 @@ test('Retry-After is waited for when it is short, and told to the caller when it
   const short = patient.call('getMe');
   (await server.next()).answer(429, { code: 'rate_limited' }, { 'Retry-After': '3' });
   (await server.next()).answer(503, { code: 'draining' });
-  (await server.next()).answer(200, { user_id: 'ada' });
+  (await server.next()).answer(200, meOf());
   expect((await short).body.user_id).toBe('ada');
   expect(pauses).toEqual([3_200, 400]);
 

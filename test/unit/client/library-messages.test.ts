@@ -1,6 +1,7 @@
 import { makeBatonClient } from '../../../shared/client/baton-client.ts';
 import type { Message } from '../../../shared/client/wire.ts';
 import { makeInbox } from '../../support/stream-recorder.ts';
+import { uuid } from './answers.ts';
 import { type Asked, fakeService } from './fake-service.ts';
 
 const ready = {
@@ -21,7 +22,7 @@ function scene() {
   const answer = ({ path, body }: Asked) => {
     if (path === '/api/message/ack') {
       if (!acknowledges) return { status: 503, body: { code: 'draining' } };
-      acknowledged.push((body as { message_ids: string[] }).message_ids);
+      acknowledged.push((body as { message_ids: string[] }).message_ids.map((id) => `m${Number(id.slice(-3))}`));
       return { body: { acked: 1 } };
     }
     if (path === '/api/clipboard') return { body: copied };
@@ -56,7 +57,8 @@ function scene() {
     ready: (clipboard: object | null) => write('ready', { ...ready, resumed: false, clipboard }),
     send: (id: string, redelivered = false) =>
       write('message', {
-        ...{ message_id: id, from_device_id: null, from_name: 'Phone', content: id, created_at: 1, redelivered },
+        ...{ message_id: uuid(Number(id.slice(1))), from_device_id: null, from_name: 'Phone' },
+        ...{ content: id, created_at: 1, redelivered },
       } satisfies Message),
   };
 }

@@ -1,6 +1,7 @@
 import type { BatonClientOptions } from '../../../shared/client/api.ts';
 import { makeBatonClient } from '../../../shared/client/baton-client.ts';
 import { memorySession, type Session } from '../../../shared/client/session/session.ts';
+import { meOf } from './answers.ts';
 import { type Asked, fakeService } from './fake-service.ts';
 
 const OLD = 'v1.session.old';
@@ -21,13 +22,13 @@ const renewed = {
   headers: { 'Set-Cookie': `baton=${NEW}; HttpOnly; Path=/` },
 };
 
-const me = { body: { user_id: 'ada' } };
+const me = { body: meOf() };
 const refusal = (status: number, code: string) => ({ status, body: { status, code, detail: code, request_id: 'r1' } });
 const isRefresh = ({ path }: Asked) => path === '/api/auth/refresh';
 const tokenOf = ({ headers }: Asked) => headers.get('authorization');
 
 const client = (options: Pick<BatonClientOptions, 'fetch' | 'session'>) =>
-  makeBatonClient({ baseUrl: 'http://service', ...options });
+  makeBatonClient({ baseUrl: 'https://service', ...options });
 
 test('twenty calls with a token near its end renew it once, and all carry the new one', async () => {
   const service = fakeService((asked) => (isRefresh(asked) ? renewed : me));

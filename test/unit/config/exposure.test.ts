@@ -55,6 +55,14 @@ describe.each([
 });
 
 describe('in production', () => {
+  test('a further origin over http is refused, but for this machine', () => {
+    const at = (origins: string) => ofReplica(production({ ...EDGE, APP_PUBLIC_ORIGINS: origins }));
+    expect(at('https://baton.lan,http://baton.lan')).toEqual([
+      'APP_PUBLIC_ORIGINS must be https in production, but for localhost',
+    ]);
+    expect(at('https://baton.lan,http://localhost:8081')).toEqual([]);
+  });
+
   test('a public address over http is refused, but for this machine', () => {
     const at = (url: string) => ofReplica(production({ ...EDGE, APP_PUBLIC_URL: url }));
     expect(at('http://baton.example')).toEqual(['APP_PUBLIC_URL must be https in production, but for localhost']);

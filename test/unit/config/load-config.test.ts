@@ -40,6 +40,8 @@ describe('defaults', () => {
       port: 8080,
       adminPort: 9090,
       publicUrl: 'http://localhost:8080',
+      origins: ['http://localhost:8080'],
+      serviceId: 'http://localhost:8080',
       allowedHosts: ['localhost'],
       trustedProxies: [],
       rateLimitScale: 1,
@@ -54,6 +56,16 @@ describe('defaults', () => {
 
   test('the public address follows the port', () => {
     expect(load({ ...DEV, APP_PORT: '9000' }).http.publicUrl).toBe('http://localhost:9000');
+  });
+
+  test('an installation is named after its public origin, which stands first among its origins', () => {
+    const env = { ...PRODUCTION, APP_PUBLIC_URL: 'https://BATON.example:443/' };
+    const others = 'https://baton.lan:8443, https://baton.example, HTTPS://Other.example:443';
+    expect(load(env).http).toMatchObject({ serviceId: 'https://baton.example', origins: ['https://baton.example'] });
+    expect(load({ ...env, APP_SERVICE_ID: 'home', APP_PUBLIC_ORIGINS: others }).http).toMatchObject({
+      serviceId: 'home',
+      origins: ['https://baton.example', 'https://baton.lan:8443', 'https://other.example'],
+    });
   });
 
   test('the numbers of the contract stand where nothing is set', () => {
@@ -101,6 +113,17 @@ describe('problems', () => {
     ['APP_PUBLIC_URL', 'https://baton.example/app', 'must be an origin'],
     ['APP_PUBLIC_URL', 'https://user@baton.example', 'must be an origin'],
     ['APP_PUBLIC_URL', 'baton.example', 'must be an origin'],
+    ['APP_PUBLIC_ORIGINS', 'https://a.example,https://b.example/app', 'not one: https://b.example/app'],
+    ['APP_PUBLIC_ORIGINS', 'https://a.example,*', 'not one: *'],
+    ['APP_PUBLIC_ORIGINS', 'https://a.example,', 'must be comma-separated origins'],
+    ['APP_PUBLIC_ORIGINS', 'https://a.example?x', 'must be comma-separated origins'],
+    [
+      'APP_PUBLIC_ORIGINS',
+      Array.from({ length: 81 }, (_, i) => `https://a${i}.example`).join(','),
+      'at most 80 origins',
+    ],
+    ['APP_SERVICE_ID', 'two words', 'must be 1 to 255 visible ASCII characters'],
+    ['APP_SERVICE_ID', 'x'.repeat(256), 'must be 1 to 255 visible ASCII characters'],
     ['APP_BROKER_URL', 'ftp://broker', 'must be an http:// or https:// URL'],
     ['APP_REDIS_URL', 'redis+sentinel://a,b', 'must end with the name of the primary'],
     ['APP_REDIS_URL', 'redis+sentinel://a,b/m?quorum=2', 'has the unknown parameter quorum'],

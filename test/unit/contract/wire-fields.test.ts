@@ -48,7 +48,7 @@ const OF_ROUTES = `
   GET /api/hub/events ? last_event_id? name? > 200
   GET /api/hub/ice > 200 ice_servers[urls[] username? credential?] ttl_seconds
   GET /api/hub/presence > 200 ${PRESENCE}
-  GET /api/me > 200 user_id name scope roles[] device{device_id name type}|null limits{message_bytes clipboard_bytes \
+  GET /api/me > 200 user_id name scope roles[] service? origins?[] device{device_id name type}|null limits{message_bytes clipboard_bytes \
     clipboard_seconds relay_window_bytes} features{qr web_push native_push}
   GET /api/message > 200 messages[message_id from_device_id|null from_name content created_at redelivered]
   GET /api/openapi.json > 200 openapi

@@ -1,0 +1,87 @@
+import { colours, oneLine, plain, quoted, rendered, tableOf } from '../../../services/cli/output.ts';
+
+/* What a terminal is given: nothing from elsewhere that it would obey, or that nobody would see. */
+
+const HOSTILE: readonly (readonly [string, string, string])[] = [
+  ['an escape', '\x1b[2J', '\\x1b[2J'],
+  ['a colour', '\x1b[31mred', '\\x1b[31mred'],
+  ['a title', '\x1b]0;x\x07', '\\x1b]0;x\\x07'],
+  ['a bell, a backspace and a delete', '\x07\b\x7f', '\\x07\\x08\\x7f'],
+  ['a carriage return', 'safe\rgone', 'safe\\rgone'],
+  ['a vertical tab and a form feed', '\x0b\x0c', '\\x0b\\x0c'],
+  ['NUL', 'a\0b', 'a\\x00b'],
+  ['C1, which some terminals obey', '\x9b2J\x85', '\\x9b2J\\x85'],
+  ['what turns the direction', 'a\u202etxt.exe\u202c', 'a\\u202etxt.exe\\u202c'],
+  ['isolates and marks', '\u2066\u2069\u200e\u200f\u061c', '\\u2066\\u2069\\u200e\\u200f\\u061c'],
+  ['separators of lines', 'a\u2028b\u2029c', 'a\\u2028b\\u2029c'],
+  ['halves of letters', 'a\ud800b\udc00', 'a\\ud800b\\udc00'],
+  ['what has no width', 'a\u200bb\u2060c\ufeffd\u00ade', 'a\\u200bb\\u2060c\\ufeffd\\xade'],
+  ['joiners between letters', 'a\u200db\u200cc', 'a\\u200db\\u200cc'],
+  ['fillers and blanks', '\u115f\u3164\u2800\u034f', '\\u115f\\u3164\\u2800\\u034f'],
+  ['tags', 'a\u{e0041}\u{e0001}', 'a\\u{e0041}\\u{e0001}'],
+  ['selectors of variants behind letters', 'a\ufe0fb\u{e0100}', 'a\\ufe0fb\\u{e0100}'],
+  ['what is no character', '\ufdd0\uffff', '\\ufdd0\\uffff'],
+];
+
+test.each(HOSTILE)('%s is written out', (_, text, shown) => {
+  expect(plain(text)).toBe(shown);
+  expect(oneLine(text)).toBe(shown);
+  expect(rendered(text)).toBe(shown);
+});
+
+test('a name is one line, and a text keeps its lines', () => {
+  expect(oneLine('a\nb\tc')).toBe('a\\nb\\tc');
+  expect(rendered('a\nb\tc')).toBe('a\nb\tc');
+});
+
+test.each([
+  'Grüße, Ωμέγα, 日本語, العربية, हिन्दी',
+  'e\u0301',
+  '\u2764\ufe0f',
+  '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
+  '\u{1f1e9}\u{1f1ea}',
+  '1\ufe0f\u20e3',
+])('%s is shown as it is', (text) => {
+  expect(plain(text)).toBe(text);
+});
+
+test('the styles of the program are its own: no text can have one', () => {
+  const styled = rendered(`${colours.bold('\x1b[1mname')} ${colours.dim('x')}`);
+  expect(styled.replace(/^\x1b\[1m|\x1b\[22m|\x1b\[2m/g, '')).toBe('\\x1b[1mname x');
+  expect(rendered(colours.green('a').replace(/[0-9a-f-]{36}/g, crypto.randomUUID()))).toContain('\\ufdd0');
+});
+
+test('columns are as wide as what is seen in them', () => {
+  expect(
+    rendered(
+      tableOf([
+        [colours.green('on'), 'x'],
+        ['offline', 'y'],
+      ]),
+    ).replaceAll(/\x1b\[\d+m/g, ''),
+  ).toBe('on       x\noffline  y');
+});
+
+const HEAD = '12:00:00 Phone: ';
+
+test('a text of several lines is one text: no line of it begins as another does', () => {
+  expect(quoted(HEAD, 'hello\n12:00:01 Laptop: pay\n\nme', 0)).toBe(
+    `${HEAD}hello\n    | 12:00:01 Laptop: pay\n    | \n    | me`,
+  );
+  for (const end of ['\r', '\x85', '\u2028', '\u2029', '\x0b', '\x0c', '\r\n']) {
+    const lines = quoted(HEAD, `a${end}12:00:01 Laptop: pay`, 0).split(/\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]/);
+    expect(lines.slice(1).every((line) => line.startsWith('    | '))).toBe(true);
+  }
+});
+
+test.each(['12:00:01 Laptop: pay', '\u{1f600}', '日本', 'e\u0301', '\t'])(
+  'a terminal does not break a line of %s where it would begin anew',
+  (end) => {
+    for (let spaces = 0; spaces < 100; spaces += 1) {
+      for (const line of quoted(HEAD, ' '.repeat(spaces) + end.repeat(5), 40).split('\n')) {
+        expect([...new Intl.Segmenter().segment(line)].length).toBeLessThanOrEqual(40);
+        expect(/^12:00:00 Phone: | {4}\| /.test(line)).toBe(true);
+      }
+    }
+  },
+);
