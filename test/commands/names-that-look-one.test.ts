@@ -5,7 +5,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/redis/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* Two names are one where they look one: `Laptop`, `laptop` and `LAPTOP`; `Living room` and `living  room`. */
+/* Two names are one where they look one: `Laptop`, `laptop` and `LAPTOP`; `Roof terrace` and `roof  terrace`. */
 
 let site: Site;
 beforeAll(async () => {
@@ -34,8 +34,8 @@ const send = (by: TestDevice, path: string, body: object) =>
 
 describe('a new device', () => {
   test('with a name that looks like another one gets the next number', async () => {
-    const [, , third] = await site.enrol('Laptop', 'laptop', 'LAPTOP', 'Living  room', 'living room');
-    expect(await namesOf(third)).toEqual(['Laptop', 'laptop 2', 'LAPTOP 3', 'Living  room', 'living room 2']);
+    const [, , third] = await site.enrol('Laptop', 'laptop', 'LAPTOP', 'Roof  terrace', 'roof terrace');
+    expect(await namesOf(third)).toEqual(['Laptop', 'laptop 2', 'LAPTOP 3', 'Roof  terrace', 'roof terrace 2']);
   });
 
   test('skips a number that another has in other letters', async () => {
@@ -70,9 +70,9 @@ describe('a rename', () => {
   );
 
   test('to another number of spaces in another name is refused, and in its own is done', async () => {
-    const [laptop, room] = await site.enrol('Laptop', 'Living room');
-    expectProblem(await rename(laptop, laptop, 'living   room'), 'name_taken');
-    expect((await rename(laptop, room, 'LIVING  room')).body).toMatchObject({ device: { name: 'LIVING  room' } });
+    const [laptop, terrace] = await site.enrol('Laptop', 'Roof terrace');
+    expectProblem(await rename(laptop, laptop, 'roof   terrace'), 'name_taken');
+    expect((await rename(laptop, terrace, 'ROOF  terrace')).body).toMatchObject({ device: { name: 'ROOF  terrace' } });
   });
 
   test('of two devices at once to names that look the same succeeds for one', async () => {
@@ -104,8 +104,8 @@ describe('a stream without a device', () => {
   });
 
   test('cannot take a name that looks like that of a row', async () => {
-    const [device] = await site.enrol('Living room');
-    for (const name of ['living room', 'LIVING  ROOM']) expectProblem(await open(device.user, name), 'name_taken');
+    const [device] = await site.enrol('Roof terrace');
+    for (const name of ['roof terrace', 'ROOF  TERRACE']) expectProblem(await open(device.user, name), 'name_taken');
   });
 
   test('gets what is sent to a name that looks like its own, and the answer tells which it was', async () => {
@@ -120,15 +120,15 @@ describe('a stream without a device', () => {
 
 describe('what is sent to a name', () => {
   test.each(WAYS)('reaches the one device that looks like it: %s', async (_what, path, body) => {
-    const [laptop, room] = await site.enrol('Laptop', 'Living room');
-    const stream = site.listen(room, site.two);
+    const [laptop, terrace] = await site.enrol('Laptop', 'Roof terrace');
+    const stream = site.listen(terrace, site.two);
     await stream.next('ready');
-    for (const to of ['living room', ' LIVING  ROOM', 'Living room']) {
+    for (const to of ['roof terrace', ' ROOF  TERRACE', 'Roof terrace']) {
       expect((await send(laptop, path, { to, ...body })).status).toBeLessThan(300);
       const name = { '/api/message': 'message', '/api/hub/signal': 'signal' }[path as string] ?? 'transfer:incoming';
       await stream.next(name as 'message');
     }
-    expectProblem(await send(laptop, path, { to: 'livingroom', ...body }), 'not_found');
+    expectProblem(await send(laptop, path, { to: 'roofterrace', ...body }), 'not_found');
   });
 
   test.each(WAYS)('is refused where two look like it, and goes to the exact one: %s', async (_what, path, body) => {

@@ -85,7 +85,8 @@ describe('a device whose session is not renewed', () => {
     const renewal = { device_id: approver.deviceId, device_name: 'Phone', device_type: 'browser', persist: 'persist' };
     const kept = await approver.ask(site.one, { method: 'POST', path: '/api/auth/device-session', body: renewal });
     expect(kept.body).toMatchObject({ persist: 'once' });
-    const refreshed = await approver.ask(site.two, { method: 'POST', path: '/api/auth/refresh' });
+    const newest = signedIn(approver.user, cookieOf(kept), kept.body as SessionAnswer);
+    const refreshed = await newest.ask(site.two, { method: 'POST', path: '/api/auth/refresh' });
     for (const { body } of [kept, refreshed]) {
       expect((body as SessionAnswer).session_expires_at).toBeLessThanOrEqual(first.endsAt);
     }

@@ -47,6 +47,7 @@ export function findOddScripts() {
 
 /** Lua that a module lends to others, as it exports functions in TypeScript. */
 const LENT = new Set([
+  'devices/names',
   'presence/ended-routes',
   'presence/presence',
   'presence/version',

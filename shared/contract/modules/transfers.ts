@@ -39,7 +39,7 @@ const TRANSFER_PHASES = [
 export const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
 
 /** Of a file, and of a transfer in all: never more than `LIMITS.fileBytes`. */
-export const Bytes = Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes });
+const Bytes = Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes });
 
 /** Any text; what is no relative path is refused with the reason. */
 export const FileName = Type.String({

@@ -1,0 +1,131 @@
+import { failureOf } from '../../../services/cli/failure.ts';
+import { errorOf, stateOf } from '../../../services/web/history/history.ts';
+import { BatonClientError } from '../../../shared/client/errors/baton-client-error.ts';
+import type { Caller } from '../../../shared/client/http/caller.ts';
+import { makeRun, type Side } from '../../../shared/client/transfers/transfer-run.ts';
+import type { Transfer } from '../../../shared/client/wire.ts';
+
+/* How a transfer ended, as clients tell it: the other device is blamed only where the service says that it ended it. */
+
+const PARTIES = {
+  sender: { device_id: 'sender-1', name: 'Laptop' },
+  receiver: { device_id: 'receiver-1', name: 'Phone' },
+};
+const open = {
+  transfer_id: 't',
+  state: 'PENDING',
+  files: [],
+  updated_at: 1,
+  error: null,
+  ...PARTIES,
+} as unknown as Transfer;
+const ended = (state: Transfer['state'], code: string, by: string | null | undefined): Transfer =>
+  ({ ...open, state, updated_at: 2, error: { code, detail: null, by_device_id: by } }) as Transfer;
+
+function makeSide(side: Side) {
+  const bodies: unknown[] = [];
+  const call = async (_name: string, { body }: { body: unknown }) => {
+    bodies.push(body);
+    return { body: { transfer: open } };
+  };
+  const clock = { now: () => 0, after: () => () => {} };
+  const caller = { call } as unknown as Caller;
+  const run = makeRun({ transfer: open, side, caller, clock, files: [], signals: [], onProblem() {}, onOver() {} });
+  return { run, bodies };
+}
+
+async function toldTo(side: Side, transfer: Transfer) {
+  const { run } = makeSide(side);
+  run.update(transfer);
+  const error = (await run.done.catch((reason: unknown) => reason)) as BatonClientError;
+  return [error.code, error.byOther, failureOf(error).message];
+}
+
+test.each<[string, Side, Transfer, [string, boolean, string]]>([
+  [
+    'a receiver that rejects',
+    'sender',
+    ended('CANCELLED', 'rejected', 'receiver-1'),
+    ['rejected', true, 'The other device refused the files.'],
+  ],
+  [
+    'one that rejected elsewhere',
+    'receiver',
+    ended('CANCELLED', 'rejected', 'receiver-1'),
+    ['rejected', false, 'The files were refused.'],
+  ],
+  [
+    'a sender that says rejected',
+    'receiver',
+    ended('FAILED', 'rejected', 'sender-1'),
+    ['failed', true, 'The transfer was failed by the other device (rejected)'],
+  ],
+  [
+    'a sender that cancels as rejected',
+    'receiver',
+    ended('CANCELLED', 'rejected', 'sender-1'),
+    ['cancelled', true, 'The other device cancelled the transfer.'],
+  ],
+  [
+    'the other one cancelling',
+    'sender',
+    ended('CANCELLED', 'cancelled', 'receiver-1'),
+    ['cancelled', true, 'The other device cancelled the transfer.'],
+  ],
+  [
+    'its own cancelling',
+    'sender',
+    ended('CANCELLED', 'cancelled', 'sender-1'),
+    ['cancelled', false, 'The transfer was cancelled.'],
+  ],
+  [
+    'a service that ended it',
+    'sender',
+    ended('CANCELLED', 'erased', null),
+    ['cancelled', false, 'The transfer was cancelled.'],
+  ],
+  [
+    'a service that does not say who',
+    'sender',
+    ended('CANCELLED', 'rejected', undefined),
+    ['cancelled', false, 'The transfer was cancelled.'],
+  ],
+  [
+    'its own waiting in vain',
+    'sender',
+    ended('FAILED', 'peer_offline', 'sender-1'),
+    ['peer_offline', false, 'The transfer was peer offline'],
+  ],
+  [
+    'the other one saying that it was away',
+    'receiver',
+    ended('FAILED', 'peer_offline', 'sender-1'),
+    ['failed', true, 'The transfer was failed by the other device (peer_offline)'],
+  ],
+])('%s, told to its %s', async (_what, side, transfer, told) => {
+  expect(await toldTo(side, transfer)).toEqual(told);
+});
+
+test.each(['rejected', 'cancelled', 'failed'])(
+  'a client never gives the reason %s, which the service says itself',
+  async (code) => {
+    const { run, bodies } = makeSide('sender');
+    await run.controls.cancel(code);
+    await run.fail(new BatonClientError(code, 'over', { action: 'tell-user' }));
+    expect(bodies).toEqual([{}, {}]);
+    const other = makeSide('sender');
+    await other.run.fail(new BatonClientError('source_failed', 'over', { action: 'tell-user' }));
+    expect(other.bodies).toEqual([{ reason: 'source_failed' }]);
+  },
+);
+
+test('the app calls a transfer refused, and its other device offline, only where that is so', () => {
+  expect(stateOf(ended('CANCELLED', 'rejected', 'receiver-1'))).toBe('refused');
+  expect(stateOf(ended('CANCELLED', 'rejected', 'sender-1'))).toBe('cancelled');
+  expect(stateOf(ended('FAILED', 'rejected', 'receiver-1'))).toBe('failed');
+  expect(errorOf(ended('FAILED', 'peer_offline', 'sender-1'), true)).toBe('peer_offline');
+  expect(errorOf(ended('FAILED', 'peer_offline', 'sender-1'), false)).toBe('failed');
+  expect(errorOf(ended('FAILED', 'access_denied', 'receiver-1'), true)).toBe('failed');
+  expect(errorOf(ended('FAILED', 'digest_mismatch', 'receiver-1'), true)).toBe('digest_mismatch');
+  expect(errorOf(open, true)).toBeNull();
+});
