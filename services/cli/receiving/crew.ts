@@ -89,7 +89,7 @@ function giveWay({ active, offers, options, tried }: Crew): boolean {
   return true;
 }
 
-function hasRoom({ isOnce, active }: Crew): boolean {
+function mayTakeAnother({ isOnce, active }: Crew): boolean {
   if (isOnce) return active.size === 0;
   return [...active.values()].filter(({ isStill }) => !isStill).length < AT_ONCE;
 }
@@ -106,7 +106,7 @@ function waitForOffers(crew: Crew): void {
 function pump(crew: Crew): void {
   const { offers, isOnce, active } = crew;
   if (isOnce && active.size > 0 && giveWay(crew)) return;
-  while (!crew.isOver && !crew.isAsking && hasRoom(crew)) {
+  while (!crew.isOver && !crew.isAsking && mayTakeAnother(crew)) {
     const offer = offers.next(crew.isSettled ? undefined : offers.isThere);
     if (offer === undefined) return waitForOffers(crew);
     void begin(crew, offer);

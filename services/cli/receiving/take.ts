@@ -30,7 +30,7 @@ const SPARE_BYTES = 16 * 1024 * 1024;
 export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken'];
 
 /** Runs of others that are not whole yet take their space too. */
-export async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {
+async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const { bavail, bsize } = await statfs(folder);
   // The last block of a file is taken whole.

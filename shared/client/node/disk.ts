@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, close, constants, fdatasync, fstatSync, fsync, openSync, read, write } from 'node:fs';
+import { type BigIntStats, close, constants, fdatasync, fstatSync, openSync, read, write } from 'node:fs';
 import { promisify } from 'node:util';
 
 /* Files by their handles: what a name leads to may change, and a handle does not. */
@@ -19,7 +19,6 @@ export const OPEN = {
 
 export const closeFile = promisify(close);
 export const syncFile = promisify(fdatasync);
-export const syncFolder = promisify(fsync);
 const readFrom = promisify(read);
 const writeTo = promisify(write);
 

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { failureOf, goesOn } from '../errors/failure.ts';
-import type { FileSink, OpenSink } from '../files/files.ts';
+import type { FileSink, OpenSink, RunningFile } from '../files/files.ts';
 import { filesIn } from '../files/pack.ts';
 import { idOfHandle, readWhole } from './disk.ts';
 import { makePartSink } from './part-sink.ts';
 import { type Parts, partsIn } from './parts.ts';
 import { type Folder, makePlaces, topFolder } from './places.ts';
-import { type ReceiveClaim, receiveRecords } from './record.ts';
+import { type ReceiveClaim, type ReceiveRecords, receiveRecords } from './record.ts';
 import { makeStore, type Store, taken } from './store.ts';
 import { isPack, unpack } from './unpack.ts';
 import type { TransferFile } from '../wire.ts';
@@ -27,7 +27,7 @@ interface FolderSinkOptions {
 }
 
 type OnStored = (file: TransferFile, path: string) => void;
-type Running = Parameters<OpenSink>[2];
+type Taking = ReturnType<typeof makeTaking>;
 
 /** A folder that takes the files of one transfer. */
 function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | null, hidden = false) {
@@ -121,34 +121,49 @@ export function dropParts(folder: string, transferId: string): void {
  * accepted here, with `taken`, and is left to it.
  */
 export function folderSink(folder: string, onStored: OnStored = () => {}, options: FolderSinkOptions = {}): OpenSink {
-  const takings = new Map<string, ReturnType<typeof makeTaking>>();
+  const takings = new Map<string, Promise<Taking>>();
 
-  function takingOf(running: Running): ReturnType<typeof makeTaking> {
-    // By hand, for a file that belongs to no transfer.
-    if (running === undefined) return makeTaking(folder, onStored, null, options.hidden);
-    const { id, done } = running;
-    const known = takings.get(id);
-    if (known !== undefined) return known;
+  async function begin({ id, done }: RunningFile): Promise<Taking> {
     const given = options.claim?.transferId === id ? options.claim : null;
-    const claim = given ?? receiveRecords(options.records).claim(id);
-    if (claim === null) throw taken();
-    const made = makeTaking(folder, onStored, claim, options.hidden);
-    takings.set(id, made);
-    const end = (isOver: boolean) => {
-      takings.delete(id);
-      made.end(isOver);
-    };
+    const claim = given ?? (await claimSoon(receiveRecords(options.records), id));
+    const taking = makeTaking(folder, onStored, claim, options.hidden);
     // What cannot be removed now is removed when it is old.
     done
       .then(
-        () => end(true),
-        (error: unknown) => end(!goesOn(failureOf(error))),
+        () => taking.end(true),
+        (error: unknown) => taking.end(!goesOn(failureOf(error))),
       )
       .catch(() => {});
-    return made;
+    return taking;
   }
 
-  return async (file, _, running) => takingOf(running).open(file);
+  function takingOf(running: RunningFile | undefined): Taking | Promise<Taking> {
+    // By hand, for a file that belongs to no transfer.
+    if (running === undefined) return makeTaking(folder, onStored, null, options.hidden);
+    const { id, done } = running;
+    const known = takings.get(id) ?? begin(running);
+    if (!takings.has(id)) {
+      takings.set(id, known);
+      const forget = () => void takings.delete(id);
+      known.catch(forget);
+      done.then(forget, forget);
+    }
+    return known;
+  }
+
+  return async (file, _, running) => (await takingOf(running)).open(file);
+}
+
+/** Whoever has just stopped with it is closing its files. */
+const SOON = { tries: 20, everyMs: 50 };
+
+async function claimSoon(records: ReceiveRecords, id: string): Promise<ReceiveClaim> {
+  for (let tries = 0; tries < SOON.tries; tries += 1) {
+    const claim = records.claim(id);
+    if (claim !== null) return claim;
+    await new Promise((resolve) => setTimeout(resolve, SOON.everyMs));
+  }
+  throw taken();
 }
 
 /**
