@@ -16,10 +16,13 @@ export const CONCURRENCY = 2;
 const SMALL_BYTES = 8 * 1024 * 1024;
 
 /** Its bytes are read and digested elsewhere than in the page, wherever that can be. */
-const sourcesOf = (files: readonly ChosenFile[]): FileSource[] =>
-  files.map(({ file, name }) => ({
+const sourcesOf = (
+  files: readonly ChosenFile[],
+  onRead: (index: number, bytes: number) => void = () => {},
+): FileSource[] =>
+  files.map(({ file, name }, index) => ({
     ...blobSource(file, name),
-    digest: (signal) => digestFile(file, signal),
+    digest: (signal) => digestFile(file, signal, (bytes) => onRead(index, bytes)),
     pieces: () => filePieces(file),
   }));
 
@@ -44,10 +47,10 @@ export function makeSendingFiles({ client, history }: Parts, running: RunningFil
 
   async function offer(item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal): Promise<void> {
     const isSmall = item.totalBytes <= SMALL_BYTES;
-    const transfer = await client.transfers.send({ device_id: item.thread }, sourcesOf(files), {
-      ...{ concurrency: CONCURRENCY, signal },
-      ...(isSmall && { offlineMs: null }),
-    });
+    const bar = running.prepare(item);
+    const to = { device_id: item.thread };
+    const options = { concurrency: CONCURRENCY, signal, ...(isSmall && { offlineMs: null }) };
+    const transfer = await client.transfers.send(to, sourcesOf(files, bar.read), options).finally(bar.end);
     running.follow(item.id, transfer, sent);
     await change(item.id, (one) => {
       one.ref = transfer.id;
