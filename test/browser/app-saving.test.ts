@@ -291,7 +291,7 @@ withChromium.describe('saving what was received', () => {
     await page.getByRole('button', { name: 'Save photos/day 2/29.jpg' }).click();
     expect([(await one).suggestedFilename(), await text(await one)]).toEqual(['29.jpg', '29']);
     expect((await copies(page)).length).toBe(33);
-    await page.getByRole('button', { name: 'Remove from this browser' }).click();
+    await page.getByRole('button', { name: 'Remove copies' }).click();
     await page.getByRole('button', { name: 'Save again' }).waitFor({ state: 'detached' });
     expect(await copies(page)).toEqual([]);
     expect(reports).toEqual([]);
@@ -326,11 +326,11 @@ withChromium.describe('saving what was received', () => {
     await page.getByRole('button', { name: 'Save one', exact: true }).click();
     await downloading;
     await page.getByText('Saved 1 of 2', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Remove from this browser' }).click();
+    await page.getByRole('button', { name: 'Remove copies' }).click();
     await page.getByText('Remove 1 file not saved yet?').waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     expect(await copies(page)).toEqual(['0', '1']);
-    await page.getByRole('button', { name: 'Remove from this browser' }).click();
+    await page.getByRole('button', { name: 'Remove copies' }).click();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Save', exact: true }).waitFor({ state: 'detached' });
     expect(await copies(page)).toEqual([]);
