@@ -117,6 +117,12 @@ withChromium.describe('saving what was received', () => {
     return { ...app, send, offer };
   }
 
+  const isSaved = (page: Page) =>
+    page
+      .locator('.item-foot .state')
+      .last()
+      .filter({ hasText: /^Saved$/ })
+      .waitFor();
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
   const text = async (download: Download) => readFileSync(await download.path(), 'utf8');
   async function zipped(download: Download): Promise<Record<string, string>> {
@@ -146,7 +152,7 @@ withChromium.describe('saving what was received', () => {
       'shortcut.lnk': '11',
     });
     await save(page);
-    await page.getByText('Saved', { exact: true }).last().waitFor();
+    await isSaved(page);
     const found = await inPicked(page);
     expect(found).toEqual({
       'report.txt': 'was here',
@@ -202,7 +208,7 @@ withChromium.describe('saving what was received', () => {
     expect(await copies(page)).toEqual(['1', '2']);
     await page.evaluate(() => (window as unknown as { heal: () => void }).heal());
     await save(page);
-    await page.getByText('Saved', { exact: true }).last().waitFor();
+    await isSaved(page);
     expect(await inPicked(page)).toEqual({ one: '1', 'sub/two': '2', three: '3' });
     expect(await copies(page)).toEqual([]);
   });
@@ -268,7 +274,7 @@ withChromium.describe('saving what was received', () => {
     expect(await inPicked(page)).toEqual({ 'chosen file 6.txt': '6' });
     expect(await copies(page)).toEqual(['0', '1', '2', '3', '4', '5']);
     await save(page);
-    await page.getByText('Saved', { exact: true }).last().waitFor();
+    await isSaved(page);
     expect(Object.keys(await inPicked(page))).toHaveLength(7);
   });
 
@@ -283,7 +289,7 @@ withChromium.describe('saving what was received', () => {
     const download = await downloading;
     expect(download.suggestedFilename()).toBe('photos.zip');
     expect(await zipped(download)).toEqual({ ...files, 'photos/A.txt': 'upper', 'photos/a (2).txt': 'lower' });
-    await page.getByText('Saved', { exact: true }).last().waitFor();
+    await isSaved(page);
     await page.reload();
     await page.getByRole('button', { name: 'Save again' }).waitFor();
     await page.getByRole('button', { name: 'and 28 more' }).click();
@@ -312,7 +318,7 @@ withChromium.describe('saving what was received', () => {
     const found: Download[] = [];
     page.on('download', (download) => found.push(download));
     await save(page);
-    await page.getByText('Saved', { exact: true }).last().waitFor();
+    await isSaved(page);
     while (found.length < 30) await page.waitForEvent('download');
     const got = await Promise.all(found.map(async (one) => [one.suggestedFilename(), await text(one)]));
     expect(Object.fromEntries(got)).toEqual(files);

@@ -18,6 +18,25 @@ export const makeChange =
       if (item.kind === 'files') edit(item);
     });
 
+/**
+ * Shows how far files are read that are not offered yet. Gives what is told so many bytes of one of them, and what takes the bar
+ * away.
+ */
+const makePreparing =
+  (tell: (id: string, value: Running | null) => void) =>
+  ({ id, totalBytes }: FilesItem): { read: (index: number, bytes: number) => void; end: () => void } => {
+    const done: number[] = [];
+    let shownAt = 0;
+    function read(index: number, bytes: number): void {
+      done[index] = bytes;
+      if (Date.now() - shownAt < TELL_MS) return;
+      shownAt = Date.now();
+      const sum = done.reduce((all, one) => all + one, 0);
+      tell(id, { bytes: sum, totalBytes, bytesPerSecond: 0, secondsLeft: null, path: null, isPaused: false });
+    }
+    return { read, end: () => tell(id, null) };
+  };
+
 /** The transfers that run in this tab, and what all tabs see of them. */
 export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tabs'>) {
   const handles = new Map<string, RunningTransfer>();
@@ -56,22 +75,7 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
     has: (transferId: string): boolean => handles.has(transferId),
     get: (transferId: string): RunningTransfer | undefined => handles.get(transferId),
 
-    /**
-     * Shows how far files are read that are not offered yet. Gives what is told so many bytes of one of them, and what takes
-     * the bar away.
-     */
-    prepare({ id, totalBytes }: FilesItem): { read: (index: number, bytes: number) => void; end: () => void } {
-      const done: number[] = [];
-      let shownAt = 0;
-      function read(index: number, bytes: number): void {
-        done[index] = bytes;
-        if (Date.now() - shownAt < TELL_MS) return;
-        shownAt = Date.now();
-        const sum = done.reduce((all, one) => all + one, 0);
-        tell(id, { bytes: sum, totalBytes, bytesPerSecond: 0, secondsLeft: null, path: null, isPaused: false });
-      }
-      return { read, end: () => tell(id, null) };
-    },
+    prepare: makePreparing(tell),
 
     /** From here on what the transfer does is seen in its item. */
     follow(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): void {
