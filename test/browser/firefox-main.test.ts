@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,6 +60,26 @@ withBoth.describe('the app in Firefox on one replica and in Chromium on the othe
   }
 
   const openChromium = (): Promise<AppPage> => openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
+
+  test('several files are handed over as one archive, and come out of it as they were', async () => {
+    await signIn();
+    const { page } = await openChromium();
+    await fox.click('.device-name', 'Desktop');
+    await openThread(page, 'Fox');
+    const files = Array.from({ length: 30 }, (_, at) => ({ name: `${at}.txt`, text: `file ${at}` }));
+    await chooseFiles(
+      page,
+      files.map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })),
+    );
+    await fox.click('button', 'Accept');
+    await fox.shows('.state', 'Received');
+    const path = await fox.save('button', 'Save');
+    expect(path).toMatch(/30 files\.zip$/);
+    execFileSync('unzip', ['-q', path, '-d', join(folder, 'unzipped')]);
+    for (const { name, text } of files) expect(readFileSync(join(folder, 'unzipped', name), 'utf8')).toBe(text);
+    await fox.shows('.state', 'Saved');
+    expect(fox.reports).toEqual([]);
+  });
 
   test('they see each other, and messages, the clipboard and files go both ways', async () => {
     await signIn();

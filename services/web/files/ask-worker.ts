@@ -3,7 +3,11 @@ import type { FileAnswer, FileRequest } from './file-worker.ts';
 import { workerAddress } from 'virtual:worker-address';
 
 type Distributed<T> = T extends unknown ? Omit<T, 'turn'> : never;
-type Asker = { resolve: (value: unknown) => void; reject: (error: Error) => void };
+type Asker = {
+  resolve: (value: unknown) => void;
+  reject: (error: Error) => void;
+  onDone: (bytes: number) => void;
+};
 
 /** One worker for all files of this tab, started with the first. One that cannot be loaded is started anew by the next. */
 let worker: Worker | null = null;
@@ -14,6 +18,7 @@ function startWorker(): Worker {
   const started = new Worker(scriptUrl(workerAddress), { type: 'module' });
   started.addEventListener('message', ({ data }: MessageEvent<FileAnswer>) => {
     const asker = waiting.get(data.turn);
+    if ('done' in data) return asker?.onDone(data.done);
     waiting.delete(data.turn);
     if ('error' in data) asker?.reject(new Error(data.error));
     else asker?.resolve(data.value);
@@ -27,14 +32,18 @@ function startWorker(): Worker {
   return started;
 }
 
-/** What the worker answers. @throws what it throws, by its words */
-export function askWorker(request: Distributed<FileRequest>, moved: Transferable[] = []): Promise<unknown> {
+/** What the worker answers; `onDone` is told how far it is. @throws what it throws, by its words */
+export function askWorker(
+  request: Distributed<FileRequest>,
+  moved: Transferable[] = [],
+  onDone: (bytes: number) => void = () => {},
+): Promise<unknown> {
   worker ??= startWorker();
   const to = worker;
   turn += 1;
   const own = turn;
   return new Promise((resolve, reject) => {
-    waiting.set(own, { resolve, reject });
+    waiting.set(own, { resolve, reject, onDone });
     to.postMessage({ ...request, turn: own }, moved);
   });
 }

@@ -27,7 +27,8 @@ export type FileRequest = { turn: number } & (
   /** Of files that are kept beside it. */
   | { act: 'archive'; file: number; path: readonly string[]; entries: readonly ArchiveEntry[] }
 );
-export type FileAnswer = { turn: number } & ({ value: unknown } | { error: string });
+/** `done`: so many bytes of it so far; the answer comes later. */
+export type FileAnswer = { turn: number } & ({ value: unknown } | { error: string } | { done: number });
 
 const scope = self as unknown as {
   postMessage(message: FileAnswer, transfer: Transferable[]): void;
@@ -103,7 +104,7 @@ function digest(file: number): string {
 }
 
 /** Of a file that is sent. Ended by `close`. */
-async function digestBlob({ file, blob }: Extract<FileRequest, { act: 'digest-blob' }>): Promise<string> {
+async function digestBlob({ turn, file, blob }: Extract<FileRequest, { act: 'digest-blob' }>): Promise<string> {
   const hash = hashOf(file);
   const reader = readBlob(blob);
   let memory = new ArrayBuffer(PART_BYTES);
@@ -115,6 +116,7 @@ async function digestBlob({ file, blob }: Extract<FileRequest, { act: 'digest-bl
       hash.update(bytes);
       memory = bytes.buffer;
       at += bytes.length;
+      scope.postMessage({ turn, done: at }, []);
     }
     return digest(file);
   } finally {

@@ -1,6 +1,6 @@
 import { BatonClientError, type RunningTransfer } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
-import { runningOf } from '../engine/shared-state.ts';
+import { type Running, runningOf } from '../engine/shared-state.ts';
 import type { FilesItem } from '../history/database.ts';
 
 const TELL_MS = 200;
@@ -18,16 +18,38 @@ export const makeChange =
       if (item.kind === 'files') edit(item);
     });
 
+/**
+ * Shows how far files are read that are not offered yet. Gives what is told so many bytes of one of them, and what takes the bar
+ * away.
+ */
+const makePreparing =
+  (tell: (id: string, value: Running | null) => void) =>
+  ({ id, totalBytes }: FilesItem): { read: (index: number, bytes: number) => void; end: () => void } => {
+    const done: number[] = [];
+    let shownAt = 0;
+    function read(index: number, bytes: number): void {
+      done[index] = bytes;
+      if (Date.now() - shownAt < TELL_MS) return;
+      shownAt = Date.now();
+      const sum = done.reduce((all, one) => all + one, 0);
+      tell(id, { bytes: sum, totalBytes, bytesPerSecond: 0, secondsLeft: null, path: null, isPaused: false });
+    }
+    return { read, end: () => tell(id, null) };
+  };
+
 /** The transfers that run in this tab, and what all tabs see of them. */
 export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tabs'>) {
   const handles = new Map<string, RunningTransfer>();
   const change = makeChange({ history });
 
+  function tell(id: string, value: Running | null): void {
+    runningOf(id).value = value;
+    tabs.post({ type: 'running', id, running: value });
+  }
+
   function show(running: RunningTransfer, isOver = false): void {
     const { bytes, totalBytes, bytesPerSecond, secondsLeft, path, isPaused } = running.progress;
-    const value = isOver ? null : { bytes, totalBytes, bytesPerSecond, secondsLeft, path, isPaused };
-    runningOf(running.id).value = value;
-    tabs.post({ type: 'running', id: running.id, running: value });
+    tell(running.id, isOver ? null : { bytes, totalBytes, bytesPerSecond, secondsLeft, path, isPaused });
   }
 
   /** What became of it. Sources are kept for as long as it can be gone on with. */
@@ -52,6 +74,8 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
   return {
     has: (transferId: string): boolean => handles.has(transferId),
     get: (transferId: string): RunningTransfer | undefined => handles.get(transferId),
+
+    prepare: makePreparing(tell),
 
     /** From here on what the transfer does is seen in its item. */
     follow(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): void {

@@ -19,10 +19,13 @@ export const CONCURRENCY = 2;
 const SMALL_BYTES = 8 * 1024 * 1024;
 
 /** Its bytes are read and digested elsewhere than in the page, wherever that can be. */
-const sourcesOf = (files: readonly ChosenFile[]): FileSource[] =>
-  files.map(({ file, name }) => ({
+const sourcesOf = (
+  files: readonly ChosenFile[],
+  onRead: (index: number, bytes: number) => void = () => {},
+): FileSource[] =>
+  files.map(({ file, name }, index) => ({
     ...blobSource(file, name),
-    digest: (signal) => digestFile(file, signal),
+    digest: (signal) => digestFile(file, signal, (bytes) => onRead(index, bytes)),
     pieces: () => filePieces(file),
   }));
 

@@ -146,7 +146,7 @@ export const english = {
       all === 1
         ? 'The file could not be saved there. It is still here: choose another place.'
         : `Saved ${saved} of ${all} files. The others could not be saved there and are still here.`,
-    removeCopies: 'Remove from this browser',
+    removeCopies: 'Remove copies',
     copiesWhy: 'What was saved stays in your downloads. Its copy here takes up space.',
     remove: 'Remove',
     removeTitle: (files: string) => `Remove ${files} not saved yet?`,

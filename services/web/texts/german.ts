@@ -146,7 +146,7 @@ export const german: Texts = {
       all === 1
         ? 'Die Datei konnte dort nicht gespeichert werden. Sie ist noch hier: wähle einen anderen Ort.'
         : `${saved} von ${all} Dateien gespeichert. Die anderen konnten dort nicht gespeichert werden und sind noch hier.`,
-    removeCopies: 'Aus diesem Browser entfernen',
+    removeCopies: 'Kopien entfernen',
     copiesWhy: 'Was gespeichert ist, bleibt in deinen Downloads. Die Kopie hier braucht Platz.',
     remove: 'Entfernen',
     removeTitle: (files) => `${files} entfernen, noch nicht gespeichert?`,

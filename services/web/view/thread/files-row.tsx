@@ -208,7 +208,9 @@ export function FilesRow({ item }: { item: FilesItem }) {
           {isOpen && !isOffer && <Controls item={item} running={running} />}
         </div>
         <FileNames item={item} />
-        {running !== null && item.state === 'active' && <ProgressOf item={item} running={running} />}
+        {running !== null && ['preparing', 'active'].includes(item.state) && (
+          <ProgressOf item={item} running={running} />
+        )}
         <Acts item={item} running={running} />
         <div class="item-foot">
           {said !== '' && <span class={`state ${item.state}`}>{said}</span>}

@@ -52,7 +52,7 @@ function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][num
     <li>
       <Icon node={isSaved ? Check : FileIcon} size={16} />
       <span class="file-name" dir="auto" title={name}>
-        {name}
+        {name.split('/').at(-1)}
       </span>
       {isSaved && <span class="unseen">{files.saved}</span>}
       <small>{bytesText(size)}</small>
