@@ -127,6 +127,23 @@ const makeArrivals = (
   },
 });
 
+const makeForgetting = (database: Database, onChange: (thread: string) => void) => ({
+  /** With everything that is kept of it. */
+  async forgetThread(thread: string): Promise<void> {
+    const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
+    const transaction = database.transaction(['items', 'threads', 'sources'], 'readwrite');
+    let cursor = await transaction.objectStore('items').index('place').openCursor(range);
+    while (cursor !== null) {
+      await transaction.objectStore('sources').delete(cursor.value.id);
+      await cursor.delete();
+      cursor = await cursor.continue();
+    }
+    await transaction.objectStore('threads').delete(thread);
+    await transaction.done;
+    onChange(thread);
+  },
+});
+
 /** What this browser keeps of an account. `onChange` is told which thread has changed. */
 export function makeHistory(database: Database, onChange: (thread: string) => void) {
   const byRef = (ref: string): Promise<Item | undefined> => database.getFromIndex('items', 'ref', ref);
@@ -183,20 +200,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
       });
     },
 
-    async forgetThread(thread: string): Promise<void> {
-      const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
-      const transaction = database.transaction(['items', 'threads', 'sources'], 'readwrite');
-      let cursor = await transaction.objectStore('items').index('place').openCursor(range);
-      while (cursor !== null) {
-        await transaction.objectStore('sources').delete(cursor.value.id);
-        await cursor.delete();
-        cursor = await cursor.continue();
-      }
-      await transaction.objectStore('threads').delete(thread);
-      await transaction.done;
-      onChange(thread);
-    },
-
+    ...makeForgetting(database, onChange),
     ...makeArrivals(byRef, add),
     ...makeKept(database),
     close: () => database.close(),

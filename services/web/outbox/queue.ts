@@ -31,24 +31,54 @@ const entryOf = ({ id, kind, thread }: Item): Waiting => ({
 export const isWaitingItem = ({ kind, state, isMine, ref }: Item): boolean =>
   isMine && ref === '' && state === (kind === 'message' ? 'sending' : 'preparing');
 
-/** `onChange` is told which thread has changed. */
-export function makeQueue(database: Database, onChange: (thread: string) => void) {
-  const begin = () => database.transaction(['items', 'settings'], 'readwrite');
-  type Transaction = ReturnType<typeof begin>;
+const begin = (database: Database) => database.transaction(['items', 'settings'], 'readwrite');
+type Transaction = ReturnType<typeof begin>;
+type Told = (thread: string) => void;
 
-  const listed = async (transaction: Transaction): Promise<Waiting[]> =>
-    ((await transaction.objectStore('settings').get(KEY)) as Waiting[] | undefined) ?? [];
-  const store = (transaction: Transaction, waiting: readonly Waiting[]) =>
-    transaction.objectStore('settings').put(waiting, KEY);
-  const find = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
+const inLine = async (transaction: Transaction): Promise<Waiting[]> =>
+  ((await transaction.objectStore('settings').get(KEY)) as Waiting[] | undefined) ?? [];
+
+const keepLine = (transaction: Transaction, line: readonly Waiting[]) =>
+  transaction.objectStore('settings').put(line, KEY);
+
+/** Takes one out of the line; those that are left. */
+async function takeOut(transaction: Transaction, id: string): Promise<Waiting[]> {
+  const left = (await inLine(transaction)).filter((one) => one.id !== id);
+  await keepLine(transaction, left);
+  return left;
+}
+
+/** What is sent goes to where the service's time puts it; what waits behind it stays behind it. */
+async function moveBehind(transaction: Transaction, line: readonly Waiting[], thread: string, at: number) {
+  const items = transaction.objectStore('items');
+  for (const [i, { id }] of line.filter(({ kind, to }) => kind === 'message' && to === thread).entries()) {
+    const item = await items.get(id);
+    if (item !== undefined && item.at <= at + i) await items.put({ ...item, at: at + i + 1 });
+  }
+}
+
+/** Who is in the line. */
+const makeLine = (database: Database, onChange: Told) => ({
+  all: async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [],
+
+  async has(id: string): Promise<boolean> {
+    const line = ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
+    return line.some((one) => one.id === id);
+  },
+
+  /** Put at the end of the line, new or once more. */
+  async add(item: Item): Promise<void> {
+    const transaction = begin(database);
+    await transaction.objectStore('items').put(item);
+    await keepLine(transaction, [...(await takeOut(transaction, item.id)), entryOf(item)]);
+    await transaction.done;
+    onChange(item.thread);
+  },
 
   /** Takes it out of the line, and changes its item. */
-  async function settle(id: string, edit: (item: Item) => void): Promise<void> {
-    const transaction = begin();
-    await store(
-      transaction,
-      (await listed(transaction)).filter((one) => one.id !== id),
-    );
+  async settle(id: string, edit: (item: Item) => void): Promise<void> {
+    const transaction = begin(database);
+    await takeOut(transaction, id);
     const item = await transaction.objectStore('items').get(id);
     if (item !== undefined) {
       edit(item);
@@ -56,118 +86,99 @@ export function makeQueue(database: Database, onChange: (thread: string) => void
     }
     await transaction.done;
     if (item !== undefined) onChange(item.thread);
-  }
+  },
 
-  /** What is sent goes to where the service's time puts it; what waits behind it stays behind it. */
-  async function moveBehind(transaction: Transaction, waiting: readonly Waiting[], thread: string, at: number) {
-    const items = transaction.objectStore('items');
-    for (const [i, { id }] of waiting.filter(({ kind, to }) => kind === 'message' && to === thread).entries()) {
-      const item = await items.get(id);
-      if (item !== undefined && item.at <= at + i) await items.put({ ...item, at: at + i + 1 });
-    }
-  }
-
-  /** Put at the end of the line, new or once more. */
-  async function add(item: Item): Promise<void> {
-    const transaction = begin();
-    await transaction.objectStore('items').put(item);
-    const others = (await listed(transaction)).filter(({ id }) => id !== item.id);
-    await store(transaction, [...others, entryOf(item)]);
+  /** With its item. */
+  async remove(id: string): Promise<void> {
+    const transaction = begin(database);
+    await takeOut(transaction, id);
+    const item = await transaction.objectStore('items').get(id);
+    await transaction.objectStore('items').delete(id);
     await transaction.done;
-    onChange(item.thread);
-  }
+    if (item !== undefined) onChange(item.thread);
+  },
+});
 
-  return {
-    all: find,
-    has: async (id: string): Promise<boolean> => (await find()).some((one) => one.id === id),
-    add,
-    settle,
+/** What becomes of attempts. */
+const makeAttempts = (database: Database, onChange: Told) => ({
+  /** Before an attempt: from now on it may have arrived. False: it is not to be sent any more. */
+  async hold(id: string, deviceId: string): Promise<boolean> {
+    const transaction = begin(database);
+    const line = await inLine(transaction);
+    const isThere = line.some((one) => one.id === id);
+    const held = (one: Waiting): Waiting =>
+      one.id === id ? { ...one, triedBy: deviceId, unknownSince: one.unknownSince ?? Date.now() } : one;
+    if (isThere) await keepLine(transaction, line.map(held));
+    await transaction.done;
+    return isThere;
+  },
 
-    /** Before an attempt: from now on it may have arrived. False: it is not to be sent any more. */
-    async hold(id: string, deviceId: string): Promise<boolean> {
-      const transaction = begin();
-      const waiting = await listed(transaction);
-      const isThere = waiting.some((one) => one.id === id);
-      const held = (one: Waiting): Waiting =>
-        one.id === id ? { ...one, triedBy: deviceId, unknownSince: one.unknownSince ?? Date.now() } : one;
-      if (isThere) await store(transaction, waiting.map(held));
-      await transaction.done;
-      return isThere;
-    },
+  /** The service has said that the attempt had no effect: as it was before. */
+  async release({ id, unknownSince, triedBy }: Waiting): Promise<void> {
+    const transaction = begin(database);
+    const released = (one: Waiting): Waiting => (one.id === id ? { ...one, unknownSince, triedBy } : one);
+    await keepLine(transaction, (await inLine(transaction)).map(released));
+    await transaction.done;
+  },
 
-    /** The service has said that the attempt had no effect: as it was before. */
-    async release({ id, unknownSince, triedBy }: Waiting): Promise<void> {
-      const transaction = begin();
-      const waiting = await listed(transaction);
-      await store(
-        transaction,
-        waiting.map((one) => (one.id === id ? { ...one, unknownSince, triedBy } : one)),
-      );
-      await transaction.done;
-    },
-
-    /** A message was accepted. Its receiver may have said so before. */
-    async sent(id: string, ref: string, at: number): Promise<void> {
-      const transaction = begin();
-      const waiting = (await listed(transaction)).filter((one) => one.id !== id);
-      await store(transaction, waiting);
+  /** Why these wait. */
+  async tell(ids: readonly string[], reason: string | null): Promise<void> {
+    const transaction = begin(database);
+    const threads = new Set<string>();
+    for (const id of ids) {
       const item = await transaction.objectStore('items').get(id);
-      const early = ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
-      if (item?.kind === 'message') {
-        const state = early.includes(ref) ? 'delivered' : 'sent';
-        await transaction.objectStore('items').put({ ...item, ref, at, state, error: null });
-        await moveBehind(transaction, waiting, item.thread, at);
-      }
-      await transaction.done;
-      if (item !== undefined) onChange(item.thread);
-    },
+      if (item === undefined || item.error === reason || !isWaitingItem(item)) continue;
+      await transaction.objectStore('items').put({ ...item, error: reason });
+      threads.add(item.thread);
+    }
+    await transaction.done;
+    for (const thread of threads) onChange(thread);
+  },
+});
 
-    /** The receiver has taken these. Which are not known yet are kept in mind: the answer to the sender may be late. */
-    async delivered(refs: readonly string[]): Promise<void> {
-      const transaction = begin();
-      const items = transaction.objectStore('items');
-      const unknown: string[] = [];
-      const threads = new Set<string>();
-      for (const ref of refs) {
-        const item = await items.index('ref').get(ref);
-        if (item === undefined) unknown.push(ref);
-        if (item?.kind !== 'message') continue;
-        await items.put({ ...item, state: 'delivered' });
-        threads.add(item.thread);
-      }
-      const settings = transaction.objectStore('settings');
-      const early = ((await settings.get(EARLY)) as string[] | undefined) ?? [];
-      if (unknown.length > 0) await settings.put([...early, ...unknown].slice(-MOST_EARLY), EARLY);
-      await transaction.done;
-      for (const thread of threads) onChange(thread);
-    },
+/** Messages that have arrived. */
+const makeDeliveries = (database: Database, onChange: Told) => ({
+  /** A message was accepted. Its receiver may have said so before. */
+  async sent(id: string, ref: string, at: number): Promise<void> {
+    const transaction = begin(database);
+    const left = await takeOut(transaction, id);
+    const item = await transaction.objectStore('items').get(id);
+    const early = ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
+    if (item?.kind === 'message') {
+      const state = early.includes(ref) ? 'delivered' : 'sent';
+      await transaction.objectStore('items').put({ ...item, ref, at, state, error: null });
+      await moveBehind(transaction, left, item.thread, at);
+    }
+    await transaction.done;
+    if (item !== undefined) onChange(item.thread);
+  },
 
-    /** Why these wait. */
-    async tell(ids: readonly string[], reason: string | null): Promise<void> {
-      const transaction = begin();
-      const threads = new Set<string>();
-      for (const id of ids) {
-        const item = await transaction.objectStore('items').get(id);
-        if (item === undefined || item.error === reason || !isWaitingItem(item)) continue;
-        await transaction.objectStore('items').put({ ...item, error: reason });
-        threads.add(item.thread);
-      }
-      await transaction.done;
-      for (const thread of threads) onChange(thread);
-    },
+  /** The receiver has taken these. Those that nothing is known of are kept in mind: the answer to the sender may be late. */
+  async delivered(refs: readonly string[]): Promise<void> {
+    const transaction = begin(database);
+    const items = transaction.objectStore('items');
+    const unknown: string[] = [];
+    const threads = new Set<string>();
+    for (const ref of refs) {
+      const item = await items.index('ref').get(ref);
+      if (item === undefined) unknown.push(ref);
+      if (item?.kind !== 'message') continue;
+      await items.put({ ...item, state: 'delivered' });
+      threads.add(item.thread);
+    }
+    const settings = transaction.objectStore('settings');
+    const early = ((await settings.get(EARLY)) as string[] | undefined) ?? [];
+    if (unknown.length > 0) await settings.put([...early, ...unknown].slice(-MOST_EARLY), EARLY);
+    await transaction.done;
+    for (const thread of threads) onChange(thread);
+  },
+});
 
-    async remove(id: string): Promise<void> {
-      const transaction = begin();
-      await store(
-        transaction,
-        (await listed(transaction)).filter((one) => one.id !== id),
-      );
-      const item = await transaction.objectStore('items').get(id);
-      await transaction.objectStore('items').delete(id);
-      await transaction.done;
-      if (item !== undefined) onChange(item.thread);
-    },
-  };
-}
+/** `onChange` is told which thread has changed. */
+export const makeQueue = (database: Database, onChange: Told) => ({
+  ...makeLine(database, onChange),
+  ...makeAttempts(database, onChange),
+  ...makeDeliveries(database, onChange),
+});
 
 export type Queue = ReturnType<typeof makeQueue>;
