@@ -8,7 +8,7 @@ import { filePieces } from './file-pieces.ts';
 import { keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
 import { makePatience } from '../outbox/patience.ts';
-import type { Waiting } from '../outbox/queue.ts';
+import type { Queue, Waiting } from '../outbox/queue.ts';
 import { failureOf, isTooOld, verdictOf } from '../outbox/verdict.ts';
 import type { RunningFiles } from './running-files.ts';
 
@@ -35,28 +35,29 @@ const sent = (item: FilesItem): void => {
 const laneOf = ({ id, thread, totalBytes }: FilesItem): string =>
   totalBytes <= KEPT_SOURCE_BYTES ? thread : `${thread}-${id}`;
 
+/** It is not sent, unless it was offered meanwhile. */
+const end = (queue: Queue, id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
+  queue.settle(id, (item) => {
+    if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
+  });
+
+/** It is offered. False: somebody has cancelled it meanwhile. */
+async function noteOffer(queue: Queue, id: string, transfer: OutgoingTransfer): Promise<boolean> {
+  let isWanted = false;
+  await queue.settle(id, (one) => {
+    if (one.kind !== 'files') return;
+    isWanted = one.state !== 'cancelled';
+    Object.assign(one, { ref: transfer.id, error: null });
+    if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
+  });
+  return isWanted;
+}
+
 /** Makes offers of files that wait, one attempt at a time. */
 function makeOffers({ client, entry, history, queue, readiness }: Parts, running: RunningFiles) {
   /** Digests are made before there is a transfer that could be cancelled. */
   const preparing = new Map<string, AbortController>();
   const patience = makePatience(queue);
-
-  const end = (id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
-    queue.settle(id, (item) => {
-      if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
-    });
-
-  /** It is offered. False: somebody has cancelled it meanwhile. */
-  async function offered(id: string, transfer: OutgoingTransfer): Promise<boolean> {
-    let isWanted = false;
-    await queue.settle(id, (one) => {
-      if (one.kind !== 'files') return;
-      isWanted = one.state !== 'cancelled';
-      Object.assign(one, { ref: transfer.id, error: null });
-      if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
-    });
-    return isWanted;
-  }
 
   /** Resolves when the offer is made, or is not to be made any more. */
   async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
@@ -68,7 +69,7 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
       ...(item.totalBytes <= SMALL_BYTES && { offlineMs: null }),
     });
     running.follow(item.id, transfer, sent);
-    if (await offered(item.id, transfer)) {
+    if (await noteOffer(queue, item.id, transfer)) {
       // A browser without space for them has them chosen again.
       if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
     } else await transfer.cancel();
@@ -80,8 +81,8 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
     const failure = failureOf(error);
     if (failure.outcome === 'none') await queue.release(waiting);
     const verdict = verdictOf(failure);
-    if (failure.code === 'aborted') await end(waiting.id, 'cancelled', failure.code);
-    else if (verdict === 'refused') await end(waiting.id, 'failed', failure.code);
+    if (failure.code === 'aborted') await end(queue, waiting.id, 'cancelled', failure.code);
+    else if (verdict === 'refused') await end(queue, waiting.id, 'failed', failure.code);
     else {
       readiness.askFirst();
       const reason = verdict === 'stop' ? 'signed_out' : readiness.truthOf(failure.code);
@@ -91,7 +92,6 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
   }
 
   return {
-    end,
     stop: (id: string): void => preparing.get(id)?.abort(),
 
     /** How long to wait before it is tried again; null when it is not. */
@@ -105,7 +105,7 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
         patience.worked(item.id);
         return null;
       } catch (error) {
-        return failed(waiting, error);
+        return await failed(waiting, error);
       } finally {
         preparing.delete(item.id);
       }
@@ -122,7 +122,7 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
 
   async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
     if (isTooOld(waiting, entry.deviceId)) {
-      await offers.end(item.id, 'failed', 'maybe_sent');
+      await end(queue, item.id, 'failed', 'maybe_sent');
       return null;
     }
     const files = inHand.get(item.id) ?? (await keptSources(history, item));
@@ -169,7 +169,7 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     /** Before it is offered. */
     async stop(itemId: string): Promise<void> {
       offers.stop(itemId);
-      await offers.end(itemId, 'cancelled', 'aborted');
+      await end(queue, itemId, 'cancelled', 'aborted');
       await history.sources.forget(itemId);
     },
 
