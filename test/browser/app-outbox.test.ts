@@ -14,7 +14,7 @@ const WITHIN = { timeout: 60_000 };
 /** Puts the first attempt of everything that waits so far into the past. */
 const age = (page: Page, user: string, ms: number): Promise<void> =>
   page.evaluate(
-    async ([account, age]) => {
+    async ([account, by]) => {
       const database = await new Promise<IDBDatabase>((resolve) => {
         indexedDB.open(`baton-${account}`).onsuccess = ({ target }) => resolve((target as IDBOpenDBRequest).result);
       });
@@ -23,7 +23,7 @@ const age = (page: Page, user: string, ms: number): Promise<void> =>
       settings.get('outbox').onsuccess = ({ target }) => {
         const waiting = (target as IDBRequest<{ unknownSince: number | null }[]>).result;
         settings.put(
-          waiting.map((one) => ({ ...one, unknownSince: one.unknownSince === null ? null : one.unknownSince - age })),
+          waiting.map((one) => ({ ...one, unknownSince: one.unknownSince === null ? null : one.unknownSince - by })),
           'outbox',
         );
       };

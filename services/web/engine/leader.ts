@@ -12,8 +12,10 @@ interface Leading extends Parts {
 
 /** This tab holds the stream: what comes goes into the history, and what is known to all tabs. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
-  const { client, history, queue } = parts;
+  const { client, history, queue, tabs } = parts;
   const files = makeFileCommands(parts);
+  // A tab of the version before has the leading one send its files.
+  tabs.command('send', outbox.files);
   void outbox.findOrphans().catch(() => {});
 
   client.on('state', (connection) => tell({ connection, ...(connection === 'online' && { isDegraded: false }) }));

@@ -64,7 +64,7 @@ type Handed = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSys
 /** Of files that were dropped by themselves; nothing where the browser has no handles. Asked for before anything is waited for. */
 async function handlesOf(items: readonly DataTransferItem[]): Promise<FileSystemFileHandle[]> {
   const asked = items.map((item) => (item as Handed).getAsFileSystemHandle?.().catch(() => null) ?? null);
-  const found = await Promise.all(asked);
+  const found = await Promise.all(asked.map(async (handle) => handle));
   return found.filter((handle) => handle?.kind === 'file') as FileSystemFileHandle[];
 }
 

@@ -8,7 +8,6 @@ import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
 import { isAlways } from './always.ts';
-import type { ChosenFile } from './choosing.ts';
 import { dropArchives, openKept, removeKept, whyNoFiles } from './kept-files.ts';
 import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';

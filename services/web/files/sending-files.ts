@@ -1,4 +1,4 @@
-import { blobSource, type FileSource } from '../../../shared/client/index.ts';
+import { blobSource, type FileSource, type OutgoingTransfer } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
 import { stateOf } from '../history/history.ts';
@@ -7,8 +7,9 @@ import { digestFile, digested } from './digesting.ts';
 import { filePieces } from './file-pieces.ts';
 import { keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
-import type { Waiting } from '../outbox/queue.ts';
-import { failureOf, isTooOld, pauseMs, verdictOf } from '../outbox/verdict.ts';
+import { makePatience } from '../outbox/patience.ts';
+import type { Queue, Waiting } from '../outbox/queue.ts';
+import { failureOf, isTooOld, verdictOf } from '../outbox/verdict.ts';
 import type { RunningFiles } from './running-files.ts';
 
 /** So much is kept of what is sent, to go on by itself after a reload. More is asked for again. */
@@ -37,56 +38,46 @@ const sent = (item: FilesItem): void => {
 const laneOf = ({ id, thread, totalBytes }: FilesItem): string =>
   totalBytes <= KEPT_SOURCE_BYTES ? thread : `${thread}-${id}`;
 
-/** Sends the files that wait, and goes on with what another page of this browser was sending. */
-export function makeSendingFiles({ client, entry, history, queue, readiness }: Parts, running: RunningFiles) {
-  /** As they were chosen, for as long as this page is open. */
-  const inHand = new Map<string, readonly ChosenFile[]>();
+/** It is not sent, unless it was offered meanwhile. */
+const end = (queue: Queue, id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
+  queue.settle(id, (item) => {
+    if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
+  });
+
+/** It is offered. False: somebody has cancelled it meanwhile. */
+async function noteOffer(queue: Queue, id: string, transfer: OutgoingTransfer): Promise<boolean> {
+  let isWanted = false;
+  await queue.settle(id, (one) => {
+    if (one.kind !== 'files') return;
+    isWanted = one.state !== 'cancelled';
+    Object.assign(one, { ref: transfer.id, error: null });
+    if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
+  });
+  return isWanted;
+}
+
+/** Makes offers of files that wait, one attempt at a time. */
+function makeOffers({ client, entry, history, queue, readiness }: Parts, running: RunningFiles) {
   /** Digests are made before there is a transfer that could be cancelled. */
   const preparing = new Map<string, AbortController>();
-  const failures = new Map<string, number>();
-
-  /** Tells why it waits; the time until the next try. */
-  async function wait(id: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
-    await queue.tell([id], reason);
-    const before = failures.get(id) ?? 0;
-    failures.set(id, before + 1);
-    return pauseMs(before, retryAfterMs);
-  }
-
-  const end = (id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
-    queue.settle(id, (item) => {
-      if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
-    });
+  const patience = makePatience(queue);
 
   /** Resolves when the offer is made, or is not to be made any more. */
-  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[]): Promise<void> {
-    const stopping = new AbortController();
-    const { signal } = stopping;
-    preparing.set(item.id, stopping);
+  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
     await queue.tell([item.id], null);
-    const isSmall = item.totalBytes <= SMALL_BYTES;
-    try {
-      const sources = await digested(sourcesOf(files), signal);
-      if (!(await queue.hold(item.id, entry.deviceId))) return;
-      const transfer = await client.transfers.send({ device_id: item.thread }, sources, {
-        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: waiting.key, retries: 0 },
-        ...(isSmall && { offlineMs: null }),
-      });
-      running.follow(item.id, transfer, sent);
-      let isWanted = false;
-      await queue.settle(item.id, (one) => {
-        if (one.kind !== 'files') return;
-        isWanted = one.state !== 'cancelled';
-        Object.assign(one, { ref: transfer.id, error: null });
-        if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
-      });
-      if (!isWanted) return void (await transfer.cancel());
-      // A browser without room for them has them chosen again.
+    const bar = running.prepare(item);
+    const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
+    if (!(await queue.hold(item.id, entry.deviceId))) return;
+    const transfer = await client.transfers.send({ device_id: item.thread }, sources, {
+      ...{ concurrency: CONCURRENCY, signal, idempotencyKey: waiting.key, retries: 0 },
+      ...(item.totalBytes <= SMALL_BYTES && { offlineMs: null }),
+    });
+    running.follow(item.id, transfer, sent);
+    if (await noteOffer(queue, item.id, transfer)) {
+      // A browser without space for them has them chosen again.
       if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
-      await history.sources.forget(item.id);
-    } finally {
-      preparing.delete(item.id);
-    }
+    } else await transfer.cancel();
+    await history.sources.forget(item.id);
   }
 
   /** How long to wait before it is tried again; null when it is not. */
@@ -94,36 +85,55 @@ export function makeSendingFiles({ client, entry, history, queue, readiness }: P
     const failure = failureOf(error);
     if (failure.outcome === 'none') await queue.release(waiting);
     const verdict = verdictOf(failure);
-    if (failure.code === 'aborted') await end(waiting.id, 'cancelled', failure.code);
-    else if (verdict === 'refused') await end(waiting.id, 'failed', failure.code);
+    if (failure.code === 'aborted') await end(queue, waiting.id, 'cancelled', failure.code);
+    else if (verdict === 'refused') await end(queue, waiting.id, 'failed', failure.code);
     else {
-      readiness.doubt();
+      readiness.askFirst();
       const reason = verdict === 'stop' ? 'signed_out' : readiness.truthOf(failure.code);
-      return wait(waiting.id, reason, failure.retryAfterMs);
+      return patience.wait(waiting.id, [waiting.id], reason, failure.retryAfterMs);
     }
     return null;
   }
 
+  return {
+    stop: (id: string): void => preparing.get(id)?.abort(),
+
+    /** How long to wait before it is tried again; null when it is not. */
+    async attempt(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[]): Promise<number | null> {
+      const reason = await readiness.look();
+      if (reason !== null) return patience.wait(item.id, [item.id], reason);
+      const stopping = new AbortController();
+      preparing.set(item.id, stopping);
+      try {
+        await offer(waiting, item, files, stopping.signal);
+        patience.worked(item.id);
+        return null;
+      } catch (error) {
+        return await failed(waiting, error);
+      } finally {
+        preparing.delete(item.id);
+      }
+    },
+  };
+}
+
+/** Sends the files that wait, and goes on with what another page of this browser was sending. */
+export function makeSendingFiles(parts: Parts, running: RunningFiles) {
+  const { client, entry, history, queue } = parts;
+  const offers = makeOffers(parts, running);
+  /** As they were chosen, for as long as this page is open. */
+  const inHand = new Map<string, readonly ChosenFile[]>();
+
   async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
     if (isTooOld(waiting, entry.deviceId)) {
-      await end(item.id, 'failed', 'maybe_sent');
+      await end(queue, item.id, 'failed', 'maybe_sent');
       return null;
     }
     const files = inHand.get(item.id) ?? (await keptSources(history, item));
-    if (typeof files === 'string') {
-      // It waits for somebody, and holds up nothing.
-      await queue.tell([item.id], `${files}_again`);
-      return null;
-    }
-    const reason = await readiness.look();
-    if (reason !== null) return wait(item.id, reason);
-    try {
-      await offer(waiting, item, files);
-      failures.delete(item.id);
-      return null;
-    } catch (error) {
-      return failed(waiting, error);
-    }
+    if (typeof files !== 'string') return offers.attempt(waiting, item, files);
+    // It waits for somebody, and holds up nothing.
+    await queue.tell([item.id], `${files}_again`);
+    return null;
   }
 
   async function work(lane: string): Promise<number | null> {
@@ -162,8 +172,8 @@ export function makeSendingFiles({ client, entry, history, queue, readiness }: P
 
     /** Before it is offered. */
     async stop(itemId: string): Promise<void> {
-      preparing.get(itemId)?.abort();
-      await end(itemId, 'cancelled', 'aborted');
+      offers.stop(itemId);
+      await end(queue, itemId, 'cancelled', 'aborted');
       await history.sources.forget(itemId);
     },
 

@@ -2,11 +2,11 @@ import type { ChosenFile } from '../files/choosing.ts';
 import type { FilesItem } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 
-/** So much of one item is copied, and so much of all that wait. A handle takes no room. */
+/** So much of one item is copied, and so much of all that wait. A handle takes no space. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_BYTES_IN_ALL = 256 * 1024 * 1024;
-/** What is copied may take so much of the room that is left. */
-const SHARE_OF_ROOM = 0.25;
+/** What is copied may take so much of the space that is left. */
+const SHARE_OF_SPACE = 0.25;
 
 type Permission = 'granted' | 'denied' | 'prompt';
 /** What browsers have of the File System Access API, beside what their types say. */
@@ -15,7 +15,7 @@ type Handle = FileSystemFileHandle & {
   requestPermission(about: { mode: 'read' }): Promise<Permission>;
 };
 
-async function hasRoomFor(history: History, item: FilesItem, waiting: readonly string[]): Promise<boolean> {
+async function hasSpaceFor(history: History, item: FilesItem, waiting: readonly string[]): Promise<boolean> {
   if (item.totalBytes > MOST_BYTES) return false;
   let bytes = item.totalBytes;
   for (const id of waiting) {
@@ -24,17 +24,17 @@ async function hasRoomFor(history: History, item: FilesItem, waiting: readonly s
   }
   if (bytes > MOST_BYTES_IN_ALL) return false;
   const { quota = 0, usage = 0 } = (await navigator.storage?.estimate?.()) ?? {};
-  return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_ROOM;
+  return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_SPACE;
 }
 
-/** Keeps what the files are read from after a reload: handles, or a copy of what is small. Nothing where there is no room. */
+/** Keeps what the files are read from after a reload: handles, or a copy of what is small. Nothing where there is no space. */
 export async function keepSources(
   history: History,
   item: FilesItem,
   files: readonly ChosenFile[],
   waiting: readonly string[],
 ): Promise<void> {
-  const isCopied = await hasRoomFor(history, item, waiting);
+  const isCopied = await hasSpaceFor(history, item, waiting);
   if (!isCopied && files.some(({ handle }) => handle === undefined)) return;
   const kept = files.map(({ file, name, handle }) =>
     isCopied ? { file, name } : { file: null, name, ...(handle !== undefined && { handle }) },

@@ -24,6 +24,18 @@ function filesItem(to: string, files: readonly ChosenFile[]): FilesItem {
   };
 }
 
+/** Messages that nobody sends any more, and that nobody knows the end of. */
+async function findOrphans({ history, queue }: Parts): Promise<void> {
+  const old = serverNow() - ORPHAN_MS;
+  const waiting = new Set((await queue.all()).map(({ id }) => id));
+  for (const item of await history.unsent()) {
+    if (!isWaitingItem(item) || waiting.has(item.id) || item.at > old) continue;
+    await history.update(item.id, (one) => {
+      if (one.kind === 'message') Object.assign(one, { state: 'failed', error: 'maybe_sent' });
+    });
+  }
+}
+
 /**
  * Everything that is written or chosen here is kept before it is tried, and leaves when the service can take it: in order, once
  * each, whichever tab is open then.
@@ -46,18 +58,6 @@ export function makeOutbox(parts: Parts) {
     void tabs.ask('send-files', item.id, files).catch(() => {});
     const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
     await keepSources(history, item, files, waiting);
-  }
-
-  /** What nobody sends any more and nobody knows the end of. */
-  async function findOrphans(): Promise<void> {
-    const old = serverNow() - ORPHAN_MS;
-    const waiting = new Set((await queue.all()).map(({ id }) => id));
-    for (const item of await history.unsent()) {
-      if (!isWaitingItem(item) || waiting.has(item.id) || item.at > old) continue;
-      await history.update(item.id, (one) => {
-        if (one.kind === 'message') Object.assign(one, { state: 'failed', error: 'maybe_sent' });
-      });
-    }
   }
 
   return {
@@ -102,7 +102,7 @@ export function makeOutbox(parts: Parts) {
       await history.sources.forget(id);
     },
 
-    findOrphans,
+    findOrphans: (): Promise<void> => findOrphans(parts),
 
     count: async (): Promise<number> => (await queue.all()).length,
 

@@ -32,157 +32,162 @@ const entryOf = ({ id, kind, thread }: Item): Waiting => ({
 export const isWaitingItem = ({ kind, state, isMine, ref }: Item): boolean =>
   isMine && ref === '' && state === (kind === 'message' ? 'sending' : 'preparing');
 
-/** `onChange` is told which thread has changed. */
-export function makeQueue(database: Database, onChange: (thread: string) => void, inTurn: InTurn) {
-  const begin = () => database.transaction(['items', 'settings'], 'readwrite');
-  type Transaction = ReturnType<typeof begin>;
+const begin = (database: Database) => database.transaction(['items', 'settings'], 'readwrite');
+type Transaction = ReturnType<typeof begin>;
+type Told = (thread: string) => void;
+/** One step: all of it is stored, or nothing. */
+type InStep = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
-  /** One step: all of it is stored, or nothing. */
-  const inStep = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-    inTurn(async () => {
-      const transaction = begin();
-      const [result] = await Promise.all([work(transaction), transaction.done]);
-      return result;
-    });
+const inLine = async (transaction: Transaction): Promise<Waiting[]> =>
+  ((await transaction.objectStore('settings').get(KEY)) as Waiting[] | undefined) ?? [];
 
-  const listed = async (transaction: Transaction): Promise<Waiting[]> =>
-    ((await transaction.objectStore('settings').get(KEY)) as Waiting[] | undefined) ?? [];
-  const store = (transaction: Transaction, waiting: readonly Waiting[]) =>
-    transaction.objectStore('settings').put(waiting, KEY);
-  const find = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
-  const changed = (item: Item | undefined): void => {
-    if (item !== undefined) onChange(item.thread);
-  };
+const keepLine = (transaction: Transaction, line: readonly Waiting[]) =>
+  transaction.objectStore('settings').put(line, KEY);
 
-  /** Takes it out of the line. Gives its item. */
-  async function take(transaction: Transaction, id: string): Promise<Item | undefined> {
-    await store(
-      transaction,
-      (await listed(transaction)).filter((one) => one.id !== id),
-    );
-    return transaction.objectStore('items').get(id);
+const earlyOnes = async (transaction: Transaction): Promise<string[]> =>
+  ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
+
+/** Takes one out of the line; those that are left, and its item. */
+async function takeOut(transaction: Transaction, id: string): Promise<{ left: Waiting[]; item: Item | undefined }> {
+  const left = (await inLine(transaction)).filter((one) => one.id !== id);
+  await keepLine(transaction, left);
+  return { left, item: await transaction.objectStore('items').get(id) };
+}
+
+/** What is sent goes to where the service's time puts it; what waits behind it stays behind it. */
+async function moveBehind(transaction: Transaction, line: readonly Waiting[], thread: string, at: number) {
+  const items = transaction.objectStore('items');
+  for (const [i, { id }] of line.filter(({ kind, to }) => kind === 'message' && to === thread).entries()) {
+    const item = await items.get(id);
+    if (item !== undefined && item.at <= at + i) await items.put({ ...item, at: at + i + 1 });
   }
+}
 
-  /** Takes it out of the line, and changes its item. */
-  async function settle(id: string, edit: (item: Item) => void): Promise<void> {
-    changed(
+/** Who is in the line. */
+function makeLine(database: Database, inStep: InStep, onChange: Told) {
+  const all = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
+  return {
+    all,
+    has: async (id: string): Promise<boolean> => (await all()).some((one) => one.id === id),
+
+    /** Put at the end of the line, new or once more. */
+    async add(item: Item): Promise<void> {
       await inStep(async (transaction) => {
-        const item = await take(transaction, id);
+        const { left } = await takeOut(transaction, item.id);
+        await transaction.objectStore('items').put(item);
+        await keepLine(transaction, [...left, entryOf(item)]);
+      });
+      onChange(item.thread);
+    },
+
+    /** Takes it out of the line, and changes its item. */
+    async settle(id: string, edit: (item: Item) => void): Promise<void> {
+      const changed = await inStep(async (transaction) => {
+        const { item } = await takeOut(transaction, id);
         if (item === undefined) return undefined;
         edit(item);
         await transaction.objectStore('items').put(item);
         return item;
-      }),
-    );
-  }
-
-  /** What is sent goes to where the service's time puts it; what waits behind it stays behind it. */
-  async function moveBehind(transaction: Transaction, thread: string, at: number) {
-    const items = transaction.objectStore('items');
-    const waiting = await listed(transaction);
-    for (const [i, { id }] of waiting.filter(({ kind, to }) => kind === 'message' && to === thread).entries()) {
-      const item = await items.get(id);
-      if (item !== undefined && item.at <= at + i) await items.put({ ...item, at: at + i + 1 });
-    }
-  }
-
-  /** Put at the end of the line, new or once more. */
-  async function add(item: Item): Promise<void> {
-    await inStep(async (transaction) => {
-      await transaction.objectStore('items').put(item);
-      const others = (await listed(transaction)).filter(({ id }) => id !== item.id);
-      await store(transaction, [...others, entryOf(item)]);
-    });
-    onChange(item.thread);
-  }
-
-  return {
-    all: find,
-    has: async (id: string): Promise<boolean> => (await find()).some((one) => one.id === id),
-    add,
-    settle,
-
-    /** Before an attempt: from now on it may have arrived. False: it is not to be sent any more. */
-    hold: (id: string, deviceId: string): Promise<boolean> =>
-      inStep(async (transaction) => {
-        const waiting = await listed(transaction);
-        const isThere = waiting.some((one) => one.id === id);
-        const held = (one: Waiting): Waiting =>
-          one.id === id ? { ...one, triedBy: deviceId, unknownSince: one.unknownSince ?? Date.now() } : one;
-        if (isThere) await store(transaction, waiting.map(held));
-        return isThere;
-      }),
-
-    /** The service has said that the attempt had no effect: as it was before. */
-    release: ({ id, unknownSince, triedBy }: Waiting): Promise<void> =>
-      inStep(async (transaction) => {
-        const waiting = await listed(transaction);
-        await store(
-          transaction,
-          waiting.map((one) => (one.id === id ? { ...one, unknownSince, triedBy } : one)),
-        );
-      }),
-
-    /** A message was accepted. Its receiver may have said so before. */
-    async sent(id: string, ref: string, at: number): Promise<void> {
-      changed(
-        await inStep(async (transaction) => {
-          const item = await take(transaction, id);
-          const early = ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
-          if (item?.kind !== 'message') return item;
-          const state = early.includes(ref) ? 'delivered' : 'sent';
-          await transaction.objectStore('items').put({ ...item, ref, at, state, error: null });
-          await moveBehind(transaction, item.thread, at);
-          return item;
-        }),
-      );
-    },
-
-    /** The receiver has taken these. Which are not known yet are kept in mind: the answer to the sender may be late. */
-    async delivered(refs: readonly string[]): Promise<void> {
-      const threads = await inStep(async (transaction) => {
-        const items = transaction.objectStore('items');
-        const unknown: string[] = [];
-        const found = new Set<string>();
-        for (const ref of refs) {
-          const item = await items.index('ref').get(ref);
-          if (item === undefined) unknown.push(ref);
-          if (item?.kind !== 'message') continue;
-          await items.put({ ...item, state: 'delivered' });
-          found.add(item.thread);
-        }
-        const settings = transaction.objectStore('settings');
-        const early = ((await settings.get(EARLY)) as string[] | undefined) ?? [];
-        if (unknown.length > 0) await settings.put([...early, ...unknown].slice(-MOST_EARLY), EARLY);
-        return found;
       });
-      for (const thread of threads) onChange(thread);
+      if (changed !== undefined) onChange(changed.thread);
     },
 
-    /** Why these wait. */
-    async tell(ids: readonly string[], reason: string | null): Promise<void> {
-      const threads = await inStep(async (transaction) => {
-        const found = new Set<string>();
-        for (const id of ids) {
-          const item = await transaction.objectStore('items').get(id);
-          if (item === undefined || item.error === reason || !isWaitingItem(item)) continue;
-          await transaction.objectStore('items').put({ ...item, error: reason });
-          found.add(item.thread);
-        }
-        return found;
-      });
-      for (const thread of threads) onChange(thread);
-    },
-
+    /** With its item. */
     async remove(id: string): Promise<void> {
-      changed(
-        await inStep(async (transaction) => {
-          const item = await take(transaction, id);
-          await transaction.objectStore('items').delete(id);
-          return item;
-        }),
-      );
+      const removed = await inStep(async (transaction) => {
+        const { item } = await takeOut(transaction, id);
+        await transaction.objectStore('items').delete(id);
+        return item;
+      });
+      if (removed !== undefined) onChange(removed.thread);
     },
+  };
+}
+
+/** What becomes of attempts. */
+const makeAttempts = (inStep: InStep, onChange: Told) => ({
+  /** Before an attempt: from now on it may have arrived. False: it is not to be sent any more. */
+  hold: (id: string, deviceId: string): Promise<boolean> =>
+    inStep(async (transaction) => {
+      const line = await inLine(transaction);
+      const isThere = line.some((one) => one.id === id);
+      const held = (one: Waiting): Waiting =>
+        one.id === id ? { ...one, triedBy: deviceId, unknownSince: one.unknownSince ?? Date.now() } : one;
+      if (isThere) await keepLine(transaction, line.map(held));
+      return isThere;
+    }),
+
+  /** The service has said that the attempt had no effect: as it was before. */
+  release: ({ id, unknownSince, triedBy }: Waiting): Promise<void> =>
+    inStep(async (transaction) => {
+      const released = (one: Waiting): Waiting => (one.id === id ? { ...one, unknownSince, triedBy } : one);
+      await keepLine(transaction, (await inLine(transaction)).map(released));
+    }),
+
+  /** Why these wait. */
+  async tell(ids: readonly string[], reason: string | null): Promise<void> {
+    const threads = await inStep(async (transaction) => {
+      const found = new Set<string>();
+      for (const id of ids) {
+        const item = await transaction.objectStore('items').get(id);
+        if (item === undefined || item.error === reason || !isWaitingItem(item)) continue;
+        await transaction.objectStore('items').put({ ...item, error: reason });
+        found.add(item.thread);
+      }
+      return found;
+    });
+    for (const thread of threads) onChange(thread);
+  },
+});
+
+/** Messages that have arrived. */
+const makeDeliveries = (inStep: InStep, onChange: Told) => ({
+  /** A message was accepted. Its receiver may have said so before. */
+  async sent(id: string, ref: string, at: number): Promise<void> {
+    const accepted = await inStep(async (transaction) => {
+      const { left, item } = await takeOut(transaction, id);
+      if (item?.kind !== 'message') return item;
+      const state = (await earlyOnes(transaction)).includes(ref) ? 'delivered' : 'sent';
+      await transaction.objectStore('items').put({ ...item, ref, at, state, error: null });
+      await moveBehind(transaction, left, item.thread, at);
+      return item;
+    });
+    if (accepted !== undefined) onChange(accepted.thread);
+  },
+
+  /** The receiver has taken these. Those that nothing is known of are kept in mind: the answer to the sender may be late. */
+  async delivered(refs: readonly string[]): Promise<void> {
+    const threads = await inStep(async (transaction) => {
+      const items = transaction.objectStore('items');
+      const unknown: string[] = [];
+      const found = new Set<string>();
+      for (const ref of refs) {
+        const item = await items.index('ref').get(ref);
+        if (item === undefined) unknown.push(ref);
+        if (item?.kind !== 'message') continue;
+        await items.put({ ...item, state: 'delivered' });
+        found.add(item.thread);
+      }
+      const kept = [...(await earlyOnes(transaction)), ...unknown].slice(-MOST_EARLY);
+      if (unknown.length > 0) await transaction.objectStore('settings').put(kept, EARLY);
+      return found;
+    });
+    for (const thread of threads) onChange(thread);
+  },
+});
+
+/** `onChange` is told which thread has changed. */
+export function makeQueue(database: Database, onChange: Told, inTurn: InTurn) {
+  const inStep: InStep = (work) =>
+    inTurn(async () => {
+      const transaction = begin(database);
+      const [result] = await Promise.all([work(transaction), transaction.done]);
+      return result;
+    });
+  return {
+    ...makeLine(database, inStep, onChange),
+    ...makeAttempts(inStep, onChange),
+    ...makeDeliveries(inStep, onChange),
   };
 }
 

@@ -12,18 +12,18 @@ const truthOf = (code: string): string =>
  * and can be repeated for a few minutes only, so that one made for nothing costs somebody a question later.
  */
 export function makeReadiness({ client, entry }: { client: BatonClient; entry: SignedIn }) {
-  let isInDoubt = false;
+  let mustAsk = false;
   let asking: Promise<string | null> | null = null;
 
   /** Reads from the store, and changes nothing. */
   async function ask(): Promise<string | null> {
     try {
       await client.devices.listPresence({ retries: 0 });
-      isInDoubt = false;
+      mustAsk = false;
       return null;
     } catch (error) {
       const failure = failureOf(error);
-      isInDoubt = true;
+      mustAsk = true;
       if (verdictOf(failure) === 'stop') return 'signed_out';
       return navigator.onLine ? truthOf(failure.code) : 'offline';
     }
@@ -36,7 +36,7 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
     async look(): Promise<string | null> {
       if (!(await isStillHere(entry))) return 'signed_out';
       const { connection, isDegraded } = shared.peek();
-      if (navigator.onLine && connection === 'online' && !isDegraded && !isInDoubt) return null;
+      if (navigator.onLine && connection === 'online' && !isDegraded && !mustAsk) return null;
       asking ??= ask().finally(() => {
         asking = null;
       });
@@ -44,8 +44,8 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
     },
 
     /** An attempt failed: the next one asks first. */
-    doubt(): void {
-      isInDoubt = true;
+    askFirst(): void {
+      mustAsk = true;
     },
 
     /** Calls `again` whenever something may have become possible: the stream is open, the store is back, there is a network. */

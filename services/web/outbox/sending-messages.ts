@@ -1,31 +1,28 @@
 import type { Parts } from '../engine/parts.ts';
 import { makeLanes } from './lanes.ts';
-import type { Waiting } from './queue.ts';
-import { failureOf, isTooOld, pauseMs, verdictOf } from './verdict.ts';
+import { makePatience } from './patience.ts';
+import type { Queue, Waiting } from './queue.ts';
+import { failureOf, isTooOld, verdictOf } from './verdict.ts';
+
+const messagesTo = async (queue: Queue, to: string): Promise<Waiting[]> =>
+  (await queue.all()).filter((one) => one.kind === 'message' && one.to === to);
+
+/** Not sent, or nobody knows. */
+const park = (queue: Queue, id: string, error: string): Promise<void> =>
+  queue.settle(id, (item) => {
+    if (item.kind === 'message') Object.assign(item, { state: 'failed', error });
+  });
 
 /** Sends the messages that wait: to one receiver one at a time, the next when the one before is answered. */
 export function makeSendingMessages({ client, entry, history, queue, readiness }: Parts) {
-  const failures = new Map<string, number>();
+  const patience = makePatience(queue);
 
-  const lineOf = async (to: string): Promise<Waiting[]> =>
-    (await queue.all()).filter((one) => one.kind === 'message' && one.to === to);
-
+  const lineOf = (to: string): Promise<Waiting[]> => messagesTo(queue, to);
   /** All of the line wait for what keeps the first of it. */
   async function wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
-    const line = await lineOf(to);
-    await queue.tell(
-      line.map(({ id }) => id),
-      reason,
-    );
-    const before = failures.get(to) ?? 0;
-    failures.set(to, before + 1);
-    return pauseMs(before, retryAfterMs);
+    const ids = (await lineOf(to)).map(({ id }) => id);
+    return patience.wait(to, ids, reason, retryAfterMs);
   }
-
-  const park = (id: string, error: string): Promise<void> =>
-    queue.settle(id, (item) => {
-      if (item.kind === 'message') Object.assign(item, { state: 'failed', error });
-    });
 
   /** An attempt; null when the next one of the line may follow at once. */
   async function attempt(waiting: Waiting, text: string): Promise<number | null> {
@@ -35,17 +32,17 @@ export function makeSendingMessages({ client, entry, history, queue, readiness }
       const settings = { idempotencyKey: key, retries: 0 };
       const { message_id, created_at } = await client.messages.send({ device_id: to }, text, settings);
       await queue.sent(id, message_id, created_at);
-      failures.delete(to);
+      patience.worked(to);
       return null;
     } catch (error) {
       const failure = failureOf(error);
       if (failure.outcome === 'none') await queue.release(waiting);
       const verdict = verdictOf(failure);
       if (verdict === 'refused') {
-        await park(id, failure.code);
+        await park(queue, id, failure.code);
         return null;
       }
-      readiness.doubt();
+      readiness.askFirst();
       return wait(to, verdict === 'stop' ? 'signed_out' : readiness.truthOf(failure.code), failure.retryAfterMs);
     }
   }
@@ -58,7 +55,7 @@ export function makeSendingMessages({ client, entry, history, queue, readiness }
       return null;
     }
     if (isTooOld(waiting, entry.deviceId)) {
-      await park(waiting.id, 'maybe_sent');
+      await park(queue, waiting.id, 'maybe_sent');
       return null;
     }
     const reason = await readiness.look();

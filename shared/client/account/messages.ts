@@ -92,8 +92,8 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
 
   const api: Messages = {
     send(to, content, settings = {}) {
-      const receiver = typeof to === 'string' ? (deviceNamed(to) ?? to) : to.device_id;
-      return inOrder(receiver, settings.signal, async () => {
+      const line = typeof to === 'string' ? (deviceNamed(to) ?? to) : to.device_id;
+      return inOrder(line, settings.signal, async () => {
         return (await caller.call('sendMessage', { body: { ...targetOf(to), content }, ...settings })).body;
       });
     },

@@ -22,8 +22,9 @@ export function makeSendOrder() {
   const last = new Map<string, Promise<void>>();
 
   return function inOrder<T>(receiver: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const before =
-      receiver === EVERYBODY ? [...last.values()] : [receiver, EVERYBODY].map((one) => last.get(one) ?? null);
+    const before = (receiver === EVERYBODY ? [...last.keys()] : [receiver, EVERYBODY]).flatMap(
+      (one) => last.get(one) ?? [],
+    );
     const turn = Promise.all(before);
     const done = turn.then(() => {
       if (signal?.aborted === true) throw unwanted(signal);
