@@ -32,9 +32,9 @@ withChromium.describe('many messages at once in an open thread', () => {
     return { app, robot };
   }
 
-  /** Messages `from` to before `until`, in their order, as fast as the service takes them. */
-  async function burst(robot: TestDevice, from: number, until: number): Promise<void> {
-    for (let i = from; i < until; i += 1) {
+  /** Messages `from` to before `end`, in their order, as fast as the service takes them. */
+  async function burst(robot: TestDevice, from: number, end: number): Promise<void> {
+    for (let i = from; i < end; i += 1) {
       await robot.on(site.one).call('sendMessage', { body: { to: 'Desktop', content: `number ${i}.` } });
     }
   }
@@ -68,7 +68,7 @@ withChromium.describe('many messages at once in an open thread', () => {
     );
   }
 
-  const row = (from: number, until: number): number[] => Array.from({ length: until - from }, (_, i) => from + i);
+  const row = (from: number, end: number): number[] => Array.from({ length: end - from }, (_, i) => from + i);
 
   /** What is shown is a row without a hole, and "Show older" fills it to the first. */
   async function expectWhole(page: Page, count: number): Promise<void> {

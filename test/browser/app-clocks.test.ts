@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
 import { randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -32,7 +32,7 @@ function countRequests(page: Page, path: string): { count: number } {
   return counted;
 }
 
-withChromium.describe.each([10, -10])('the app on a device whose clock is %d minutes off', (minutes) => {
+withChromium.describe('the app on a device with a wrong clock', () => {
   let site: Site;
   let browser: Browser;
   beforeAll(async () => {
@@ -41,61 +41,68 @@ withChromium.describe.each([10, -10])('the app on a device whose clock is %d min
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([site.stop(), browser.close()]));
 
-  async function open(user: string) {
+  async function open(user: string, minutes: number): Promise<AppPage> {
     const app = await openApp(browser, { url: 'about:blank#', user, name: 'Desktop' });
     await setClock(app.context, minutes * MINUTE_MS);
     await app.page.goto(localUrl(site.one));
     return app;
   }
 
-  test('the clipboard counts down by the clock of the service, and asks no more than once when it is over', async () => {
-    const user = randomUser();
-    const { page, reports } = await open(user);
-    await page.getByRole('link', { name: 'Clipboard' }).click();
-    await page.getByLabel('Or type a text').fill('for half a minute');
-    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    const left = page.getByText(/gone in/);
-    await left.waitFor();
-    const counted = countRequests(page, '/api/clipboard');
-    const seconds = async () => Number(/gone in (\d+) s/.exec((await left.textContent()) ?? '')?.[1]);
-    const first = await seconds();
-    expect(first).toBeGreaterThan(15);
-    expect(first).toBeLessThanOrEqual(30);
-    await page.waitForFunction(
-      (from) => Number(/gone in (\d+) s/.exec(document.body.textContent ?? '')?.[1]) <= from - 4,
-      first,
-    );
-    expect(counted.count).toBe(0);
-    await page.getByText('The clipboard is empty').waitFor({ timeout: 90_000 });
-    expect(counted.count).toBeLessThanOrEqual(2);
-    expect(reports).toEqual([]);
-  }, 180_000);
+  test.each([10, -10])(
+    '%d minutes off: the clipboard counts down by the clock of the service, and asks no more than once at the end',
+    async (minutes) => {
+      const user = randomUser();
+      const { page, reports } = await open(user, minutes);
+      await page.getByRole('link', { name: 'Clipboard' }).click();
+      await page.getByLabel('Or type a text').fill('for half a minute');
+      await page.getByRole('button', { name: 'Put in the clipboard' }).click();
+      const left = page.getByText(/gone in/);
+      await left.waitFor();
+      const counted = countRequests(page, '/api/clipboard');
+      const seconds = async () => Number(/gone in (\d+) s/.exec((await left.textContent()) ?? '')?.[1]);
+      const first = await seconds();
+      expect(first).toBeGreaterThan(15);
+      expect(first).toBeLessThanOrEqual(30);
+      await page.waitForFunction(
+        (from) => Number(/gone in (\d+) s/.exec(document.body.textContent ?? '')?.[1]) <= from - 4,
+        first,
+      );
+      expect(counted.count).toBe(0);
+      await page.getByText('The clipboard is empty').waitFor({ timeout: 90_000 });
+      expect(counted.count).toBeLessThanOrEqual(2);
+      expect(reports).toEqual([]);
+    },
+    180_000,
+  );
 
-  test('messages have the times of the service, in their order, and what was seen just now says so', async () => {
-    const user = randomUser();
-    const phone = await openApp(browser, { url: localUrl(site.two), user, name: 'Phone' });
-    const desktop = await open(user);
-    await deviceRow(phone.page, 'Desktop').waitFor();
-    await openThread(phone.page, 'Desktop');
-    await openThread(desktop.page, 'Phone');
-    await say(desktop.page, 'one');
-    await desktop.page.locator('.mark.delivered').waitFor();
-    await say(phone.page, 'two');
-    await desktop.page.getByText('two', { exact: true }).waitFor();
-    await say(desktop.page, 'three');
-    await desktop.page.getByText('three', { exact: true }).waitFor();
-    const times = await desktop.page
-      .locator('.item time')
-      .evaluateAll((all) => all.map((one) => Date.parse(one.getAttribute('datetime') ?? '')));
-    expect(await desktop.page.locator('.item p[dir]').allTextContents()).toEqual(['one', 'two', 'three']);
-    for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(MINUTE_MS);
-    expect(times).toEqual(times.toSorted((one, other) => one - other));
-    await phone.context.close();
-    await deviceRow(desktop.page, 'Phone')
-      .getByText(/Seen (this minute|\d seconds ago|now)/)
-      .waitFor();
-    expect(desktop.reports).toEqual([]);
-  });
+  test.each([10, -10])(
+    '%d minutes off: messages have the times of the service, in their order, and what was seen just now says so',
+    async (minutes) => {
+      const user = randomUser();
+      const phone = await openApp(browser, { url: localUrl(site.two), user, name: 'Phone' });
+      const desktop = await open(user, minutes);
+      await deviceRow(phone.page, 'Desktop').waitFor();
+      await openThread(phone.page, 'Desktop');
+      await openThread(desktop.page, 'Phone');
+      await say(desktop.page, 'one');
+      await desktop.page.locator('.mark.delivered').waitFor();
+      await say(phone.page, 'two');
+      await desktop.page.getByText('two', { exact: true }).waitFor();
+      await say(desktop.page, 'three');
+      await desktop.page.getByText('three', { exact: true }).waitFor();
+      const times = await desktop.page
+        .locator('.item time')
+        .evaluateAll((all) => all.map((one) => Date.parse(one.getAttribute('datetime') ?? '')));
+      expect(await desktop.page.locator('.item p[dir]').allTextContents()).toEqual(['one', 'two', 'three']);
+      for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(MINUTE_MS);
+      expect(times).toEqual(times.toSorted((one, other) => one - other));
+      await phone.context.close();
+      await deviceRow(desktop.page, 'Phone')
+        .getByText(/Seen (this minute|\d seconds ago|now)/)
+        .waitFor();
+      expect(desktop.reports).toEqual([]);
+    },
+  );
 });
 
 withChromium.describe('a sign-in by QR code on a device with a wrong clock', () => {

@@ -34,7 +34,7 @@ withChromium.describe('the field that messages are written in', () => {
     const { page } = desktop;
     await openThread(page, 'Phone');
     await field(page).fill('にほ');
-    const press = (init: KeyboardEventInit & { keyCode?: number }) =>
+    const press = (init: { keyCode?: number; isComposing?: boolean; shiftKey?: boolean }) =>
       field(page).evaluate((area, given) => {
         const event = new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...given });
         return area.dispatchEvent(event);

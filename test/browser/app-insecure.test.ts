@@ -79,7 +79,7 @@ withChromium.describe('the app over plain http', () => {
     await openThread(app.page, 'Phone');
     await say(app.page, 'mine');
     await app.page.evaluate(() => {
-      Document.prototype.execCommand = () => false;
+      Object.assign(Document.prototype, { execCommand: () => false });
     });
     await app.page.locator('.mine').hover();
     await app.page.getByRole('button', { name: 'Copy' }).click();

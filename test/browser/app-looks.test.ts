@@ -8,6 +8,7 @@ import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, chooseFiles, DESKTOP, deviceRow, localUrl, openApp, PHONE, say } from './app-page.ts';
 import { fillHistory, LONG_NAME, tellTabs } from './app-history.ts';
+import { keepMessages, randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /* Every state of the app, looked at by axe-core, and kept as pictures for people in dist/screenshots. */
@@ -15,6 +16,18 @@ import { launchChromium, withChromium } from './chromium.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PICTURES = join(ROOT, 'dist/screenshots');
 const SIZES = { 390: PHONE, 1440: DESKTOP, 320: { width: 320, height: 568 } };
+
+const WORDS = [
+  'Run `npm start`, then look at www.example.org/a_(b) or write to ann@example.org.',
+  '```sh on the laptop\nfor file in *.jpg; do\n  convert "$file" -resize 50% "small-$file" && echo "a line that is longer than any telephone is wide"\ndone\n```\nand `that` is all',
+  `https://example.org/${'a-very-long-path/'.repeat(12)}end?with=query`,
+  'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenverleihungsurkundenüberreichungszeremonie'.repeat(2),
+  'שלום, הקובץ נמצא ב https://example.org/תמונות/קיץ.jpg מחר.',
+  'مرحبا `npm test` ثم https://example.com/',
+  '\u202etxt.exe and https://bank.example@evil.example',
+  '    indented first\n\n\n  and after two empty lines',
+  '```never closed\npw: a`b`c',
+];
 
 interface Axe {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
@@ -174,6 +187,36 @@ withChromium.describe('how the app looks', () => {
     }
     expect(flaws).toEqual([]);
   }, 240_000);
+
+  test.each([390, 1440] as const)(
+    'words of every kind, at %d points',
+    async (width) => {
+      const user = randomUser();
+      await enrol(user, ['Phone']);
+      const app = await openApp(browser, { url: localUrl(site.one), user, name: 'Desktop', viewport: SIZES[width] });
+      await deviceRow(app.page, 'Phone').waitFor();
+      const thread = await keepMessages(app.page, user, WORDS);
+      await visit(app, width, `device/${thread}`, '.bubble a', 'words');
+      await app.page.locator('.items-box').evaluate((box) => box.scrollTo(0, 0));
+      await look(app.page, width, 'words-above');
+      await visit(app, width, 'search', 'input[type=search]', 'search-words');
+      await app.page.getByRole('searchbox').fill('e');
+      await app.page.locator('.found').first().waitFor();
+      await look(app.page, width, 'search-words');
+      await app.page.evaluate(() => {
+        IDBObjectStore.prototype.put = () => {
+          throw new DOMException('No', 'QuotaExceededError');
+        };
+      });
+      await visit(app, width, `device/${thread}`, '.composer textarea', 'words');
+      await say(app.page, 'after the disk was full');
+      await app.page.getByText('This browser stores nothing').waitFor();
+      await look(app.page, width, 'no-history');
+      expect(flaws).toEqual([]);
+      expect(app.reports).toEqual([]);
+    },
+    120_000,
+  );
 
   test('from right to left everything has its mirrored place, and the keyboard alone reaches and leaves it', async () => {
     const user = `user-${randomBytes(4).toString('hex')}`;

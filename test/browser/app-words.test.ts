@@ -110,15 +110,17 @@ withChromium.describe('the words of messages in the app', () => {
     const links = desktop.page.locator('.bubble a');
     await links.first().waitFor();
     expect(
-      await links.evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href'), one.title])),
+      await links.evaluateAll((all) =>
+        all.map((one) => [one.textContent, one.getAttribute('href'), one.getAttribute('title')]),
+      ),
     ).toEqual([
-      ['https://en.wikipedia.org/wiki/Baton_(conducting)', 'https://en.wikipedia.org/wiki/Baton_(conducting)', ''],
-      ['https://example.com/路径', 'https://example.com/%E8%B7%AF%E5%BE%84', ''],
-      ['HTTPS://EXAMPLE.COM/A', 'https://example.com/A', ''],
-      ["https://example.org/it's", "https://example.org/it's", ''],
-      ['https://example.org/b', 'https://example.org/b', ''],
-      ['www.example.org', 'https://www.example.org/', ''],
-      ['me@example.org', 'mailto:me@example.org', ''],
+      ['https://en.wikipedia.org/wiki/Baton_(conducting)', 'https://en.wikipedia.org/wiki/Baton_(conducting)', null],
+      ['https://example.com/路径', 'https://example.com/%E8%B7%AF%E5%BE%84', null],
+      ['HTTPS://EXAMPLE.COM/A', 'https://example.com/A', null],
+      ["https://example.org/it's", "https://example.org/it's", null],
+      ['https://example.org/b', 'https://example.org/b', null],
+      ['www.example.org', 'https://www.example.org/', null],
+      ['me@example.org', 'mailto:me@example.org', null],
       ['https://m\u00fcller.example/', 'https://xn--mller-kva.example/', 'xn--mller-kva.example'],
     ]);
     const rel = await links.evaluateAll((all) => all.map((one) => one.getAttribute('rel')));
