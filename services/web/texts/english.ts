@@ -1,3 +1,5 @@
+import { englishErrors } from './english-errors.ts';
+
 const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
 /** Every text of the app. The other languages have the same keys: a missing one is a type error. */
@@ -323,44 +325,7 @@ export const english = {
     received: (name: string) => `Files received from ${name}`,
     added: (name: string) => `${name} was added. Was that you?`,
   },
-  errors: {
-    network: 'The service cannot be reached.',
-    timeout: 'The service took too long.',
-    store_unavailable: 'The service is having trouble. Try again in a moment.',
-    broker_unavailable: 'The service cannot be reached right now.',
-    maybe_sent: 'The service did not answer. This may have arrived; sent again, it may arrive twice.',
-    idempotency_key_reused: 'The files have changed since they were first offered.',
-    draining: 'The service is restarting. Try again in a moment.',
-    rate_limited: 'Too many at once. Try again in a moment.',
-    guest_forbidden: 'Guests may not do this.',
-    tier_exceeded: 'You may not grant more than you have.',
-    name_taken: 'Another device has this name.',
-    invalid_device_name: 'This name cannot be used.',
-    mailbox_full: 'The mailbox of the other device is full.',
-    message_too_large: 'The message is too long.',
-    clipboard_too_large: 'The text is too long for the clipboard.',
-    transfer_limit: 'Too many transfers at once.',
-    device_limit: 'The account has too many devices.',
-    not_found: 'It is not there any more.',
-    login_expired: 'The code has expired.',
-    login_consumed: 'The code was used already.',
-    not_confirmed:
-      'This device was let in, and the service has not answered since. Load this page again within two minutes.',
-    other_service: 'This link is of another service.',
-    already_decided: 'This was decided already.',
-    access_denied: 'The other device has refused.',
-    peer_offline: 'The other device was offline.',
-    digest_mismatch: 'What arrived is not what was sent.',
-    source_failed: 'A file could not be read. Was it changed or moved?',
-    sink_failed: 'There is no room to store it in this browser.',
-    files_insecure: 'Files can only be received over https.',
-    files_blocked: 'This browser lets Baton store no files: a private window, or blocked storage.',
-    transfer_gone: 'The transfer is over.',
-    interrupted: 'The window was closed while the files were being read.',
-    feature_disabled: 'This is switched off here.',
-    endpoint_not_allowed: 'The push service of this browser is not allowed here.',
-    unexpected: 'That did not work.',
-  },
+  errors: englishErrors,
 };
 
 type Widened<T> = {

@@ -1,4 +1,5 @@
 import type { Texts } from './english.ts';
+import { germanErrors } from './german-errors.ts';
 
 const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
@@ -324,43 +325,5 @@ export const german: Texts = {
     received: (name) => `Dateien von ${name} empfangen`,
     added: (name) => `${name} wurde hinzugefügt. Warst du das?`,
   },
-  errors: {
-    network: 'Der Dienst ist nicht erreichbar.',
-    timeout: 'Der Dienst hat zu lange gebraucht.',
-    store_unavailable: 'Der Dienst ist gestört. Versuch es gleich noch einmal.',
-    broker_unavailable: 'Der Dienst ist gerade nicht erreichbar.',
-    maybe_sent:
-      'Der Dienst hat nicht geantwortet. Das kann angekommen sein; noch einmal gesendet, kommt es vielleicht zweimal an.',
-    idempotency_key_reused: 'Die Dateien haben sich geändert, seit sie angeboten wurden.',
-    draining: 'Der Dienst startet neu. Versuch es gleich noch einmal.',
-    rate_limited: 'Zu viel auf einmal. Versuch es gleich noch einmal.',
-    guest_forbidden: 'Gäste dürfen das nicht.',
-    tier_exceeded: 'Du kannst nicht mehr erlauben, als du selbst darfst.',
-    name_taken: 'Ein anderes Gerät hat diesen Namen.',
-    invalid_device_name: 'Dieser Name geht nicht.',
-    mailbox_full: 'Das Postfach des anderen Geräts ist voll.',
-    message_too_large: 'Die Nachricht ist zu lang.',
-    clipboard_too_large: 'Der Text ist zu lang für die Zwischenablage.',
-    transfer_limit: 'Zu viele Übertragungen auf einmal.',
-    device_limit: 'Das Konto hat zu viele Geräte.',
-    not_found: 'Das gibt es nicht mehr.',
-    login_expired: 'Der Code ist abgelaufen.',
-    login_consumed: 'Der Code wurde schon benutzt.',
-    not_confirmed:
-      'Dieses Gerät wurde hereingelassen, und seitdem hat der Dienst nicht geantwortet. Lade diese Seite innerhalb von zwei Minuten neu.',
-    other_service: 'Dieser Link gehört zu einem anderen Dienst.',
-    already_decided: 'Das wurde schon entschieden.',
-    access_denied: 'Das andere Gerät hat abgelehnt.',
-    peer_offline: 'Das andere Gerät war offline.',
-    digest_mismatch: 'Was ankam, ist nicht, was gesendet wurde.',
-    source_failed: 'Eine Datei konnte nicht gelesen werden. Wurde sie geändert oder verschoben?',
-    sink_failed: 'In diesem Browser ist kein Platz dafür.',
-    files_insecure: 'Dateien können nur über https empfangen werden.',
-    files_blocked: 'Dieser Browser lässt Baton keine Dateien speichern: ein privates Fenster oder gesperrter Speicher.',
-    transfer_gone: 'Die Übertragung ist vorbei.',
-    interrupted: 'Das Fenster wurde geschlossen, während die Dateien gelesen wurden.',
-    feature_disabled: 'Das ist hier abgeschaltet.',
-    endpoint_not_allowed: 'Der Push-Dienst dieses Browsers ist hier nicht erlaubt.',
-    unexpected: 'Das hat nicht geklappt.',
-  },
+  errors: germanErrors,
 };
