@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { BROKER_LIMITS } from '../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
 import { makeExpress, messageClasses } from '../server/http/express-app.ts';
+import { checkHead } from '../server/http/head-check.ts';
 import { hostChecks } from '../server/http/host-check.ts';
 import { makeProblemHandler } from '../server/http/problem.ts';
 import { requestId } from '../server/http/request-context.ts';
@@ -157,6 +158,7 @@ function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Ex
     versionAndNoStore,
     makeSecurityHeaders({ returnOrigins }),
     logRequests(makeRequestLog({ logger })),
+    checkHead,
     ...checks,
   );
   mountApi(app, makeSessionHandlers({ sessions, list }), makeServiceAuth({ tokens: config.tokens }));

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from '../../server/http/express-app.ts';
+import { checkHead } from '../../server/http/head-check.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
 import { requestId } from '../../server/http/request-context.ts';
 import { setVersion } from '../../server/http/api-version.ts';
@@ -32,7 +33,7 @@ export function makeAdminApp({ isReady, status, registry, allowedHosts = null, l
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
-  for (const check of hostChecks(allowedHosts)) app.use(check);
+  app.use(checkHead, ...hostChecks(allowedHosts));
   app.get('/livez', (_req, res) => {
     res.json({ live: true });
   });

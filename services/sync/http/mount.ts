@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
@@ -11,7 +12,6 @@ import { type AddressGroup, isAddressGroup } from './limits/address-limit.ts';
 import type { AccountQueue } from './limits/account-queue.ts';
 import type { Answer, Call, Handler, Handlers } from './handler.ts';
 import { prefersPages } from '../../server/http/accepts.ts';
-import type { Middleware } from '../../server/http/middleware.ts';
 import { makeBody, NOTHING } from '../../server/http/request/body.ts';
 import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
 import { operationOf } from '../../server/http/request/operation.ts';
@@ -35,7 +35,7 @@ export interface RouterDeps {
   /** Routes of what this installation has switched off, by their names in the table. */
   disabled: ReadonlySet<string>;
   sameOrigin: (req: IncomingMessage) => void;
-  addressLimits: Readonly<Record<AddressGroup, Middleware>>;
+  addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   replicaLimits: Pick<ReplicaLimits, 'check'>;
   accountQueue: Pick<AccountQueue, 'enter'>;
   /** Answers in place of an event stream that cannot begin now. */
@@ -225,16 +225,16 @@ function makeServe(deps: RouterDeps, route: Route, handler: AnyHandler): Serve {
 const refuseDisabled: Serve = () => Promise.reject(new BatonError('feature_disabled'));
 
 /** Resolves when the step lets the request go on. */
-export const passes = (step: Middleware, req: IncomingMessage, res: ServerResponse): Promise<void> =>
+const passes = async (step: RequestHandler, req: Request, res: Response): Promise<void> =>
   new Promise((resolve, reject) => {
-    step(req, res, (error) => (error === undefined ? resolve() : reject(error)));
+    void step(req, res, (error) => (error === undefined ? resolve() : reject(error as Error)));
   });
 
 /** Everything on sign-in counts together, paths that do not exist included. */
 const isAuth = (path: string): boolean => path === AUTH_PREFIX || path.startsWith(`${AUTH_PREFIX}/`);
 
 /** The limiter of a row that counts addresses in a group of its own, beside that of the prefix. */
-function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): Middleware | null {
+function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler | null {
   const isCounted = rate === 'auth' && isAuth(path);
   return rate !== null && isAddressGroup(rate) && !isCounted ? addressLimits[rate] : null;
 }
@@ -242,7 +242,7 @@ function limitOf({ addressLimits }: RouterDeps, { path, rate }: Route): Middlewa
 /** A row of the table, made ready when the replica starts. */
 interface Row {
   readonly route: Route;
-  readonly limit: Middleware | null;
+  readonly limit: RequestHandler | null;
   readonly serve: Serve;
 }
 
@@ -265,7 +265,7 @@ function indexOf(deps: RouterDeps): RouteIndex<Row> {
 export function makeRouter(deps: RouterDeps) {
   checkComplete(deps.handlers);
   const index = indexOf(deps);
-  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+  return async (req: Request, res: Response): Promise<void> => {
     const { target } = contextOf(res);
     if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);
     const found = index.find(req.method ?? '', target.path);
