@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from '../../server/http/express-app.ts';
 import { checkHead } from '../../server/http/head-check.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
@@ -8,9 +9,9 @@ import { makeProblemHandler } from '../../server/http/problem.ts';
 import { requestId } from '../../server/http/request-context.ts';
 import { logRequests, makeRequestLog } from '../../server/http/request-log.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
-import { makeRouter, type RouterDeps } from './mount.ts';
 import { countRequest } from './request-metrics.ts';
 import { commonHeaders, securityHeaders } from './response-headers.ts';
+import { AUTH_PREFIX, makeRouters, type RouterDeps } from './router.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
@@ -31,8 +32,9 @@ function countRequests(metrics: RouterDeps['metrics']): Middleware {
 /** The public port, in the order in which a request meets it. Every failure is answered by the one error exit. */
 export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): Express {
   const { logger, metrics } = deps;
-  const route = makeRouter(deps);
   const app = makeExpress();
+  // A path has one spelling, so that an edge in front cannot take it for another one.
+  app.enable('case sensitive routing').enable('strict routing');
   app.use(
     requestId,
     commonHeaders,
@@ -43,7 +45,11 @@ export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): 
     checkHead,
     ...hostChecks(allowedHosts),
   );
-  app.use((req, res) => route(req, res));
+  app.use(AUTH_PREFIX, deps.addressLimits.auth);
+  app.use(...makeRouters(deps));
+  app.use(() => {
+    throw new BatonError('not_found', 'Nothing is served under this path');
+  });
   app.use(makeProblemHandler({ logger, metrics }));
   return app;
 }

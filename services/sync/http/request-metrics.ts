@@ -41,10 +41,12 @@ export function countRequest(metrics: Metrics, res: ServerResponse): void {
 /** Lines a second about streams: a replica that takes over 5,000 of another would write as many within seconds. */
 const STREAM_LINES = 10;
 
+export type StreamLog = (res: ServerResponse) => void;
+
 /** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. Lines are a sample. */
-export function makeStreamLog({ metrics, logger }: { metrics: Metrics; logger: Logger }) {
+export function makeStreamLog({ metrics, logger }: { metrics: Metrics; logger: Logger }): StreamLog {
   const sample = makeSampler(STREAM_LINES);
-  return (res: ServerResponse): void => {
+  return (res) => {
     if (!isOpenStream(res) || !res.headersSent) return;
     countAnswer(metrics, res);
     const leftOut = sample();
