@@ -7,7 +7,7 @@ import { hostChecks } from '../../server/http/host-check.ts';
 import type { Middleware } from '../../server/http/middleware.ts';
 import { makeProblemHandler } from '../../server/http/problem.ts';
 import { requestId } from '../../server/http/request-context.ts';
-import { logRequests, makeRequestLog } from '../../server/http/request-log.ts';
+import { logRequests } from '../../server/http/request-log.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
 import { countRequest } from './request-metrics.ts';
 import { commonHeaders, securityHeaders } from './response-headers.ts';
@@ -39,7 +39,7 @@ export function makePublicApp({ allowedHosts = null, ...deps }: PublicAppDeps): 
     requestId,
     commonHeaders,
     securityHeaders,
-    logRequests(makeRequestLog({ logger })),
+    logRequests({ logger }),
     countRequests(metrics),
     boundUnreadBody,
     checkHead,

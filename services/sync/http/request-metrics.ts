@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import { makeSampler } from '../../server/telemetry/sampler.ts';
 import { contextOf } from '../../server/http/request-context.ts';
@@ -44,15 +43,13 @@ const STREAM_LINES = 10;
 export type StreamLog = (res: ServerResponse) => void;
 
 /** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. Lines are a sample. */
-export function makeStreamLog({ metrics, logger }: { metrics: Metrics; logger: Logger }): StreamLog {
+export function makeStreamLog({ metrics }: { metrics: Metrics }): StreamLog {
   const sample = makeSampler(STREAM_LINES);
   return (res) => {
     if (!isOpenStream(res) || !res.headersSent) return;
     countAnswer(metrics, res);
     const leftOut = sample();
     if (leftOut === null) return;
-    const { method, url } = res.req;
-    const req = { id: contextOf(res).requestId, method, url };
-    logger.info(leftOut > 0 ? { req, leftOut } : { req }, 'stream opened');
+    res.req.log.info(leftOut > 0 ? { res, leftOut } : { res }, 'stream opened');
   };
 }
