@@ -39,5 +39,5 @@ export const logRequests = ({ logger, ignored = new Set() }: RequestLogParts): H
     customLogLevel: (_req, res) => levelOf(res),
     customErrorMessage: messageOf,
     // Without the error that pino-http makes up for a 5xx.
-    customErrorObject: (_req, _res, _error, { err: _, ...line }: { err: unknown }) => line,
+    customErrorObject: (_req, _res, _error, line: object) => ({ ...line, err: undefined }),
   });

@@ -1,32 +1,19 @@
-import type { ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from '../../server/http/express-app.ts';
 import { checkHead } from '../../server/http/head-check.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
-import type { Middleware } from '../../server/http/middleware.ts';
 import { makeProblemHandler } from '../../server/http/problem.ts';
 import { requestId } from '../../server/http/request-context.ts';
 import { logRequests } from '../../server/http/request-log.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
-import { countRequest } from './request-metrics.ts';
+import { countRequests } from './request-metrics.ts';
 import { commonHeaders, securityHeaders } from './response-headers.ts';
 import { AUTH_PREFIX, makeRouters, type RouterDeps } from './router.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
   allowedHosts?: readonly string[] | null;
-}
-
-/** Counts and times each answer when it is over. */
-function countRequests(metrics: RouterDeps['metrics']): Middleware {
-  function onClose(this: ServerResponse): void {
-    countRequest(metrics, this);
-  }
-  return (_req, res, next) => {
-    res.on('close', onClose);
-    next();
-  };
 }
 
 /** The public port, in the order in which a request meets it. Every failure is answered by the one error exit. */
