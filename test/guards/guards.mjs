@@ -17,7 +17,7 @@ export const GUARDS = [
     name: 'signed-out devices are refused',
     file: 'services/sync/http/chain/admission.ts',
     from: "if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');",
-    to: 'void isRevoked;',
+    to: 'void [isRevoked, account, deviceId];',
     test: [
       'test/sessions/revocation.test.ts',
       'a removed device is refused also where the identity still vouches for it',
