@@ -30,7 +30,6 @@ const put = (from, to = from) => {
 
 await buildOrExit();
 for (const [name, entry] of Object.entries(SERVICES)) {
-  // Without what V8 has compiled: it is refused where the heap has limits of its own.
   for (const ending of ['js', 'cjs', 'cjs.map']) put(`dist/${entry}.${ending}`);
   // Loaded after the heap was seen to, and not beside it.
   writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './heap.mjs';\nawait import('./${entry}.js');\n`);

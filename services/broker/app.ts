@@ -4,10 +4,11 @@ import type { Logger } from 'pino';
 import { BROKER_LIMITS } from '../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
 import { makeExpress, messageClasses } from '../server/http/express-app.ts';
+import { checkHead } from '../server/http/head-check.ts';
 import { hostChecks } from '../server/http/host-check.ts';
 import { makeProblemHandler } from '../server/http/problem.ts';
 import { requestId } from '../server/http/request-context.ts';
-import { logRequests, makeRequestLog } from '../server/http/request-log.ts';
+import { logRequests } from '../server/http/request-log.ts';
 import { addressText, startServer } from '../server/http/server.ts';
 import { close, connectCommands, type Redis } from '../server/redis/connections.ts';
 import { Reachability } from '../server/redis/reachability.ts';
@@ -156,7 +157,8 @@ function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Ex
     requestId,
     versionAndNoStore,
     makeSecurityHeaders({ returnOrigins }),
-    logRequests(makeRequestLog({ logger })),
+    logRequests({ logger }),
+    checkHead,
     ...checks,
   );
   mountApi(app, makeSessionHandlers({ sessions, list }), makeServiceAuth({ tokens: config.tokens }));

@@ -11,8 +11,9 @@ import { signalRoutes } from './modules/signal.ts';
 import { signinRoutes } from './modules/signin.ts';
 import { streamRoutes } from './modules/stream.ts';
 import { transferRoutes } from './modules/transfers.ts';
+import type { Route } from './vocabulary/route.ts';
 
-/** The route table: everything the public port serves. A new module adds its rows here and nowhere else. */
+/** The route table: everything the public port serves. A new module adds its rows here, and to the list of modules. */
 export const ROUTES = {
   ...identityRoutes,
   ...signinRoutes,
@@ -28,5 +29,22 @@ export const ROUTES = {
   ...pushRoutes,
   ...documentRoutes,
 };
+
+/** The rows of each module. */
+export const MODULES: readonly Readonly<Record<string, Route>>[] = [
+  messageRoutes,
+  streamRoutes,
+  presenceRoutes,
+  signalRoutes,
+  clipboardRoutes,
+  transferRoutes,
+  relayRoutes,
+  deviceRoutes,
+  identityRoutes,
+  sessionRoutes,
+  signinRoutes,
+  pushRoutes,
+  documentRoutes,
+];
 
 export type RouteName = keyof typeof ROUTES;

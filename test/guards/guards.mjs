@@ -5,8 +5,8 @@
 export const GUARDS = [
   {
     name: 'the same-origin rule',
-    file: 'services/sync/http/mount.ts',
-    from: 'if (route.sameOrigin) sameOrigin(req);',
+    file: 'services/sync/http/chain/admission.ts',
+    from: 'sameOrigin(req);',
     to: '',
     test: [
       'test/wire/identity/same-origin.test.ts',
@@ -15,9 +15,9 @@ export const GUARDS = [
   },
   {
     name: 'signed-out devices are refused',
-    file: 'services/sync/http/mount.ts',
+    file: 'services/sync/http/chain/admission.ts',
     from: "if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');",
-    to: 'void isRevoked;',
+    to: 'void [isRevoked, account, deviceId];',
     test: [
       'test/sessions/revocation.test.ts',
       'a removed device is refused also where the identity still vouches for it',
@@ -158,8 +158,8 @@ export const GUARDS = [
   },
   {
     name: 'the limit of sign-in',
-    file: 'services/sync/http/mount.ts',
-    from: 'if (isAuth(target.path)) await passes(deps.addressLimits.auth, req, res);',
+    file: 'services/sync/http/public-app.ts',
+    from: 'app.use(AUTH_PREFIX, deps.addressLimits.auth);',
     to: '',
     test: ['test/wire/limits/rate-limits.test.ts', 'everything on sign-in'],
   },
@@ -179,9 +179,9 @@ export const GUARDS = [
   },
   {
     name: 'the limit of beginnings',
-    file: 'services/sync/http/mount.ts',
-    from: '!isCounted ? addressLimits[rate] : null',
-    to: '!isCounted ? null : null',
+    file: 'services/sync/http/router.ts',
+    from: '!isCounted ? [addressLimits[rate]] : []',
+    to: '!isCounted ? [] : []',
     test: ['test/signin/limits.test.ts', 'nothing helps that a client wrote before the proxy'],
   },
   {

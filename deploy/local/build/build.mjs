@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from '../setup/command.mjs';
@@ -8,7 +6,6 @@ import { installPackages, requireNode } from '../setup/setup.mjs';
 import { filesUnder, ROOT } from '../setup/tree.mjs';
 import { buildWeb, WEB_FILES, webSources } from './build-web.mjs';
 import { licencesOf } from './licences.mjs';
-import { isDecoder, withPlainFields } from './plain-fields.mjs';
 import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
 
 /**
@@ -22,9 +19,6 @@ import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './referen
 const DIST = join(ROOT, 'dist');
 const SERVICES = ['sync', 'broker'];
 const ENTRY = 'deploy/local/build/entry.mjs';
-/** How a service ends without a configuration (EX_CONFIG). */
-const NO_CONFIGURATION = 78;
-const LOADED_WITHIN_MS = 60_000;
 const PROJECT = 'deploy/local/build/tsconfig.build.json';
 const isOfPages = (path) => path.startsWith('services/web/');
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
@@ -33,7 +27,7 @@ const BUILDERS = [
   'tsconfig.json',
   PROJECT,
   'package-lock.json',
-  ...['build', 'entry', 'build-web', 'plain-fields', 'slim-contract', 'licences', 'reference'].map(
+  ...['build', 'entry', 'build-web', 'slim-contract', 'licences', 'reference'].map(
     (name) => `deploy/local/build/${name}.mjs`,
   ),
   ...REFERENCE_SOURCES,
@@ -79,11 +73,6 @@ const keepAddresses = (file) => ({
   },
 });
 
-const plainFields = {
-  name: 'plain-fields',
-  transform: (code, id) => (isDecoder(id) ? { code: withPlainFields(code), map: { mappings: '' } } : null),
-};
-
 /** One file of `input` with all that it imports. Gives the modules that went into it. */
 async function bundle({ input, file, format }) {
   // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
@@ -92,7 +81,7 @@ async function bundle({ input, file, format }) {
     input,
     cwd: ROOT,
     platform: 'node',
-    plugins: [plainFields, keepAddresses(file)],
+    plugins: [keepAddresses(file)],
     // Packages are not ours to lint.
     logLevel: 'silent',
   });
@@ -107,23 +96,11 @@ async function bundle({ input, file, format }) {
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);
 }
 
-/** What V8 has compiled when a service has read its configuration, and found none: see entry.mjs. */
-async function writeCodeCache(service) {
-  const main = join(DIST, 'services', service, 'main.js');
-  const stdio = ['ignore', 'ignore', 'pipe'];
-  const child = spawn(process.execPath, [main, '--write-cache'], { env: {}, stdio, timeout: LOADED_WITHIN_MS });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
-  const [code] = await once(child, 'close');
-  if (code !== NO_CONFIGURATION) throw new Error(`${main} ended with ${code}, not with ${NO_CONFIGURATION}: ${said}`);
-}
-
 async function bundleService(service) {
   const folder = join(DIST, 'services', service);
   const input = join(folder, 'main.js');
   const modules = await bundle({ input, file: join(folder, 'main.cjs'), format: 'cjs' });
   cpSync(join(ROOT, ENTRY), input);
-  await writeCodeCache(service);
   return modules;
 }
 
@@ -139,7 +116,7 @@ export async function build() {
     .filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path) && !isOfPages(path));
   const wanted = new Set(sources.flatMap(outputsOf));
   const stamp = stampOf([...sources, ...webSources()]);
-  const bundles = SERVICES.flatMap((service) => [`services/${service}/main.cjs`, `services/${service}/main.cache`]);
+  const bundles = SERVICES.map((service) => `services/${service}/main.cjs`);
   const complete = [...wanted, ...bundles, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) =>
     existsSync(join(ROOT, 'dist', path)),
   );

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Version of the wire contract; changes inside a version only add. */
-export const API_VERSION = '1';
+const API_VERSION = '1';
 
 /** What every answer carries, errors and those of the broker included (CONTRACT.md, "Conventions"). */
 export function setVersion(res: ServerResponse): void {

@@ -37,7 +37,7 @@ function idOf({ headers }: IncomingMessage): string {
 }
 
 /** Begins the context: `X-Request-Id` as it was sent, when it is fit for a log, else a random one. */
-export function beginRequest(req: IncomingMessage, res: ServerResponse): void {
+function beginRequest(req: IncomingMessage, res: ServerResponse): void {
   (res as Begun).locals = { requestId: idOf(req), startedAtMs: performance.now(), target: targetOf(req.url ?? '') };
 }
 

@@ -91,7 +91,7 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
   });
 }
 
-/** Of which the server makes requests and responses; Node's own where none are named. */
+/** The classes with which the server makes requests and responses; by default Node's own. */
 export type MessageClasses = Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
 
 interface ServerParts {
@@ -118,6 +118,8 @@ export async function startServer(parts: ServerParts) {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
+      // The app refuses a request without a host, with the headers of all its answers.
+      requireHostHeader: false,
       highWaterMark: BUFFER_BYTES,
       noDelay: true,
     },
@@ -126,6 +128,8 @@ export async function startServer(parts: ServerParts) {
   // A limit in number drops what comes after it without a word, the second of two identity headers too. What a request's
   // head may weigh (16 KiB) bounds their number.
   server.maxHeadersCount = 0;
+  // The same for an expectation that the app does not know.
+  server.on('checkExpectation', app);
   server.maxConnections = parts.maxConnections ?? Number.POSITIVE_INFINITY;
   server.on('drop', () => parts.onFull?.());
   const sockets = connectionsOf(server, admits);

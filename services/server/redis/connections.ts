@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net';
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisNode } from '../config/redis.ts';
-import { joinWrites } from './joined-writes.ts';
+import { joinWrites, refreshSlots } from './work-arounds.ts';
 
 /** No command waits longer for its answer; a client gets its 503 within 3 s. */
 export const COMMAND_TIMEOUT_MS = 2_000;
@@ -16,9 +15,6 @@ const SILENT_SOCKET_MS = 2_500;
 /** A connection to a cluster counts as well again when none of its nodes failed for so long. */
 const QUIET_MS = 10_000;
 
-/** A cluster that lost a primary without our noticing (no MOVED, no closed connection) is found out this late. */
-const SLOTS_REFRESH_MS = 5_000;
-
 /** Full jitter between 50 ms and 1 s: replicas that lost a store together must not come back together. */
 const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(950, 50 * 2 ** Math.min(attempt, 6));
 
@@ -27,32 +23,6 @@ const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(
  * cluster: beside scripts, modules use commands with one key, which mean the same there.
  */
 export type { Redis } from 'ioredis';
-
-/**
- * After a reconnect the library subscribes again by itself and drops the promise: an answer that does not come in time,
- * or never because the connection is closed meanwhile, would end the process (seen: three replicas in ten minutes of
- * chaos on a busy machine). So here every subscription has somebody who takes its failure. On the prototype, because the
- * connections on which the library listens to sentinels are made out of our reach.
- */
-const subscribe = Server.prototype.subscribe as (...words: unknown[]) => Promise<unknown>;
-Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[]) {
-  const subscribed = subscribe.apply(this, words);
-  subscribed.catch(() => undefined);
-  return subscribed;
-};
-
-/**
- * The library listens for one error of a socket. One that is closed during the TLS handshake can have another,
- * as late as its alert arrives, and would end the process (measured: half of the connections closed there). On the
- * prototype for the same reason, and because the library closes nodes and sentinels itself.
- */
-const disconnect = Server.prototype.disconnect;
-Server.prototype.disconnect = function disconnectAndTakeErrors(...words) {
-  // A new socket is its connector's first, and a moment later its own.
-  const { connector, stream } = this as unknown as { connector?: { stream?: Socket }; stream?: Socket };
-  for (const socket of [connector?.stream, stream]) socket?.on('error', () => undefined);
-  return disconnect.apply(this, words);
-};
 
 /** The two kinds that it really is. */
 export type Connection = Server | Cluster;
@@ -118,10 +88,6 @@ class PunctualCluster extends Cluster {
 const closed = new WeakSet<Connection>();
 const revivals = new WeakMap<Connection, NodeJS.Timeout>();
 
-/**
- * The library's own timer (`slotsRefreshInterval`) goes on for ever when the connection is closed during a refresh:
- * that kept replicas from ending (measured: one of three in a rolling restart), and a replaced subscriber in memory.
- */
 const refreshes = new WeakMap<Connection, NodeJS.Timeout>();
 
 /**
@@ -187,13 +153,7 @@ function openCluster(
     },
   );
   reportCluster(cluster, parts);
-  refreshes.set(
-    cluster,
-    setInterval(() => {
-      // Of a failed refresh the next one makes up.
-      if (cluster.status === 'ready') cluster.refreshSlotsCache(() => undefined);
-    }, SLOTS_REFRESH_MS),
-  );
+  refreshes.set(cluster, refreshSlots(cluster));
   return cluster;
 }
 

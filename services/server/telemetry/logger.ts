@@ -32,6 +32,18 @@ const requestOf = ({ id, method, url, originalUrl }: LoggedRequest): object => (
   path: pathOf(originalUrl ?? url ?? ''),
 });
 
+interface LoggedResponse {
+  statusCode?: number;
+  /** The context of the request (`http/request-context.ts`). */
+  locals?: { route?: { path: string }; problemCode?: string };
+}
+
+const responseOf = ({ statusCode, locals }: LoggedResponse): object => ({
+  status: statusCode,
+  route: locals?.route?.path,
+  code: locals?.problemCode,
+});
+
 /**
  * Only what names the failure. Errors of the Redis client carry the arguments of the command (texts of users), errors
  * of the body parser the body.
@@ -57,7 +69,7 @@ export const makeLogger = (
       base: { server },
       serializers: {
         req: requestOf,
-        res: ({ statusCode }: { statusCode?: number }) => ({ status: statusCode }),
+        res: responseOf,
         headers: withoutSecrets,
         err: (error: unknown) => errorOf(error),
       },

@@ -1,5 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
-import { Counter, Histogram } from './series.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export const counter = <const L extends string = never>(help: string, labels: readonly L[] = []) =>
   ({ kind: 'counter', help, labels }) as const;
@@ -32,11 +31,9 @@ export type MetricsOf<D extends Declarations> = { readonly [N in keyof D]: Metri
 const PREFIX = 'baton_';
 
 function make(name: string, declared: Declared, registry: Registry): Counter | Gauge | Histogram {
-  const { help, labels: labelNames } = declared;
-  const settings = { name: PREFIX + name, help, labelNames, registry };
+  const settings = { name: PREFIX + name, help: declared.help, labelNames: declared.labels, registers: [registry] };
   if (declared.kind === 'histogram') return new Histogram({ ...settings, buckets: declared.buckets });
-  if (declared.kind === 'counter') return new Counter(settings);
-  return new Gauge({ ...settings, labelNames: [...labelNames], registers: [registry] });
+  return declared.kind === 'counter' ? new Counter(settings) : new Gauge(settings);
 }
 
 /** The declared metrics, on this registry. */

@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeExpress } from '../../server/http/express-app.ts';
+import { checkHead } from '../../server/http/head-check.ts';
 import { hostChecks } from '../../server/http/host-check.ts';
 import { requestId } from '../../server/http/request-context.ts';
+import { logRequests } from '../../server/http/request-log.ts';
 import { setVersion } from '../../server/http/api-version.ts';
 
 export interface Readiness {
@@ -24,6 +26,8 @@ interface AdminDeps {
   logger: Logger;
 }
 
+const PATHS = ['/livez', '/readyz', '/statusz', '/metrics'];
+
 /** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
 export function makeAdminApp({ isReady, status, registry, allowedHosts = null, logger }: AdminDeps): Express {
   const app = makeExpress();
@@ -32,7 +36,8 @@ export function makeAdminApp({ isReady, status, registry, allowedHosts = null, l
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
-  for (const check of hostChecks(allowedHosts)) app.use(check);
+  // What is probed and scraped all day long is not logged.
+  app.use(logRequests({ logger, ignored: new Set(PATHS) }), checkHead, ...hostChecks(allowedHosts));
   app.get('/livez', (_req, res) => {
     res.json({ live: true });
   });
@@ -49,7 +54,7 @@ export function makeAdminApp({ isReady, status, registry, allowedHosts = null, l
     res.send(await registry.metrics());
   });
   app.use((_req, res) => {
-    res.status(404).json({ paths: ['/livez', '/readyz', '/statusz', '/metrics'] });
+    res.status(404).json({ paths: PATHS });
   });
   const failed: ErrorRequestHandler = (error, req, res, _next) => {
     if (error instanceof BatonError)

@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 
 /** Who uses the public port: whether a request is under way, and when somebody came or left last. */
 export class Arrivals {
@@ -16,16 +16,10 @@ export class Arrivals {
       this.#lastMs = performance.now();
       this.#underWay -= 1;
     };
-    /** A stream has taken the connection of its answer, and is under way until that closes. */
-    const answered = function (this: ServerResponse): void {
-      const { socket } = this.req;
-      if (this.writableFinished || socket.destroyed) left();
-      else socket.once('close', left);
-    };
     return (req, res) => {
       this.#lastMs = performance.now();
       this.#underWay += 1;
-      res.on('close', answered);
+      res.on('close', left);
       app(req, res);
     };
   }

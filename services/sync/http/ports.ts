@@ -11,6 +11,7 @@ import { makeAddressQueue } from './limits/address-queue.ts';
 import { Arrivals } from './arrivals.ts';
 import { makeConnectionCap } from './limits/connection-cap.ts';
 import { makeConnectionsFull } from './limits/connections-full.ts';
+import { oneAtATime } from '../../server/http/one-at-a-time.ts';
 import { addressText, type RunningServer, startServer } from '../../server/http/server.ts';
 
 /** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
@@ -46,7 +47,16 @@ function openPublicPort(
   const onFull = makeConnectionsFull({ limit: maxConnections, logger, metrics });
   const fair = makeAddressQueue({ app, addressOf: makeClientAddress({ trustedProxies: http.trustedProxies }) });
   const classes = messageClasses(app);
-  return startServer({ app: arrivals.count(fair), classes, host, port, admits, maxConnections, onFull, stuckMs });
+  return startServer({
+    app: oneAtATime(arrivals.count(fair)),
+    classes,
+    host,
+    port,
+    admits,
+    maxConnections,
+    onFull,
+    stuckMs,
+  });
 }
 
 /** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import { makeSampler } from '../../server/telemetry/sampler.ts';
+import type { Middleware } from '../../server/http/middleware.ts';
 import { contextOf } from '../../server/http/request-context.ts';
 import { isOpenStream } from '../../server/http/request-log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -15,42 +15,68 @@ function prefixOf(path: string): string {
   return /^\/api\/[a-z]+(?=\/|$)/.exec(path)?.[0] ?? 'other';
 }
 
-/** Of what reached no row. */
+/** The labels of a request that reached no row. */
 const NO_ROUTE = { path: 'none', method: 'other' };
-/** By the paths of rows. */
-const prefixes = new Map<string, string>();
 
-function countAnswer(metrics: Metrics, res: ServerResponse): void {
-  const { path, method } = contextOf(res).route ?? NO_ROUTE;
-  metrics.http_requests_total.inc({ route: path, method, status: String(res.statusCode) });
+/** Counts an answer, by row of the route table; what reached no row is `none`. */
+type CountAnswer = (res: ServerResponse) => void;
+
+function makeAnswerCounter({ http_requests_total }: Pick<Metrics, 'http_requests_total'>): CountAnswer {
+  /** Bound to their labels at the first use, by status and route: every request is counted. */
+  const bound = new Map<string, ReturnType<typeof http_requests_total.labels>>();
+  return (res) => {
+    const { path: route, method } = contextOf(res).route ?? NO_ROUTE;
+    const key = `${res.statusCode} ${method} ${route}`;
+    let child = bound.get(key);
+    if (child === undefined) {
+      child = http_requests_total.labels({ route, method, status: String(res.statusCode) });
+      bound.set(key, child);
+    }
+    child.inc();
+  };
 }
 
-/** Counts an answer that is over and times it, by row of the route table; what reached no row is `none`. Not open streams. */
-export function countRequest(metrics: Metrics, res: ServerResponse): void {
-  if (isOpenStream(res)) return;
-  countAnswer(metrics, res);
-  const { route, startedAtMs } = contextOf(res);
-  if (route?.bytes) return;
-  const tookSeconds = (performance.now() - startedAtMs) / 1000;
-  const path = route?.path ?? NO_ROUTE.path;
-  const prefix = prefixes.get(path) ?? prefixOf(path);
-  prefixes.set(path, prefix);
-  metrics.http_request_duration_seconds.observe({ prefix }, tookSeconds);
+/** Counts each answer when it is over, and times it by where its route begins. Not open streams. */
+export function countRequests(metrics: Metrics): Middleware {
+  const countAnswer = makeAnswerCounter(metrics);
+  const durations = new Map<string, ReturnType<typeof metrics.http_request_duration_seconds.labels>>();
+
+  function durationOf(path: string) {
+    const known = durations.get(path);
+    if (known !== undefined) return known;
+    const child = metrics.http_request_duration_seconds.labels({ prefix: prefixOf(path) });
+    durations.set(path, child);
+    return child;
+  }
+
+  function onClose(this: ServerResponse): void {
+    if (isOpenStream(this)) return;
+    countAnswer(this);
+    const { route, startedAtMs } = contextOf(this);
+    if (route?.bytes) return;
+    durationOf(route?.path ?? NO_ROUTE.path).observe((performance.now() - startedAtMs) / 1000);
+  }
+
+  return (_req, res, next) => {
+    res.on('close', onClose);
+    next();
+  };
 }
 
 /** Lines a second about streams: a replica that takes over 5,000 of another would write as many within seconds. */
 const STREAM_LINES = 10;
 
+export type StreamLog = (res: ServerResponse) => void;
+
 /** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. Lines are a sample. */
-export function makeStreamLog({ metrics, logger }: { metrics: Metrics; logger: Logger }) {
+export function makeStreamLog({ metrics }: { metrics: Metrics }): StreamLog {
+  const countAnswer = makeAnswerCounter(metrics);
   const sample = makeSampler(STREAM_LINES);
-  return (res: ServerResponse): void => {
+  return (res) => {
     if (!isOpenStream(res) || !res.headersSent) return;
-    countAnswer(metrics, res);
+    countAnswer(res);
     const leftOut = sample();
     if (leftOut === null) return;
-    const { method, url } = res.req;
-    const req = { id: contextOf(res).requestId, method, url };
-    logger.info(leftOut > 0 ? { req, leftOut } : { req }, 'stream opened');
+    res.req.log.info(leftOut > 0 ? { res, leftOut } : { res }, 'stream opened');
   };
 }

@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import { type AccountQueue, makeAccountQueue } from '../../../services/sync/http/limits/account-queue.ts';
 import { makeAppFiles } from '../../../services/sync/http/documents/app-files.ts';
 import { makeDocumentHandlers } from '../../../services/sync/http/documents/documents.ts';
@@ -8,7 +9,6 @@ import { makeDevIdentity } from '../../../services/sync/identity/modes/dev.ts';
 import { makeReferenceFiles } from '../../../services/sync/http/documents/reference/files.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
-import type { Middleware } from '../../../services/server/http/middleware.ts';
 import { makeLogger } from '../../../services/server/telemetry/logger.ts';
 import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
@@ -27,7 +27,7 @@ export const ALICE = { 'X-Dev-User': 'alice', 'X-Dev-Device': 'laptop-01' };
 interface Parts {
   handlers?: Partial<Handlers>;
   identity?: Identity;
-  auth?: Middleware;
+  auth?: RequestHandler;
   accountQueue?: AccountQueue;
   /** `APP_RATE_LIMIT_SCALE`; 0, the default, is off. */
   rateScale?: number;
@@ -62,7 +62,7 @@ export function publicApp(parts: Parts = {}) {
     { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
   const metrics = makeMetrics({ version: 'test' });
-  const pass: Middleware = (_req, _res, next) => next();
+  const pass: RequestHandler = (_req, _res, next) => next();
   const app = makePublicApp({
     handlers: handlersWith(parts),
     identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve(), isRevoked: () => false }),

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
-/** A connection, as far as a stream uses it, and what its client reads. */
+/** An answer, as far as a stream uses it, and what its client reads. */
 export class Client extends EventEmitter {
   text = '';
   writableLength = 0;
@@ -17,21 +17,30 @@ export class Client extends EventEmitter {
     return this.reads;
   }
 
-  destroySoon(): void {
+  end(chunk: Buffer): void {
+    this.write(chunk);
     this.emit('close');
   }
-
-  cork(): void {}
-  uncork(): void {}
 
   destroy(): void {
     this.destroyed = true;
   }
 
+  headersSent = false;
+  readonly req = { resume: (): void => undefined };
+
+  writeHead(): this {
+    this.headersSent = true;
+    return this;
+  }
+
+  removeHeader(): void {}
+  flushHeaders(): void {}
+  cork(): void {}
+  uncork(): void {}
+
   get response(): ServerResponse {
-    const pass = (): void => undefined;
-    const head = { removeHeader: pass, writeHead: pass, flushHeaders: pass, detachSocket: pass, emit: pass };
-    return { req: { read: pass }, socket: this, ...head } as unknown as ServerResponse;
+    return this as unknown as ServerResponse;
   }
 }
 

@@ -71,7 +71,7 @@ describe('a stream', () => {
   function streamIn(name: StateName): { client: Client; stream: Stream } {
     const client = new Client();
     // The socket closes when the test says so.
-    client.destroySoon = () => undefined;
+    client.end = () => undefined;
     const stream = newStream({ client });
     if (name === 'catchingUp' || name === 'live') stream.state.attached();
     if (name === 'live') stream.state.caughtUp();

@@ -58,7 +58,7 @@ async function signIn({ subject = newSubject(), scope = 'full', name = 'Laptop' 
 type Headers = Record<string, string | string[]>;
 const askMe = (headers: Headers, of = replica) => request(of, { path: '/api/me', headers });
 /** Questions that the broker answered. */
-const questions = () => broker.log().split('/v1/verify').length - 1;
+const questions = () => broker.log().split('"path":"/v1/verify"').length - 1;
 /** It logs an answer when that is on its way already. */
 const untilQuestions = (count: number) =>
   until(

@@ -1,11 +1,4 @@
-import {
-  type AnySchemaObject,
-  type ErrorObject,
-  type FuncKeywordDefinition,
-  type Options,
-  str,
-  type ValidateFunction,
-} from 'ajv';
+import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
@@ -28,38 +21,8 @@ const OPTIONS = {
   validateSchema: false,
 } as const;
 
-/** Characters as JSON Schema counts them, of which some take two units. */
-const charactersOf = (text: string): number =>
-  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-
-/**
- * The bounds of a text's length. Most texts need not be counted for them; the library's own counts each one to its end,
- * which was a third of the time of an offer of 1,000 files.
- */
-const LENGTHS: readonly FuncKeywordDefinition[] = [
-  {
-    keyword: 'minLength',
-    error: { message: ({ schemaCode }) => str`must NOT have fewer than ${schemaCode} characters` },
-    validate: (least: number, text: string) => text.length >= 2 * least || charactersOf(text) >= least,
-  },
-  {
-    keyword: 'maxLength',
-    error: { message: ({ schemaCode }) => str`must NOT have more than ${schemaCode} characters` },
-    validate: (most: number, text: string) =>
-      text.length <= most || (text.length <= 2 * most && charactersOf(text) <= most),
-  },
-];
-
-function makeAjv(options: Options): Ajv2020 {
-  const ajv = new Ajv2020(options);
-  for (const keyword of LENGTHS) {
-    ajv.removeKeyword(keyword.keyword as string).addKeyword({ ...keyword, type: 'string', schemaType: 'number' });
-  }
-  return ajv;
-}
-
-const asSent = makeAjv(OPTIONS);
-const fromText = makeAjv({ ...OPTIONS, coerceTypes: true });
+const asSent = new Ajv2020(OPTIONS);
+const fromText = new Ajv2020({ ...OPTIONS, coerceTypes: true });
 
 /** The fields of a `oneOf` whose branches each require one field, such as `to` and `to_device_id`. */
 function alternatives(schema: unknown): string[] {

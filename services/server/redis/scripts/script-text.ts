@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Registries } from './script.ts';
 import type { Word } from './script-values.ts';
-import { namesDefinedBy, usedLocals, withoutConstants } from './used-locals.ts';
 
 /** `ttlMs` here is `ttl_ms` in Lua. */
 const luaNameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -66,19 +65,6 @@ function checkNames(names: readonly string[], chunks: readonly string[], body: s
   if (wrong.length > 0) throw new Error(`${file.pathname}: ${wrong.join(', ')} cannot be the name of an argument`);
 }
 
-/** What a script that announces ends with: an expression, whose locals stand outside of the function that says the rest. */
-const ANNOUNCING = 'with_announcements(run())';
-
-/**
- * A script that announces, as a function whose answer is completed. What it uses stands inside of it: each local outside that
- * it named would be a variable made anew with each call, which took a twentieth of the time of an accepted message.
- */
-function announcing(chunks: string, own: string): string[] {
-  const outside = usedLocals(chunks, ANNOUNCING);
-  const inside = usedLocals(chunks, own, namesDefinedBy(outside));
-  return [outside, 'local function run()', inside, own, 'end', `return ${ANNOUNCING}`];
-}
-
 interface TextParts {
   file: URL;
   keys: readonly string[];
@@ -89,7 +75,7 @@ interface TextParts {
   publishInScript: boolean;
 }
 
-/** The whole text of a script: what it needs of constants and chunks, keys and arguments as locals, then what its file says. */
+/** The whole text of a script: constants, chunks, keys and arguments as locals, then what its file says. */
 export function scriptText(parts: TextParts): string {
   const { file, keys, locals, constants, registries, announces, publishInScript } = parts;
   const body = readFileSync(file, 'utf8');
@@ -108,9 +94,12 @@ export function scriptText(parts: TextParts): string {
     `local keys = { ${keys.map((key, i) => `${luaNameOf(key)} = KEYS[${i + 1}]`).join(', ')} }`,
     ...(names.length > 0 ? [`local ${names.join(', ')} = ${values.join(', ')}`] : []),
     body,
-  ].join('\n');
+  ];
   // The name is so that it is known in the store's slow log and in `MONITOR`.
   const named = `-- ${basename(file.pathname, '.lua')}`;
-  const all = announces ? announcing(shared.join('\n'), own) : [usedLocals(shared.join('\n'), own), own];
-  return bindNames(withoutConstants([named, ...all].join('\n')), { LIMITS, ...registries });
+  // The answer of a script that announces is completed.
+  const all = announces
+    ? [named, ...shared, 'local function run()', ...own, 'end', 'return with_announcements(run())']
+    : [named, ...shared, ...own];
+  return bindNames(all.join('\n'), { LIMITS, ...registries });
 }

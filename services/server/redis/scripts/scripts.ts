@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Histogram } from 'prom-client';
 import { bindScript, type Settings } from './bound-script.ts';
 import type { Connection } from '../connections.ts';
-import type { Histogram } from '../../telemetry/series.ts';
 import { areScriptsTraced, scriptCalls } from '../../telemetry/trace-points.ts';
 import { isAnswer, storeFault } from '../faults.ts';
 import type { RunScript, ScriptDeclaration } from './script.ts';
@@ -82,7 +82,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       );
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
-      const labels = { module };
+      const duration = metrics?.redis_command_duration_seconds.labels({ module });
       const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount, resentAt };
 
       return async (keys, args) => {
@@ -91,7 +91,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
         const reply = await (areScriptsTraced()
           ? scriptCalls.tracePromise(run, { script: name, module }, undefined, script, sent, announced)
           : run(script, sent, announced));
-        metrics?.redis_command_duration_seconds.observe(labels, (performance.now() - startedMs) / 1000);
+        duration?.observe((performance.now() - startedMs) / 1000);
         return read(reply);
       };
     },

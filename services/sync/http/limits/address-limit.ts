@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { RedisStore } from 'rate-limit-redis';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { RATES, type RateGroup } from '../../../../shared/contract/rates.ts';
-import type { Middleware } from '../../../server/http/middleware.ts';
 import { contextOf } from '../../../server/http/request-context.ts';
 import { scaledLimit } from '../../../server/rate-limit-headers.ts';
 
@@ -60,7 +60,7 @@ interface AddressLimitDeps {
   logger: Logger;
 }
 
-const passAll: Middleware = (_req, _res, next) => next();
+const passAll: RequestHandler = (_req, _res, next) => next();
 
 /** Without the store nobody can be counted, and these groups guard sign-in: refuse (closed), never wave through. */
 function storeOf(deps: AddressLimitDeps, group: AddressGroup): RedisStore {
@@ -76,10 +76,10 @@ function storeOf(deps: AddressLimitDeps, group: AddressGroup): RedisStore {
   return new RedisStore({ prefix: deps.prefixOf(group), sendCommand });
 }
 
-function makeLimit(deps: AddressLimitDeps, group: AddressGroup): Middleware {
+function makeLimit(deps: AddressLimitDeps, group: AddressGroup): RequestHandler {
   const limit = scaledLimit(group, deps.scale);
   if (limit === null) return passAll;
-  const count = rateLimit({
+  return rateLimit({
     windowMs: RATES[group].windowSeconds * 1000,
     limit,
     identifier: group,
@@ -98,17 +98,15 @@ function makeLimit(deps: AddressLimitDeps, group: AddressGroup): Middleware {
       error: (error, message) => deps.logger.error({ err: error }, message),
       warn: (error, message) => deps.logger.warn({ err: error }, message),
     },
-  }) as unknown as Middleware;
-  // All that it wants of Express is the name under which that has `appendHeader`.
-  return (req, res, next) => count(req, Object.assign(res, { append: res.appendHeader }), next);
+  });
 }
 
 /**
  * One limiter for each group that counts client addresses, on all replicas together. Refuses with `rate_limited`,
  * `Retry-After`, `RateLimit` and `RateLimit-Policy`, and with `store_unavailable` while the store is away.
  */
-export const makeAddressLimits = (deps: AddressLimitDeps): Readonly<Record<AddressGroup, Middleware>> =>
+export const makeAddressLimits = (deps: AddressLimitDeps): Readonly<Record<AddressGroup, RequestHandler>> =>
   Object.fromEntries(groups.filter(isAddressGroup).map((group) => [group, makeLimit(deps, group)])) as Record<
     AddressGroup,
-    Middleware
+    RequestHandler
   >;

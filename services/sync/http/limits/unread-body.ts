@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Middleware } from '../../../server/http/middleware.ts';
 
 /** How long the rest of a body is still read after its answer, so that its sender gets to see the answer. */
 const LINGER_MS = 2_000;
@@ -8,10 +9,11 @@ const LINGER_MS = 2_000;
  * then the connection is cut. It may be gigabytes, or a byte now and then for as long as the sender likes. Whose body
  * ends in time keeps the connection.
  */
-export function boundUnreadBody(req: IncomingMessage, res: ServerResponse): void {
+export const boundUnreadBody: Middleware = (req, res, next) => {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
   if (length !== '0' || coding !== undefined) res.on('finish', bound);
-}
+  next();
+};
 
 function bound(this: ServerResponse): void {
   const { req } = this;

@@ -1,7 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { BatonError } from '../../../../shared/contract/errors.ts';
-import { takeConnection } from '../../../server/http/take-connection.ts';
 import { traceOpening } from '../../../server/telemetry/trace-points.ts';
 
 /** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
@@ -15,7 +12,12 @@ const HEAD = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
+  // The next stream comes over a new connection. Nothing that was sent behind this request is carried out.
+  Connection: 'close',
 };
+
+/** A write that comes between the end of the connection and its `close`, which says all there is to say. */
+const ignore = (): void => undefined;
 
 /** What happens to a connection that a stream has, or is about to have. */
 interface SocketListener {
@@ -29,9 +31,7 @@ interface SocketListener {
  * mean. After `farewell` or `release` nothing more is written.
  */
 export class StreamSocket {
-  readonly #socket: Socket;
-  /** Until the head was sent. */
-  #res: ServerResponse | null;
+  readonly #res: ServerResponse;
   #listener: SocketListener | null = null;
   #blocked = false;
   /** Since when nothing was taken; 0: nothing is waiting. */
@@ -42,10 +42,8 @@ export class StreamSocket {
   #lastWriteMs = 0;
 
   constructor(res: ServerResponse) {
-    if (res.socket === null) throw new BatonError('invalid_request', 'An event stream wants a connection of its own');
     this.#res = res;
-    this.#socket = res.socket;
-    this.#socket.on('drain', this.#onDrain).on('close', this.#onClose);
+    res.on('drain', this.#onDrain).on('close', this.#onClose);
   }
 
   /** Who is told. */
@@ -73,7 +71,7 @@ export class StreamSocket {
 
   /** Bytes that the client has not taken yet. */
   get bufferedBytes(): number {
-    return this.#socket.writableLength;
+    return this.#res.writableLength;
   }
 
   /** When a frame was written last. */
@@ -81,12 +79,19 @@ export class StreamSocket {
     return this.#lastWriteMs;
   }
 
-  /** Sends the response head at once, so that proxies and clients know the stream is up. */
+  /** Sends the response head at once, so that proxies and clients know the stream is up, with what this turn writes. */
   start(): void {
-    if (this.#res === null) return;
-    takeConnection(this.#res, HEAD);
-    traceOpening(this.#res);
-    this.#res = null;
+    const res = this.#res;
+    if (res.headersSent) return;
+    // The body ends with the connection (RFC 9112, section 6.3): a frame is one write, and not four with its chunk.
+    res.removeHeader('Transfer-Encoding');
+    res.writeHead(200, HEAD).on('error', ignore);
+    res.cork();
+    res.flushHeaders();
+    process.nextTick(() => res.uncork());
+    // The request has no body. One that is still open when its connection closes costs an error with its stack.
+    res.req.resume();
+    traceOpening(res);
   }
 
   /**
@@ -96,7 +101,7 @@ export class StreamSocket {
   write(chunk: Buffer, nowMs = performance.now()): boolean {
     if (this.isOver) return false;
     this.#lastWriteMs = nowMs;
-    if (this.#socket.write(chunk)) return true;
+    if (this.#res.write(chunk)) return true;
     this.#blocked = true;
     this.#stalledAtMs ||= nowMs;
     return false;
@@ -105,15 +110,13 @@ export class StreamSocket {
   /** Resolves when the socket takes more, to false when it is over instead: a sleeping laptop sends neither for long. */
   async whenWritable(): Promise<boolean> {
     if (this.isOver || !this.#blocked) return !this.isOver;
-    const socket = this.#socket;
+    const res = this.#res;
     await new Promise<void>((resolve) => {
       const done = () => {
-        socket.off('drain', done);
-        socket.off('close', done);
+        res.off('drain', done).off('close', done);
         resolve();
       };
-      socket.on('drain', done);
-      socket.on('close', done);
+      res.on('drain', done).on('close', done);
     });
     return !this.isOver;
   }
@@ -134,19 +137,18 @@ export class StreamSocket {
     if (this.isOver) return;
     this.start();
     this.#farewellAtMs = performance.now();
-    this.#socket.write(chunk);
-    this.#socket.destroySoon();
+    this.#res.end(chunk);
   }
 
   /** The connection has closed, or somebody else answers the request. */
   release(): void {
     this.#released = true;
-    this.#socket.off('drain', this.#onDrain).off('close', this.#onClose);
-    if (this.#res === null) this.#socket.destroy();
+    this.#res.off('drain', this.#onDrain).off('close', this.#onClose);
+    if (this.#res.headersSent) this.#res.destroy();
   }
 
   /** Cuts the connection, with what its client has not taken. */
   destroy(): void {
-    this.#socket.destroy();
+    this.#res.destroy();
   }
 }

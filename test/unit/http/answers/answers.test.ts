@@ -50,7 +50,13 @@ describe('the request log', () => {
     const { app, lines } = publicApp();
     const sent = { to: 'Phone', content: 'the text of a user' };
     await request(app).post('/api/message?code=hidden').set(ALICE).set('Authorization', 'Bearer hidden').send(sent);
-    expect(lines).toMatchObject([{ level: 30, req: { method: 'POST', path: '/api/message' }, res: { status: 201 } }]);
+    expect(lines).toMatchObject([
+      {
+        level: 30,
+        req: { id: expect.any(String), method: 'POST', path: '/api/message' },
+        res: { status: 201, route: '/api/message' },
+      },
+    ]);
     expect(JSON.stringify(lines)).not.toMatch(/hidden|text of a user|alice|laptop-01/);
   });
 
@@ -73,7 +79,7 @@ describe('the request log', () => {
   test('tells the refusal of a stream like any other', async () => {
     const { app, lines } = publicApp();
     await request(app).get('/api/hub/events').expect(401);
-    expect(lines).toMatchObject([{ res: { status: 401 }, code: 'unauthenticated' }]);
+    expect(lines).toMatchObject([{ res: { status: 401, route: '/api/hub/events', code: 'unauthenticated' } }]);
   });
 });
 

@@ -73,7 +73,7 @@ test('a store that is away is a warning, a mistake of the client is neither', as
   expect(away.lines.map(({ level }) => level)).toEqual([40, 40]);
   const mistaken = failing(new BatonError('not_found'));
   await ask(mistaken.app).expect(404);
-  expect(mistaken.lines).toMatchObject([{ level: 30, code: 'not_found', res: { status: 404 } }]);
+  expect(mistaken.lines).toMatchObject([{ level: 30, res: { status: 404, code: 'not_found' } }]);
 });
 
 test('a refusal by rate is counted under the group of the route', async () => {

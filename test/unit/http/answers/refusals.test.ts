@@ -92,9 +92,8 @@ test('the line of a 5xx has its status, its duration and its code, and no cause'
   expect(line).toMatchObject({
     level: 40,
     req: { id: 'one', method: 'GET', path: '/api/clipboard' },
-    res: { status: 503 },
+    res: { status: 503, route: '/api/clipboard', code: 'store_unavailable' },
     responseTime: expect.any(Number),
-    code: 'store_unavailable',
   });
   expect(line).not.toHaveProperty('err');
 });

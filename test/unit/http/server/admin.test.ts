@@ -1,16 +1,17 @@
+import type { Logger } from 'pino';
 import request from 'supertest';
 import { makeAdminApp } from '../../../../services/sync/http/admin.ts';
 import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 
-const logger = makeLogger({ level: 'silent', server: 'test' });
+const silent = makeLogger({ level: 'silent', server: 'test' });
 
-const admin = (parts: { ready?: boolean; status?: () => Promise<object> } = {}) =>
+const admin = (parts: { ready?: boolean; status?: () => Promise<object>; logger?: Logger } = {}) =>
   makeAdminApp({
     isReady: () => (parts.ready === false ? { ready: false, reasons: ['draining'] } : { ready: true, reasons: [] }),
     status: parts.status ?? (() => Promise.resolve({ store: 'up' })),
     registry: makeMetrics({ version: '1.2.3' }).registry,
-    logger,
+    logger: parts.logger ?? silent,
   });
 
 test('a replica is alive as long as it answers, ready or not', async () => {
@@ -35,6 +36,23 @@ test('a status that cannot be had does not tell why', async () => {
   const app = admin({ status: () => Promise.reject(new Error('redis://user:password@host')) });
   const answer = await request(app).get('/statusz').expect(500);
   expect(answer.text).not.toContain('password');
+});
+
+test('what is probed and scraped is not logged, any other request is, in one line', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+  const app = admin({ logger: makeLogger({ level: 'info', server: 'test' }, { write }) });
+  for (const path of ['/livez', '/readyz', '/statusz', '/metrics']) await request(app).get(path).expect(200);
+  expect(lines).toEqual([]);
+  await request(app).get('/elsewhere?code=hidden').set('X-Request-Id', 'one').expect(404);
+  expect(lines).toMatchObject([
+    {
+      level: 30,
+      msg: 'request completed',
+      req: { id: 'one', method: 'GET', path: '/elsewhere' },
+      res: { status: 404 },
+    },
+  ]);
 });
 
 test("the metrics are Prometheus text, Node's own included", async () => {

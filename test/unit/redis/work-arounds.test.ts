@@ -1,7 +1,15 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { joinWrites } from '../../../services/server/redis/joined-writes.ts';
+import { makeCertificate } from '../../../deploy/local/setup/certificate.mjs';
+import { freePort } from '../../../deploy/local/setup/redis.mjs';
+import { joinWrites } from '../../../services/server/redis/work-arounds.ts';
+import { connectTo } from '../../support/redis/redis.ts';
+import { startRedisProcess } from '../../support/redis/redis-processes.ts';
 
 const { jest } = import.meta;
 
@@ -93,4 +101,52 @@ test('each connection of a client writes what it was given', async () => {
   for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   expect([first.writes, second.writes]).toEqual([['one'], ['two']]);
   expect(first.stream.writableCorked + second.stream.writableCorked).toBe(0);
+});
+
+/* The library without them. A test that fails here says that its work-around is no longer needed. */
+describe('the library as it is', () => {
+  const program = new URL('library-faults.mjs', import.meta.url).pathname;
+
+  /** What a process of its own says that meets this fault. */
+  function meet(...words: string[]): Promise<{ code: number | null; said: string }> {
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+      let said = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text) => (said += String(text)));
+      child.once('close', (code) => resolve({ code, said }));
+    });
+  }
+
+  test('ends the process when it is refused the subscription that it makes again', async () => {
+    expect(await meet('resubscribe')).toEqual({ code: 1, said: expect.stringContaining('NOPERM no') });
+  });
+
+  test('ends the process when a connection is closed during the TLS handshake', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-test-tls-'));
+    const { certFile, keyFile } = makeCertificate({ folder, hosts: ['127.0.0.1'] });
+    const port = await freePort();
+    const files = { 'tls-cert-file': certFile, 'tls-key-file': keyFile, 'tls-ca-cert-file': certFile };
+    const redis = await startRedisProcess({ settings: { 'tls-port': port, ...files } });
+    const met = await meet('handshake', String(port));
+    await redis.stop();
+    rmSync(folder, { recursive: true });
+    expect(met).toEqual({ code: 1, said: expect.stringContaining("Emitted 'error' event on TLSSocket") });
+  });
+
+  test('keeps the process with a timer when a cluster is closed during a refresh of its slots', async () => {
+    expect(await meet('refresh')).toEqual({ code: null, said: 'still there\n' });
+  });
+
+  test('writes each command of a turn by itself', async () => {
+    const redis = await startRedisProcess();
+    const client = connectTo(`redis://127.0.0.1:${redis.port}`);
+    await client.ping();
+    jest.restoreAllMocks();
+    const writes = jest.spyOn(client.stream, 'write');
+    await Promise.all(Array.from({ length: 10 }, () => client.ping()));
+    expect(writes).toHaveBeenCalledTimes(10);
+    client.disconnect();
+    await redis.stop();
+  });
 });

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
-import { makeRouter } from '../../../../services/sync/http/mount.ts';
+import { makeRouters } from '../../../../services/sync/http/router.ts';
 import type { Caller } from '../../../../services/sync/identity/caller.ts';
 import { sendAway } from '../../../../services/sync/streams/opening/send-away.ts';
 import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
@@ -34,7 +34,7 @@ function recorded() {
 
 describe('starting', () => {
   const start = (handlers: Partial<Handlers>) => () =>
-    makeRouter({
+    makeRouters({
       handlers: handlers as Handlers,
       identity: { identify: () => Promise.reject(new Error()), restoreRow: () => Promise.resolve(false) },
       sameOrigin: () => undefined,
@@ -79,6 +79,17 @@ describe('methods', () => {
   test.each(['/API/me', '/api/me/', '/api//me', '/api/%6de'])('%s is not another spelling of /api/me', async (path) => {
     const { app } = publicApp();
     await request(app).get(path).set(ALICE).expect(404);
+  });
+
+  test.each(Object.values<Route>(ROUTES))('$method $path is found, and taken for no other row', async (route) => {
+    const { app, counted } = publicApp();
+    const path = route.path.replaceAll(/\{\w+\}/g, 'a%20b');
+    await request(app)[route.method.toLowerCase() as 'get'](path).set(ALICE);
+    expect(await counted('baton_http_requests_total', { route: route.path, method: route.method })).toBe(1);
+  });
+
+  test('a path of words alone is never taken for a parameter', async () => {
+    await request(publicApp().app).get('/api/transfer/init').set(ALICE).expect(405).expect('Allow', 'POST');
   });
 
   test.each([
@@ -155,7 +166,7 @@ describe('the chain', () => {
 
   test('the limiter of sign-in sees every path under its prefix, known or not', async () => {
     const seen: string[] = [];
-    const { app } = publicApp({ auth: (req, _res, next) => (seen.push(req.url ?? ''), next()) });
+    const { app } = publicApp({ auth: (req, _res, next) => (seen.push(req.originalUrl), next()) });
     await request(app).get('/api/auth/nothing').expect(404);
     await request(app).get('/api/me').set(ALICE).expect(200);
     expect(seen).toEqual(['/api/auth/nothing']);

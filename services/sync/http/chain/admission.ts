@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { prefersPages } from '../../../server/http/accepts.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { guard } from '../../identity/guard.ts';
+import type { Identity } from '../../identity/identity.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { ReplicaLimits } from '../limits/replica-limit.ts';
+import type { StreamLog } from '../request-metrics.ts';
+import { callerOf, stateOf } from './state.ts';
+
+/* What a request must pass before anything of it is read. */
+
+/** The same-origin rule, where a route has it. */
+export const checkOrigin =
+  (sameOrigin: (req: IncomingMessage) => void): RequestHandler =>
+  (req, _res, next) => {
+    sameOrigin(req);
+    next();
+  };
+
+/** Who asks, as the identity in force says. */
+export const identify =
+  (identity: Identity, route: Route): RequestHandler =>
+  async (req, res, next) => {
+    stateOf(res).caller = await identity.identify(req, route);
+    next();
+  };
+
+/** A device that was signed out, as far as this replica has heard, gets nowhere. */
+export const refuseRevoked =
+  (isRevoked: (account: string, deviceId: string) => boolean): RequestHandler =>
+  (_req, res, next) => {
+    const { account, deviceId } = callerOf(res);
+    if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
+    next();
+  };
+
+/** The limits that bound what one account costs this replica. */
+export const limitAccount =
+  (limits: Pick<ReplicaLimits, 'check'>, route: Route): RequestHandler =>
+  (_req, res, next) => {
+    limits.check(route, callerOf(res));
+    next();
+  };
+
+/** Somebody was let in. */
+export const noteCaller =
+  (onCaller: (caller: Caller) => void): RequestHandler =>
+  (_req, res, next) => {
+    onCaller(callerOf(res));
+    next();
+  };
+
+/** Scope and device of the caller. */
+export const guardRoute =
+  (route: Route): RequestHandler =>
+  (req, res, next) => {
+    guard(route, callerOf(res), req.params);
+    next();
+  };
+
+/** The row of the caller's device, where a route needs a device. */
+export const needRow =
+  (requireRow: (caller: Caller) => Promise<void> | null): RequestHandler =>
+  async (_req, res, next) => {
+    await requireRow(callerOf(res));
+    next();
+  };
+
+/** Counts who was refused. A 5xx says nothing about the sender, and who asks too often is counted as such. */
+export const countRejected =
+  ({ auth_rejections_total }: Pick<Metrics, 'auth_rejections_total'>): ErrorRequestHandler =>
+  (error, _req, _res, next) => {
+    if (error instanceof BatonError && error.status < 500 && error.code !== 'rate_limited')
+      auth_rejections_total.inc({ reason: error.code });
+    next(error);
+  };
+
+/**
+ * Where somebody without a session is sent who wanted a page: to the login, and back to where they were. Who sent a form
+ * comes back to its page without what was in it, for another look. Null: they are refused instead.
+ */
+function loginFor(route: Route, req: Request): { status: 302 | 303; location: string } | null {
+  const to = (path: string) => `/api/auth/login?${new URLSearchParams({ return_to: path })}`;
+  if (route.method === 'GET') return { status: 302, location: to(req.url) };
+  return prefersPages(req) ? { status: 303, location: to(route.path) } : null;
+}
+
+/** Sends strangers to the login, on pages and their forms. */
+export const sendToLogin =
+  (route: Route): ErrorRequestHandler =>
+  (error, req, res, next) => {
+    const login = error instanceof BatonError && error.status === 401 ? loginFor(route, req) : null;
+    if (login === null) return next(error);
+    res.statusCode = login.status;
+    res.setHeader('Location', login.location);
+    res.end();
+  };
+
+interface SendAwayParts {
+  sendAway: (res: ServerResponse, reason: 'store' | 'busy') => void;
+  logStreamOpen: StreamLog;
+  metrics: Pick<Metrics, 'problems_total' | 'rate_limited_total'>;
+}
+
+/**
+ * Tells a client inside its event stream of load, and of a store or broker that is away. Counted here, since the one error
+ * exit does not see it.
+ */
+export const sendStreamAway =
+  ({ metrics, sendAway, logStreamOpen }: SendAwayParts, route: Route): ErrorRequestHandler =>
+  (error, _req, res, next) => {
+    const isBusy = error instanceof BatonError && error.code === 'rate_limited';
+    if (!(error instanceof BatonError) || !(isBusy || error.status >= 500)) return next(error);
+    metrics.problems_total.inc({ code: error.code });
+    if (isBusy) metrics.rate_limited_total.inc({ group: error.extras.rateGroup ?? route.rate ?? 'other' });
+    sendAway(res, isBusy ? 'busy' : 'store');
+    logStreamOpen(res);
+  };

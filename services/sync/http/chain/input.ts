@@ -1,0 +1,49 @@
+import type { RequestHandler } from 'express';
+import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
+import { makeBody, NOTHING } from '../../../server/http/request/body.ts';
+import { operationOf } from '../../../server/http/request/operation.ts';
+import { queryOf } from '../../../server/http/request/target.ts';
+import { makeValidator } from '../../../server/http/request/validation.ts';
+import { tooManyWaiting } from '../../../server/rate-limit-headers.ts';
+import type { AccountQueue } from '../limits/account-queue.ts';
+import { stateOf } from './state.ts';
+
+/** What a request brings: parameters and query, then its body, which is looked at when the request has its turn. */
+export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>): RequestHandler[] {
+  const validator = makeValidator(route);
+  const reader = route.body === null ? null : makeBody(route);
+
+  const validatePath: RequestHandler = (req, res, next) => {
+    validator.params(req.params);
+    const state = stateOf(res);
+    state.query = route.query === null ? null : validator.query(queryOf(state.target));
+    next();
+  };
+
+  /** Reading waits for the sender, and looks at nothing. */
+  const readBody: RequestHandler = async (req, res, next) => {
+    if (reader !== null) stateOf(res).bytes = await reader.read(req);
+    next();
+  };
+
+  /** Waits for the request's turn among those of its account. Relays take turns of their own, by the bytes they move. */
+  const takeTurn: RequestHandler = async (_req, res, next) => {
+    const state = stateOf(res);
+    if (state.caller === undefined || route.bytes) return next();
+    const turn = accountQueue.enter(state.caller.account, state.bytes?.length ?? 0);
+    if (turn === null) throw tooManyWaiting(route);
+    state.turn = await turn;
+    next();
+  };
+
+  const validateBody: RequestHandler = (req, res, next) => {
+    const state = stateOf(res);
+    const { bytes = NOTHING } = state;
+    state.body = reader === null ? null : reader.parse(bytes);
+    validator.body(state.body);
+    state.operation = operationOf(req, route, bytes);
+    next();
+  };
+
+  return [validatePath, readBody, takeTurn, validateBody];
+}

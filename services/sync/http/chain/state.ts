@@ -1,0 +1,24 @@
+import type { Response } from 'express';
+import type { Operation } from '../../../server/operation.ts';
+import type { RequestContext } from '../../../server/http/request-context.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Slot } from '../limits/account-queue.ts';
+
+/** What the steps of a chain find out about a request, for the steps after them. */
+export interface ChainState extends RequestContext {
+  /** Absent on public routes. */
+  caller?: Caller;
+  query?: unknown;
+  /** The body as it came. */
+  bytes?: Buffer;
+  body?: unknown;
+  operation?: Operation;
+  /** The request's turn among those of its account. */
+  turn?: Slot;
+}
+
+/** Express keeps it with the answer. */
+export const stateOf = (res: Response): ChainState => res.locals as ChainState;
+
+/** The caller, on a route that has one. */
+export const callerOf = (res: Response): Caller => stateOf(res).caller as Caller;

@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import type { Logger } from 'pino';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { MODULES, ROUTES } from '../../../shared/contract/routes.ts';
+import type { Route } from '../../../shared/contract/vocabulary/route.ts';
+import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
+import { contextOf, isEventStream, refusesHead } from '../../server/http/request-context.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import {
+  checkOrigin,
+  countRejected,
+  guardRoute,
+  identify,
+  limitAccount,
+  needRow,
+  noteCaller,
+  refuseRevoked,
+  sendStreamAway,
+  sendToLogin,
+} from './chain/admission.ts';
+import { closeAfterRefusal, endTurn, handle } from './chain/answer.ts';
+import { inputOf } from './chain/input.ts';
+import type { Handler, Handlers } from './handler.ts';
+import type { AccountQueue } from './limits/account-queue.ts';
+import { type AddressGroup, isAddressGroup } from './limits/address-limit.ts';
+import type { ReplicaLimits } from './limits/replica-limit.ts';
+import { makeStreamLog } from './request-metrics.ts';
+
+export interface RouterDeps {
+  handlers: Handlers;
+  identity: Identity;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
+  /** For routes that need a device. Throws `device_required` when the caller's has no row and gets none; null: it has one. */
+  requireRow: (caller: Caller) => Promise<void> | null;
+  /** Somebody was let in. Must not wait. */
+  onCaller: (caller: Caller) => void;
+  /** Routes of what this installation has switched off, by their names in the table. */
+  disabled: ReadonlySet<string>;
+  sameOrigin: (req: IncomingMessage) => void;
+  addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
+  replicaLimits: Pick<ReplicaLimits, 'check'>;
+  accountQueue: Pick<AccountQueue, 'enter'>;
+  /** Answers in place of an event stream that cannot begin now. */
+  sendAway: (res: ServerResponse, reason: 'store' | 'busy') => void;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+type Step = RequestHandler | ErrorRequestHandler;
+
+/** A row without handler, or a handler without row, is a mistake of the wiring and must not start. */
+function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
+  const missing = Object.keys(ROUTES).filter((name) => typeof handlers[name] !== 'function');
+  const surplus = Object.keys(handlers).filter((name) => !Object.hasOwn(ROUTES, name));
+  if (missing.length + surplus.length === 0) return;
+  throw new Error(
+    `The route table and the handlers differ. Missing: ${missing.join(', ')}. Without a row: ${surplus.join(', ')}.`,
+  );
+}
+
+/** Log and metrics name the route from here on. */
+const noteRoute =
+  (route: Route): RequestHandler =>
+  (_req, res, next) => {
+    contextOf(res).route = route;
+    next();
+  };
+
+const refuseDisabled: RequestHandler = () => {
+  throw new BatonError('feature_disabled');
+};
+
+/** The path under which sign-in is limited as a whole, paths that do not exist included. */
+export const AUTH_PREFIX = '/api/auth';
+
+/** The limit by address of a route with a rate group of its own, beside that of the prefix. */
+function addressLimit({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
+  const isCounted = rate === 'auth' && path.startsWith(`${AUTH_PREFIX}/`);
+  return rate !== null && isAddressGroup(rate) && !isCounted ? [addressLimits[rate]] : [];
+}
+
+/** The chain of a route: all that a request meets, in this order. */
+function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
+  const { identity, metrics } = deps;
+  const logStreamOpen = makeStreamLog(deps);
+  const handlers = deps.handlers as unknown as Readonly<Record<string, Handler<Route>>>;
+
+  const admission = (route: Route): Step[] => [
+    ...(route.sameOrigin ? [checkOrigin(deps.sameOrigin)] : []),
+    ...(route.identity === 'public'
+      ? []
+      : [
+          identify(identity, route),
+          refuseRevoked(deps.isRevoked),
+          limitAccount(deps.replicaLimits, route),
+          noteCaller(deps.onCaller),
+          guardRoute(route),
+          ...(route.device === 'required' ? [needRow(deps.requireRow)] : []),
+        ]),
+    // These answer for the steps above alone.
+    countRejected(metrics),
+    ...(route.loginRedirect ? [sendToLogin(route)] : []),
+    ...(isEventStream(route) ? [sendStreamAway({ metrics, sendAway: deps.sendAway, logStreamOpen }, route)] : []),
+  ];
+
+  return (name, route) => {
+    const beginning = [...addressLimit(deps, route), noteRoute(route)];
+    if (deps.disabled.has(name)) return [...beginning, refuseDisabled];
+    return [
+      ...beginning,
+      ...(route.bytes ? [closeAfterRefusal] : []),
+      ...admission(route),
+      ...inputOf(route, deps.accountQueue),
+      handle({ identity, logStreamOpen }, route, handlers[name] as Handler<Route>),
+      endTurn,
+    ];
+  };
+}
+
+type Row = readonly [name: string, route: Route];
+
+/** The rows of a module by path, paths of words alone first: such a path is never taken for a parameter. */
+function rowsByPath(rows: readonly Row[]): [path: string, rows: Row[]][] {
+  const byPath = new Map<string, Row[]>();
+  for (const row of rows) byPath.set(row[1].path, [...(byPath.get(row[1].path) ?? []), row]);
+  return [...byPath].sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
+}
+
+/** The methods of each path, in the order of the table. Express answers HEAD by GET, which some routes refuse. */
+const METHODS = new Map<string, Set<string>>();
+for (const route of Object.values<Route>(ROUTES)) {
+  const methods = METHODS.get(route.path) ?? new Set();
+  METHODS.set(route.path, methods.add(route.method));
+  if (route.method === 'GET' && !refusesHead(route)) methods.add('HEAD');
+}
+
+/** Refuses a method that no module serves under this path, OPTIONS and a HEAD that is refused included. */
+function refuseMethod(path: string): RequestHandler {
+  const methods = METHODS.get(path) ?? new Set();
+  return ({ method }, _res, next) => {
+    if (methods.has(method)) return next();
+    throw methodNotAllowed([...methods]);
+  };
+}
+
+/** The path as Express writes it. */
+const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/**
+ * The routers of the public port, one for each module, with whole paths.
+ * @throws when the handlers are not exactly the rows of the table
+ */
+export function makeRouters(deps: RouterDeps): Router[] {
+  checkComplete(deps.handlers);
+  const chainOf = makeChainOf(deps);
+  return MODULES.map((table) => {
+    const router = Router({ caseSensitive: true, strict: true });
+    for (const [path, rows] of rowsByPath(Object.entries<Route>(table))) {
+      const refuse = refuseMethod(path);
+      const place = router.route(expressPath(path));
+      if (!METHODS.get(path)?.has('HEAD')) place.head(refuse);
+      for (const [name, route] of rows) {
+        const method = route.method.toLowerCase() as 'head' | 'get' | 'post' | 'put' | 'patch' | 'delete';
+        place[method](...(chainOf(name, route) as RequestHandler[]));
+      }
+      place.all(refuse);
+    }
+    return router;
+  });
+}

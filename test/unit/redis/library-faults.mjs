@@ -1,0 +1,81 @@
+import { createServer } from 'node:net';
+import { Cluster, Redis } from 'ioredis';
+
+/*
+ * ioredis as it is, without our work-arounds, in a process of its own: `node library-faults.mjs <fault>`. The process ends as the
+ * fault makes it end; where the library is mended it says "mended" and ends with 0.
+ */
+
+const HOST = '127.0.0.1';
+const listen = (server) => new Promise((resolve) => server.listen(0, HOST, () => resolve(server.address().port)));
+const mended = () => {
+  process.stdout.write('mended\n');
+  process.exit(0);
+};
+const ignore = () => undefined;
+
+const FAULTS = {
+  /** The second connection refuses the subscription that the library makes again by itself. */
+  async resubscribe() {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      const isFirst = connections === 1;
+      socket.on('error', ignore).on('data', (data) => {
+        if (!/subscribe/i.test(String(data))) return socket.write('+OK\r\n');
+        if (!isFirst) return socket.write('-NOPERM no\r\n', () => setTimeout(mended, 500));
+        socket.end('*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n');
+      });
+    });
+    const port = await listen(server);
+    const redis = new Redis({ host: HOST, port, disableClientInfo: true, enableReadyCheck: false });
+    redis.on('error', ignore);
+    await redis.subscribe('a');
+  },
+
+  /** Connections that are closed during the handshake with a server that wants a certificate of them. */
+  async handshake() {
+    const port = Number(process.argv[3]);
+    for (let i = 0; i < 200; i++) {
+      const redis = new Redis({ host: HOST, port, tls: {}, lazyConnect: true, retryStrategy: () => null });
+      redis.on('error', ignore);
+      const connecting = new Promise((resolve) => redis.once('connecting', resolve));
+      redis.connect().catch(ignore);
+      await connecting;
+      for (let turn = 0; turn < i % 8; turn++) await new Promise((resolve) => setImmediate(resolve));
+      redis.disconnect();
+    }
+    setTimeout(mended, 1_000);
+  },
+
+  /** A cluster that is closed while it asks for its slots: its timer keeps the process. */
+  async refresh() {
+    let asked = 0;
+    let port = 0;
+    let cluster = null;
+    const slots = () => `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n${HOST}\r\n:${port}\r\n`;
+    const server = createServer((socket) => {
+      socket.on('error', ignore).on('data', (data) => {
+        if (!/slots/i.test(String(data))) return socket.write('+OK\r\n');
+        asked += 1;
+        if (asked < 3) return socket.write(slots());
+        // Closed now, and answered a moment later.
+        cluster.disconnect();
+        setTimeout(() => socket.end(slots()), 50);
+        server.close();
+      });
+    });
+    port = await listen(server);
+    server.unref();
+    process.once('exit', () => process.stdout.write('mended\n'));
+    cluster = new Cluster([{ host: HOST, port }], {
+      slotsRefreshInterval: 100,
+      enableReadyCheck: false,
+      redisOptions: { disableClientInfo: true, enableReadyCheck: false },
+    });
+    cluster.on('error', ignore);
+    setTimeout(() => process.stdout.write('still there\n', () => process.kill(process.pid, 'SIGKILL')), 3_000).unref();
+  },
+};
+
+await FAULTS[process.argv[2]]();
