@@ -120,8 +120,12 @@ test('a stream without a device whose name went to a device comes back to be tol
   const user = randomUser();
   const onTab = site.listenAs('Tab', user, site.one);
   await onTab.next('ready');
-  await makeDevice({ user, name: 'Tab' }).on(site.two).call('getMe');
+  const taker = makeDevice({ user, name: 'Other' });
+  await taker.on(site.two).call('getMe');
   await onTab.next('device:added');
+  // A replica of a version before gave a device the name of such a stream.
+  const row = (await redis.hget(keyOf(user, 'devices'), taker.id)) ?? '';
+  await redis.hset(keyOf(user, 'devices'), taker.id, row.replace('Other', 'Tab'));
 
   await redis.del(keyOf(user, 'log'));
   expect((await onTab.next('reconnect')).data).toMatchObject({ reason: 'rotate' });

@@ -75,7 +75,7 @@ test('files on their way go from the relay, whoever sends them is stopped, and t
   expect(await keysUnder(redis, site.prefix, `:relay:{${id}}*`)).toEqual([]);
   expect(await keysHolding(redis, site.prefix, 'private-plan')).toEqual([]);
   const { data } = await stream.next('transfer:updated', ({ data: { transfer } }) => transfer.state === 'CANCELLED');
-  expect(data.transfer.error).toEqual({ code: 'erased', detail: null });
+  expect(data.transfer.error).toEqual({ code: 'erased', detail: null, by_device_id: null });
   // It is stopped without having sent any more: its transfer is cancelled, and a moment later there is none.
   const [response] = await answered;
   expect([404, 409]).toContain(response.statusCode);

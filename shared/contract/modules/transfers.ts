@@ -94,15 +94,13 @@ export const Transfer = Type.Object({
   sealed: orNull(Type.String()),
   progress: Type.Object({ sent_bytes: Bytes, received_bytes: Bytes }),
   error: orNull(
-    Type.Object({
-      code: Type.String(),
-      detail: orNull(Type.String()),
-      by_device_id: orNull(
-        Type.String({
-          description: 'The party that ended it; null: the service. What one party says is its word alone.',
-        }),
-      ),
-    }),
+    Type.Object(
+      { code: Type.String(), detail: orNull(Type.String()), by_device_id: orNull(DeviceId) },
+      {
+        description:
+          '`by_device_id`: the party that ended it; null: the service. What one party says is its word alone.',
+      },
+    ),
   ),
   uploads: Type.Optional(
     Type.Array(Type.Object({ index: FileIndex, upload_url: RelayUrl, offset: Bytes }), {

@@ -88,12 +88,20 @@ test('names that some file system takes for one stay apart, and a folder goes be
   mkdirSync(into);
   writeFileSync(join(into, 'taken'), 'was here');
   const stored: string[] = [];
-  const open = folderSink(into, (_, path) => stored.push(path.slice(into.length + 1)));
+  const records = join(folder.path, 'records-of-alike');
+  const open = folderSink(into, (_, path) => stored.push(path.slice(into.length + 1)), { records });
+  let end = (): void => {};
+  const done = new Promise<never>((_, reject) => {
+    end = () => reject(new Error('over'));
+  });
+  done.catch(() => {});
+  const [never, id] = [AbortSignal.any([]), '019a0000-0000-7000-8000-000000000001'];
   const names = ['Readme.md', 'README.md', '\u00e9', 'e\u0301', 'Photos/a', 'photos/a', 'taken/a', 'taken/b'];
   for (const [index, name] of names.entries()) {
-    const sink = (await open({ index, name, size: 0, type: null, sha256: null }, AbortSignal.any([]))) as FileSink;
+    const sink = (await open({ index, name, size: 0, type: null, sha256: null }, never, { id, done })) as FileSink;
     await sink.close();
   }
+  end();
   expect(stored).toEqual([
     'Readme.md',
     'README (2).md',

@@ -9,6 +9,13 @@ interface Sent {
   breakOff(): void;
 }
 
+const idOf = (content: string): string => `019a0000-0000-7000-8000-${content.length.toString().padStart(12, '0')}`;
+const acceptedOf = (content: string): object => ({
+  message_id: idOf(content),
+  to: [{ device_id: 'device-01', name: 'Phone', online: true, pushed: false }],
+  created_at: 1,
+});
+
 /** A service that answers a message when the test says so. */
 function scene() {
   const asked = makeInbox<Sent>(({ content }) => content);
@@ -19,7 +26,7 @@ function scene() {
         asked.push({
           content,
           key: headers.get('idempotency-key'),
-          answer: (status = 201, said = { message_id: content, created_at: 1 }) => resolve({ status, body: said }),
+          answer: (status = 201, said = acceptedOf(content)) => resolve({ status, body: said }),
           breakOff: () => reject(new TypeError('the network is gone')),
         });
       }),
@@ -41,7 +48,7 @@ test('messages that a program sends without awaiting leave in order, each after 
   first.answer();
   (await asked.next()).answer();
   (await asked.next()).answer();
-  expect((await Promise.all(all)).map(({ message_id }) => message_id)).toEqual(['1', '2', '3']);
+  expect((await Promise.all(all)).map(({ message_id }) => message_id)).toEqual(Array(3).fill(idOf('1')));
 });
 
 test('a receiver does not wait for another one', async () => {
@@ -49,7 +56,7 @@ test('a receiver does not wait for another one', async () => {
   const all = [messages.send('Phone', 'to the phone'), messages.send({ device_id: 'laptop-01' }, 'to the laptop')];
   const [one, other] = [await asked.next(), await asked.next()];
   other.answer();
-  expect((await all[1])?.message_id).toBe('to the laptop');
+  expect((await all[1])?.message_id).toBe(idOf('to the laptop'));
   one.answer();
   await Promise.all(all);
 });

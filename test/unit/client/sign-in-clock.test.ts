@@ -1,4 +1,8 @@
 import { requestSignIn } from '../../../shared/client/index.ts';
+import { meOf } from './answers.ts';
+
+const CODE = 'A'.repeat(22);
+const SECRET = 'B'.repeat(43);
 
 /** A service whose clock is so far from ours. It is away when it is first asked how the request goes. */
 function serviceWith(aheadMs: number): { fetch: (url: string) => Promise<Response>; asked: () => number } {
@@ -16,16 +20,17 @@ function serviceWith(aheadMs: number): { fetch: (url: string) => Promise<Respons
     async fetch(url) {
       if (url.endsWith('/qr/start')) {
         const expires_at = Date.now() + aheadMs + 60_000;
-        const qr_payload = 'https://baton.example/link?r=r&c=c';
-        return answer(201, { request_id: 'r', poll_secret: 's', qr_payload, expires_at });
+        const qr_payload = `https://baton.example/link?r=${CODE}&c=${CODE}`;
+        return answer(201, { request_id: CODE, poll_secret: SECRET, qr_payload, expires_at });
       }
+      if (url.endsWith('/api/me')) return answer(200, meOf());
       polls += 1;
       if (polls === 1)
         return answer(503, { code: 'store_unavailable', status: 503, title: 'away' }, { 'retry-after': '0' });
       return answer(200, {
         ...{ status: 'approved', access_token: 't', token_type: 'Bearer', expires_in: 60, scope: 'full' },
         ...{ persist: 'once', session_expires_at: Date.now() + aheadMs + 60_000 },
-        ...{ device: { device_id: 'device-1', name: 'Robot', type: 'linux' }, user: { user_id: 'u', name: 'U' } },
+        ...{ device: meOf().device, user: { user_id: 'ada', name: 'Ada' } },
       });
     },
   };
@@ -37,7 +42,7 @@ test.each([600_000, 0, -600_000])(
     const service = serviceWith(aheadMs);
     const about = { baseUrl: 'https://baton.example', deviceName: 'Robot', deviceType: 'linux' as const };
     const request = await requestSignIn({ ...about, fetch: service.fetch });
-    expect((await request.approved()).device?.name).toBe('Robot');
+    expect((await request.approved()).device).toEqual(meOf().device);
     expect(service.asked()).toBe(2);
   },
 );

@@ -62,6 +62,7 @@ const OF_ROUTES = `
   GET /healthz > 200 status
   GET /link ? r? c? > 200 > 302
   GET /reference/{file} > 200
+  GET /share > 303
   GET /sw.js > 200
   HEAD /api/relay/{transfer_id}/{index}/{generation} > 204
   PATCH /api/devices/{device_id} < name > 200 device{${DEVICE}}
@@ -91,6 +92,7 @@ const OF_ROUTES = `
   POST /api/transfer/{transfer_id}/reject > 200 transfer{${TRANSFER}}
   POST /api/transfer/{transfer_id}/relay > 200 transfer{${TRANSFER}}
   POST /link < request_id approval_code decision scope? persist? > 200 > 303
+  POST /share > 303
   PUT /api/clipboard < content content_type > 200 ${CLIPBOARD}
 `;
 

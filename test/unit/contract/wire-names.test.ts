@@ -38,6 +38,7 @@ const PATHS = `
   GET /healthz
   GET /link
   GET /reference/{file}
+  GET /share
   GET /sw.js
   HEAD /api/relay/{transfer_id}/{index}/{generation}
   PATCH /api/devices/{device_id}
@@ -65,6 +66,7 @@ const PATHS = `
   POST /api/transfer/{transfer_id}/reject
   POST /api/transfer/{transfer_id}/relay
   POST /link
+  POST /share
   PUT /api/clipboard
 `;
 

@@ -75,11 +75,10 @@ describe('with the broker killed', () => {
     for (const gone of [one, two, guest]) expectProblem(await askMe(fresh, gone.bearer), 'session_revoked');
   });
 
-  test('and does nothing else: whether its session is live nobody can say', async () => {
+  test('and does nothing that needs a live session: nobody can say whether it has one', async () => {
     const last = devices[3] as Device;
     expectProblem(await askMe(fresh, last.bearer), 'broker_unavailable');
-    for (const path of ['/api/devices/another-device', '/api/auth/sessions/another-device', '/api/auth/sessions'])
-      expectProblem(await end(path, last), 'broker_unavailable');
+    expectProblem(await end('/api/auth/sessions', last), 'broker_unavailable');
     expectProblem(
       await end('/api/auth/logout', { bearer: { Authorization: `${last.bearer.Authorization}x` } }, 'POST'),
       'unauthenticated',
