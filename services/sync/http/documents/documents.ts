@@ -23,6 +23,8 @@ interface DocumentParts {
 /** What came is left unread: the server bounds how much of it the sender may still send. */
 function toApp(res: ServerResponse): { status: 303 } {
   res.setHeader('Location', '/');
+  // Node says it of a GET alone, and HEAD has the headers of GET.
+  res.setHeader('Content-Length', 0);
   return { status: 303 };
 }
 
