@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { type App, endedBy, openApp } from './engine/app.ts';
 import { tabWords } from './kept-words.ts';
-import { registerWorker } from './push/registration.ts';
+import { onWorkerMessage, registerWorker } from './push/registration.ts';
 import { type Entry, findEntry } from './session/entry.ts';
 import { leaveBrowser } from './session/this-browser.ts';
 import { language, texts } from './texts/texts.ts';
@@ -65,13 +65,9 @@ effect(() => {
   location.reload();
 });
 
-try {
-  navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<{ type?: string; path?: string }>) => {
-    if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
-  });
-} catch {
-  // Where storage is blocked there may be none to ask.
-}
+onWorkerMessage(({ data }: MessageEvent<{ type?: string; path?: string }>) => {
+  if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
+});
 
 const root = document.getElementById('app');
 if (root !== null) {
