@@ -5,7 +5,7 @@ import { tabWords } from './kept-words.ts';
 import { onWorkerMessage, registerWorker } from './push/registration.ts';
 import { type Entry, findEntry } from './session/entry.ts';
 import { leaveBrowser } from './session/this-browser.ts';
-import { language, texts } from './texts/texts.ts';
+import { language, startLanguage, texts } from './texts/texts.ts';
 import { AppContext } from './view/app-context.ts';
 import { NoticeList } from './view/parts/notice-list.tsx';
 import { attempt } from './view/parts/notices.ts';
@@ -69,8 +69,7 @@ onWorkerMessage(({ data }: MessageEvent<{ type?: string; path?: string }>) => {
   if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
 });
 
-const root = document.getElementById('app');
-if (root !== null) {
+function draw(root: HTMLElement): void {
   root.textContent = '';
   render(
     <>
@@ -80,5 +79,12 @@ if (root !== null) {
     root,
   );
 }
-attempt(async () => enter(await findEntry()));
+
+async function drawInLanguage(): Promise<void> {
+  await startLanguage();
+  const root = document.getElementById('app');
+  if (root !== null) draw(root);
+}
+
+attempt(() => Promise.all([drawInLanguage(), findEntry().then(enter)]));
 void registerWorker();

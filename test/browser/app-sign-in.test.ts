@@ -143,6 +143,7 @@ withChromium.describe('signing in with the app', () => {
     const { page, reports } = await stranger(PHONE);
     await page.getByRole('button', { name: /another device/ }).click();
     const link = String(await page.locator('a.link-text').getAttribute('href'));
+    await page.locator('.qr path').waitFor();
     const code = await page.locator('.qr-frame').screenshot();
     const other = await stranger();
     await logIn(other.page, 'Desktop');
