@@ -2,10 +2,10 @@ import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { type App, endedBy, openApp } from './engine/app.ts';
 import { tabWords } from './kept-words.ts';
-import { registerWorker } from './push/registration.ts';
+import { onWorkerMessage, registerWorker } from './push/registration.ts';
 import { type Entry, findEntry } from './session/entry.ts';
 import { leaveBrowser } from './session/this-browser.ts';
-import { language, texts } from './texts/texts.ts';
+import { language, startLanguage, texts } from './texts/texts.ts';
 import { AppContext } from './view/app-context.ts';
 import { NoticeList } from './view/parts/notice-list.tsx';
 import { attempt } from './view/parts/notices.ts';
@@ -65,16 +65,11 @@ effect(() => {
   location.reload();
 });
 
-try {
-  navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<{ type?: string; path?: string }>) => {
-    if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
-  });
-} catch {
-  // Where storage is blocked there may be none to ask.
-}
+onWorkerMessage(({ data }: MessageEvent<{ type?: string; path?: string }>) => {
+  if (data.type === 'open' && data.path?.startsWith('/#/')) location.hash = data.path.slice(1);
+});
 
-const root = document.getElementById('app');
-if (root !== null) {
+function draw(root: HTMLElement): void {
   root.textContent = '';
   render(
     <>
@@ -84,5 +79,12 @@ if (root !== null) {
     root,
   );
 }
-attempt(async () => enter(await findEntry()));
+
+async function drawInLanguage(): Promise<void> {
+  await startLanguage();
+  const root = document.getElementById('app');
+  if (root !== null) draw(root);
+}
+
+attempt(() => Promise.all([drawInLanguage(), findEntry().then(enter)]));
 void registerWorker();

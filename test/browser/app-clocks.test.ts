@@ -119,7 +119,7 @@ withChromium.describe('a sign-in by QR code on a device with a wrong clock', () 
     await setClock(app.context, minutes * MINUTE_MS);
     await app.page.goto(site.url);
     await app.page.getByRole('button', { name: 'Use another device' }).click();
-    await app.page.locator('.qr').waitFor();
+    await app.page.locator('.qr path').waitFor();
     const left = Number(/Valid for (\d+) s/.exec((await app.page.locator('.front').textContent()) ?? '')?.[1]);
     expect(left).toBeGreaterThan(60);
     expect(left).toBeLessThanOrEqual(600);

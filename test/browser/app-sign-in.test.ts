@@ -10,6 +10,21 @@ import { launchChromium, withChromium } from './chromium.ts';
 /** Beside those of the states that need no broker. */
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
+/** All that this browser keeps in a database of one store. */
+const recordsOf = (page: Page, name: string, store: string): Promise<unknown[]> =>
+  page.evaluate(
+    ([from = '', of = '']) =>
+      new Promise<unknown[]>((resolve, reject) => {
+        const opening = indexedDB.open(from);
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const asked = opening.result.transaction(of).objectStore(of).getAll();
+          asked.onsuccess = () => resolve(asked.result);
+        };
+      }),
+    [name, store],
+  );
+
 withChromium.describe('signing in with the app', () => {
   let site: AppSite;
   let browser: Browser;
@@ -72,7 +87,11 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('button', { name: 'Sign out: Pocket' }).click();
     await desktop.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
     await again.getByText('This device was signed out by another one').waitFor();
-    expect(await again.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name))).toEqual([]);
+    // The history is gone. Two that belong to no account stay: who is here (nobody), and what was shared (nothing).
+    const left = await again.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+    expect(left.sort()).toEqual(['baton-here', 'baton-shares']);
+    expect(await recordsOf(again, 'baton-shares', 'shares')).toEqual([]);
+    expect(await recordsOf(again, 'baton-here', 'here')).toContain(null);
     expect([...one.reports, ...two.reports]).toEqual([]);
   });
 
@@ -124,6 +143,7 @@ withChromium.describe('signing in with the app', () => {
     const { page, reports } = await stranger(PHONE);
     await page.getByRole('button', { name: /another device/ }).click();
     const link = String(await page.locator('a.link-text').getAttribute('href'));
+    await page.locator('.qr path').waitFor();
     const code = await page.locator('.qr-frame').screenshot();
     const other = await stranger();
     await logIn(other.page, 'Desktop');

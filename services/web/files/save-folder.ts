@@ -1,4 +1,5 @@
 import { numberedName } from '../../../shared/client/files/names.ts';
+import { inLock } from '../locks.ts';
 
 /* A folder of somebody's own, which the browser has let the page write to. What is in it stays as it is. */
 
@@ -36,7 +37,7 @@ async function firstFree<T>(wanted: string, take: (name: string) => Promise<T | 
 
 /** The name belongs to this file from here on, and has nothing in it yet. */
 const reserve = (folder: FileSystemDirectoryHandle, wanted: string): Promise<FileSystemFileHandle> =>
-  navigator.locks.request(LOCK, () =>
+  inLock(LOCK, () =>
     firstFree(wanted, async (name) => {
       try {
         if ((await unlessMissing(() => folder.getFileHandle(name))) !== null) return null;

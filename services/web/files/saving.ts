@@ -1,6 +1,7 @@
 import { makeStoredNames } from '../../../shared/client/files/names.ts';
 import type { FilesItem } from '../history/database.ts';
 import type { History } from '../history/history.ts';
+import { inLock } from '../locks.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
 import { ARCHIVE, dropKept, keptFile, keptPath, removeKept } from './kept-files.ts';
 import { copyTo, makeFolderSaver } from './save-folder.ts';
@@ -120,7 +121,7 @@ function archiveName(wanted: readonly Wanted[], otherwise: string): string {
 async function handOver(saving: Saving, wanted: readonly Wanted[], title: string): Promise<SaveResult> {
   if (wanted.length > 1) {
     const lock = `baton-archive-${saving.item.ref}`;
-    const archive = await navigator.locks.request(lock, () => archiveOf(saving, wanted));
+    const archive = await inLock(lock, () => archiveOf(saving, wanted));
     if (archive !== null) {
       download(archive, archiveName(wanted, title));
       const indices = wanted.map(({ index }) => index);

@@ -1,4 +1,5 @@
-import { type DBSchema, deleteDB, type IDBPDatabase, openDB } from 'idb';
+import { type DBSchema, deleteDB, type IDBPDatabase } from 'idb';
+import { answered, openDatabase } from '../open-database.ts';
 
 /** A file of a transfer, as it is shown. */
 export interface ShownFile {
@@ -85,12 +86,9 @@ export const STORES: Readonly<Record<StoreName, Store>> = {
 
 const nameOf = (userId: string): string => `baton-${userId}`;
 
-/** A browser may keep the answer to itself: while another page holds an older version, or for no reason. */
-const OPEN_WITHIN_MS = 5_000;
-
 /** The history of one account on this browser. Rejects where the browser keeps none. */
-export async function openHistory(userId: string): Promise<Database> {
-  const opening = openDB<Schema>(nameOf(userId), 1, {
+export function openHistory(userId: string): Promise<Database> {
+  return openDatabase<Schema>(nameOf(userId), {
     upgrade(database) {
       for (const [name, { keyPath, indexes }] of Object.entries(STORES)) {
         const store = (database as unknown as IDBPDatabase).createObjectStore(name, { keyPath });
@@ -101,19 +99,6 @@ export async function openHistory(userId: string): Promise<Database> {
       (event.target as IDBDatabase).close();
     },
   });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The browser does not open its database')), OPEN_WITHIN_MS);
-  });
-  try {
-    return await Promise.race([opening, late]);
-  } catch (error) {
-    // One that opens all the same would keep others from changing it.
-    opening.then((database) => database.close()).catch(() => {});
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-export const removeHistory = async (userId: string): Promise<void> => deleteDB(nameOf(userId));
+export const removeHistory = (userId: string): Promise<void> => answered(deleteDB(nameOf(userId)));

@@ -34,12 +34,16 @@ export async function keepSources(
   files: readonly ChosenFile[],
   waiting: readonly string[],
 ): Promise<void> {
-  const isCopied = await hasSpaceFor(history, item, waiting);
-  if (!isCopied && files.some(({ handle }) => handle === undefined)) return;
-  const kept = files.map(({ file, name, handle }) =>
-    isCopied ? { file, name } : { file: null, name, ...(handle !== undefined && { handle }) },
-  );
-  await history.sources.keep(item.id, kept).catch(() => {});
+  try {
+    const isCopied = await hasSpaceFor(history, item, waiting);
+    if (!isCopied && files.some(({ handle }) => handle === undefined)) return;
+    const kept = files.map(({ file, name, handle }) =>
+      isCopied ? { file, name } : { file: null, name, ...(handle !== undefined && { handle }) },
+    );
+    await history.sources.keep(item.id, kept);
+  } catch {
+    // They are sent all the same, and chosen once more after a reload.
+  }
 }
 
 type Kept = Awaited<ReturnType<History['sources']['of']>>;

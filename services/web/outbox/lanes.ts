@@ -1,6 +1,4 @@
-/** One after the other, in all tabs; where a page has no locks, in this one. The keys of what is sent then see to "once". */
-const locked = <T>(name: string, work: () => Promise<T>): Promise<T> =>
-  'locks' in navigator ? navigator.locks.request(name, work) : work();
+import { inLock } from '../locks.ts';
 
 interface Lane {
   isRunning: boolean;
@@ -11,7 +9,8 @@ interface Lane {
 
 /**
  * One line for each receiver. `work` sends what is in it, and gives how long to wait before the next try, or null when there is
- * nothing left to try. Only one tab works at a line at a time, and lines do not wait for each other.
+ * nothing left to try. Only one tab works at a line at a time, and lines do not wait for each other; where tabs have no locks,
+ * the keys of what is sent see to "once".
  */
 export function makeLanes(prefix: string, work: (lane: string) => Promise<number | null>) {
   const lanes = new Map<string, Lane>();
@@ -32,7 +31,7 @@ export function makeLanes(prefix: string, work: (lane: string) => Promise<number
     try {
       while (lane.isAsked) {
         lane.isAsked = false;
-        waitMs = await locked(`${prefix}-${name}`, () => work(name));
+        waitMs = await inLock(`${prefix}-${name}`, () => work(name));
       }
     } catch {
       // The database is closed: this browser was signed out.

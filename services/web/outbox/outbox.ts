@@ -55,9 +55,10 @@ export function makeOutbox(parts: Parts) {
     const item = filesItem(to, files);
     await queue.add(item);
     await history.note(item, name);
-    void tabs.ask('send-files', item.id, files).catch(() => {});
     const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
+    // Before it is tried: what has arrived is forgotten, and nothing is to be kept of it afterwards.
     await keepSources(history, item, files, waiting);
+    void tabs.ask('send-files', item.id, files).catch(() => {});
   }
 
   return {
@@ -88,8 +89,8 @@ export function makeOutbox(parts: Parts) {
 
     /** The files of an item that waits for them, chosen once more. */
     async chosen(item: FilesItem, files: readonly ChosenFile[]): Promise<void> {
-      await tabs.ask('send-files', item.id, files);
       await keepSources(history, item, files, [item.id]);
+      await tabs.ask('send-files', item.id, files);
     },
 
     /** By a click: the browser asks whether they may be read. */

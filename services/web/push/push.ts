@@ -1,4 +1,5 @@
 import type { BatonClient } from '../../../shared/client/index.ts';
+import { inLock } from '../locks.ts';
 import { keepPushChoice, type Preview, type PushChoice, pushChoice } from '../service-worker/here.ts';
 import { digestOf, keyOf, partsOf, subscribeFor } from '../service-worker/subscribing.ts';
 import { developmentHeaders } from '../session/development.ts';
@@ -36,8 +37,7 @@ async function workerOfPushes(): Promise<ServiceWorkerRegistration | null> {
 }
 
 /** Tabs that compare and mend at once would replace each other's subscriptions. */
-const alone = <T>(work: () => Promise<T>): Promise<T> =>
-  'locks' in navigator ? navigator.locks.request('baton-push', work) : work();
+const alone = <T>(work: () => Promise<T>): Promise<T> => inLock('baton-push', work);
 
 const choiceOf = ({ entry }: Of, changed: Partial<PushChoice>): PushChoice => ({
   ...{ isWanted: true, preview: 'none', told: null },

@@ -10,6 +10,18 @@ async function register(): Promise<ServiceWorkerRegistration | null> {
   }
 }
 
+/** Calls `listener` with what the worker tells this page; what ends that. */
+export function onWorkerMessage(listener: (event: MessageEvent) => void): () => void {
+  try {
+    const container = navigator.serviceWorker;
+    container.addEventListener('message', listener);
+    return () => container.removeEventListener('message', listener);
+  } catch {
+    // Pages without TLS have none, and where storage is blocked it cannot be asked for.
+    return () => {};
+  }
+}
+
 let registered: Promise<ServiceWorkerRegistration | null> | null = null;
 
 /** The service worker of the app; null where this browser or this address can have none. */

@@ -1,4 +1,5 @@
-import { type DBSchema, openDB } from 'idb';
+import type { DBSchema } from 'idb';
+import { openDatabase } from '../open-database.ts';
 
 /** What a notification may show. */
 export type Preview = 'none' | 'sender' | 'full';
@@ -20,7 +21,7 @@ interface Schema extends DBSchema {
 }
 
 const open = () =>
-  openDB<Schema>('baton-here', 1, {
+  openDatabase<Schema>('baton-here', {
     upgrade(database) {
       database.createObjectStore('here');
     },

@@ -1,3 +1,4 @@
+import { inLock } from '../locks.ts';
 import { accountHere, keepPushChoice, type PushChoice, pushChoice } from './here.ts';
 import { digestOf, partsOf, subscribeFor } from './subscribing.ts';
 
@@ -36,5 +37,5 @@ export async function mendSubscription(manager: PushManager): Promise<void> {
   if (!choice?.isWanted || choice.account !== account) return;
   await keepPushChoice({ ...choice, told: null });
   // The same lock as that of the pages.
-  await navigator.locks.request('baton-push', () => mend(manager, choice)).catch(() => {});
+  await inLock('baton-push', () => mend(manager, choice)).catch(() => {});
 }

@@ -1,5 +1,6 @@
-import { type DBSchema, openDB } from 'idb';
+import type { DBSchema } from 'idb';
 import { newId } from '../new-id.ts';
+import { openDatabase } from '../open-database.ts';
 
 /** What the share sheet has handed over, until somebody says to whom it goes. */
 export interface Share {
@@ -30,7 +31,7 @@ async function within<T>(work: (database: Awaited<ReturnType<typeof open>>) => P
 }
 
 const open = () =>
-  openDB<Schema>('baton-shares', 1, {
+  openDatabase<Schema>('baton-shares', {
     upgrade(database) {
       database.createObjectStore('shares', { keyPath: 'id' });
     },

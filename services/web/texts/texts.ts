@@ -1,30 +1,43 @@
 import { computed, signal } from '@preact/signals';
 import { keptWords } from '../kept-words.ts';
 import { english, type Texts } from './english.ts';
-import { german } from './german.ts';
 
-const LANGUAGES = { en: english, de: german } as const satisfies Record<string, Texts>;
-export type Language = keyof typeof LANGUAGES;
+export type Language = 'en' | 'de';
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+
+/** English is part of the app; another language comes with whoever wants it, a fifteenth of the app each. */
+const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
+  en: async () => english,
+  de: async () => (await import('./german.ts')).german,
+};
 
 const KEY = 'baton-language';
 const isLanguage = (text: string | null | undefined): text is Language =>
-  text !== null && text !== undefined && Object.hasOwn(LANGUAGES, text);
+  text !== null && text !== undefined && Object.hasOwn(LANGUAGE_NAMES, text);
 
-function initial(): Language {
+function wanted(): Language {
   const kept = keptWords.get(KEY);
   if (isLanguage(kept)) return kept;
   return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en';
 }
 
-export const language = signal<Language>(initial());
+const shown = signal<{ language: Language; texts: Texts }>({ language: 'en', texts: english });
+
+export const language = computed<Language>(() => shown.value.language);
 
 /** The texts in the language of the person; read while something is drawn, so that it is drawn anew when that changes. */
-export const texts = computed<Texts>(() => LANGUAGES[language.value]);
+export const texts = computed<Texts>(() => shown.value.texts);
 
-export function chooseLanguage(next: Language): void {
+async function show(next: Language): Promise<void> {
+  shown.value = { language: next, texts: await LOADERS[next]() };
+}
+
+/** Before anything is drawn. A language that cannot be loaded now is there with the next start. */
+export const startLanguage = (): Promise<void> => show(wanted()).catch(() => {});
+
+export async function chooseLanguage(next: Language): Promise<void> {
   keptWords.set(KEY, next);
-  language.value = next;
+  await show(next);
 }
 
 export function errorText(code: string): string {

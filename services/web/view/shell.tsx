@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
 import { shared } from '../engine/shared-state.ts';
+import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { texts } from '../texts/texts.ts';
 import { AddPane } from './devices/add-device.tsx';
@@ -195,8 +196,7 @@ export function Shell() {
     const look = ({ data }: MessageEvent<{ type?: string }>) => {
       if (data.type === 'shown') void closeRead(app.history);
     };
-    navigator.serviceWorker?.addEventListener('message', look);
-    return () => navigator.serviceWorker?.removeEventListener('message', look);
+    return onWorkerMessage(look);
   }, []);
   useEffect(() => announceChanges(app), []);
   useEffect(() => {

@@ -1,17 +1,35 @@
-import { useMemo } from 'preact/hooks';
-import { encode } from 'uqr';
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+
+type Encode = typeof import('uqr').encode;
+
+/** What draws codes comes with the first of them: it is a twentieth of the app, and rarely wanted. */
+const encoder = signal<Encode | null>(null);
+
+async function askForEncoder(): Promise<void> {
+  if (encoder.peek() !== null) return;
+  try {
+    encoder.value = (await import('./encode-qr.ts')).encode;
+  } catch {
+    // The link is beside it as text, and the next code asks again.
+  }
+}
+
+function drawn(encode: Encode, text: string): { path: string; size: number } {
+  const code = encode(text, { ecc: 'M', border: 2 });
+  const parts = code.data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')));
+  return { path: parts.join(''), size: code.size };
+}
 
 /** A code as one path; dark on light in both colour schemes, since cameras ask for that. */
 export function QrCode({ text, label }: { text: string; label: string }) {
-  const { path, size } = useMemo(() => {
-    const code = encode(text, { ecc: 'M', border: 2 });
-    const parts = code.data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')));
-    return { path: parts.join(''), size: code.size };
-  }, [text]);
+  const encode = encoder.value;
+  useEffect(() => void askForEncoder(), [text]);
+  const { path, size } = useMemo(() => (encode === null ? { path: '', size: 1 } : drawn(encode, text)), [encode, text]);
   return (
     <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shape-rendering="crispEdges">
       <rect width={size} height={size} fill="#fff" />
-      <path d={path} fill="#000" />
+      {path !== '' && <path d={path} fill="#000" />}
     </svg>
   );
 }

@@ -50,11 +50,15 @@ function DeviceName() {
 
 function LanguageChoice() {
   const { settings } = texts.value;
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => {
+    const next = currentTarget.value as Language;
+    attempt(() => chooseLanguage(next));
+  };
   return (
     <section class="card">
       <label class="field">
         <span>{settings.language}</span>
-        <select value={language.value} onChange={(event) => chooseLanguage(event.currentTarget.value as Language)}>
+        <select value={language.value} onChange={choose}>
           {LANGUAGES.map((one) => (
             <option key={one} value={one} lang={one}>
               {LANGUAGE_NAMES[one]}

@@ -1,0 +1,39 @@
+import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks } from 'idb';
+
+/** A browser may keep the answer to itself: while another page holds an older version, or for no reason. */
+const ANSWERS_WITHIN_MS = 5_000;
+/** Where it has kept one to itself, the next is not waited for as long. */
+const THEN_WITHIN_MS = 500;
+
+let withinMs = ANSWERS_WITHIN_MS;
+
+/** What the browser's databases answer; rejects where that takes too long. */
+export async function answered<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      withinMs = THEN_WITHIN_MS;
+      reject(new Error('The browser does not answer for its database'));
+    }, withinMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Opens version 1 of a database. Rejects where the browser keeps none, or does not say. */
+export async function openDatabase<S extends DBSchema>(
+  name: string,
+  callbacks: OpenDBCallbacks<S>,
+): Promise<IDBPDatabase<S>> {
+  const opening = openDB<S>(name, 1, callbacks);
+  try {
+    return await answered(opening);
+  } catch (error) {
+    // One that opens all the same would keep others from changing it.
+    opening.then((database) => database.close()).catch(() => {});
+    throw error;
+  }
+}
