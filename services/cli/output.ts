@@ -66,8 +66,15 @@ export function durationOf(seconds: number): string {
 
 const letters = new Intl.Segmenter();
 
-/** At most so many columns: of what is not Latin a terminal may show a letter in two. */
-const letterWidth = (letter: string): number => (/^[\u0020-\u02af]\p{M}*$/u.test(letter) ? 1 : 2);
+/**
+ * At most so many columns: of what is not Latin a terminal may show a sign in two, and the signs of one letter beside each
+ * other (Hangul in parts, conjuncts of Indic scripts).
+ */
+const columnsOf = (letter: string): number =>
+  Array.from(letter).reduce(
+    (sum, sign) => sum + (/\p{Mn}|\p{Me}/u.test(sign) ? 0 : /[\u0020-\u02af]/.test(sign) ? 1 : 2),
+    0,
+  );
 
 /** Where a style begins or ends. It is another one in each run, so that no text from elsewhere can have it. */
 const STYLE = `\ufdd0${randomUUID()}`;
@@ -105,13 +112,16 @@ function wrapped(line: string, columns: number): string[] {
   const lines: string[] = [];
   let [text, taken] = ['', 0];
   for (const { segment } of letters.segment(line)) {
-    const wide = letterWidth(segment);
-    if (taken + wide > columns) {
-      lines.push(text);
-      [text, taken] = ['', 0];
+    // A letter that no line has place for is cut.
+    for (const part of columnsOf(segment) > columns ? segment : [segment]) {
+      const wide = columnsOf(part);
+      if (taken + wide > columns) {
+        lines.push(text);
+        [text, taken] = ['', 0];
+      }
+      text += part;
+      taken += wide;
     }
-    text += segment;
-    taken += wide;
   }
   return [...lines, text];
 }
@@ -128,7 +138,7 @@ export function quoted(head: string, text: string, columns: number = process.std
   const lines = plain(text).replaceAll('\t', '    ').split('\n');
   const [first = '', ...further] = lines.flatMap((line, at) => {
     if (at > 0 || space === Number.POSITIVE_INFINITY) return wrapped(line, space);
-    const taken = Math.min(width(head), space - 8);
+    const taken = Math.min(columnsOf(head.replace(stylesIn, '')), space);
     const [start = '', ...rest] = wrapped(' '.repeat(taken) + line, space);
     return [start.slice(taken), ...rest];
   });

@@ -85,3 +85,31 @@ test.each(['12:00:01 Laptop: pay', '\u{1f600}', '日本', 'e\u0301', '\t'])(
     }
   },
 );
+
+test.each([
+  ['Hangul in parts', '\u1100'],
+  ['conjuncts', '\u0915\u094d'],
+])(
+  'a letter that a terminal shows in many columns does not push what follows to the beginning of a line: %s',
+  (_, sign) => {
+    for (let signs = 1; signs < 60; signs += 1) {
+      const lines = quoted(HEAD, `${sign.repeat(signs)}12:00:01 Laptop: pay`, 40).split('\n');
+      // Each of these signs takes two columns, or one.
+      for (const line of lines) {
+        const columns = line.replace(/\u1100/g, 'xx').replace(/\u094d/g, '').length;
+        expect(columns).toBeLessThanOrEqual(40);
+      }
+    }
+  },
+);
+
+test('behind a name that fills the line a text begins in the next one', () => {
+  for (let letters = 1; letters < 60; letters += 1) {
+    const head = `12:00:00 ${'\u7530'.repeat(letters)}: `;
+    const [first = '', ...further] = quoted(head, `${'x'.repeat(20)}12:00:01 Laptop: pay`, 40).split('\n');
+    const columns = head.length + letters;
+    if (columns > 40) expect(first).toBe(head);
+    else expect(first.length + letters).toBeLessThanOrEqual(40);
+    expect(further.every((line) => line.startsWith('    | '))).toBe(true);
+  }
+});
