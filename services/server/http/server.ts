@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
 
 /**
@@ -109,9 +110,18 @@ interface ServerParts {
   stuckMs?: number;
 }
 
+/** Before the app: routers look for a path in the target before any middleware has seen the request. */
+const withPlainTarget =
+  (app: RequestListener): RequestListener =>
+  (req, res) => {
+    req.url = originFormOf(req.url ?? '');
+    app(req, res);
+  };
+
 /** Listens; rejects with a text that names host and port when that is not possible. */
 export async function startServer(parts: ServerParts) {
-  const { app, classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
+  const { classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
+  const app = withPlainTarget(parts.app);
   const server = createServer(
     {
       ...classes,

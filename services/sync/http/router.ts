@@ -104,7 +104,6 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
     // These answer for the steps above alone.
     countRejected(metrics),
     ...(route.loginRedirect ? [sendToLogin(route)] : []),
-    ...(isEventStream(route) ? [sendStreamAway({ metrics, sendAway: deps.sendAway, logStreamOpen }, route)] : []),
   ];
 
   return (name, route) => {
@@ -115,6 +114,8 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
       ...(route.bytes ? [closeAfterRefusal] : []),
       ...admission(route),
       ...inputOf(route, deps.accountQueue),
+      // Also when too many of the account wait. What comes later the handler says by itself.
+      ...(isEventStream(route) ? [sendStreamAway({ metrics, sendAway: deps.sendAway, logStreamOpen }, route)] : []),
       handle({ identity, logStreamOpen }, route, handlers[name] as Handler<Route>),
       endTurn,
     ];

@@ -18,5 +18,15 @@ export function targetOf(url: string): Target {
   return mark === -1 ? { path: target, search: '' } : { path: target.slice(0, mark), search: target.slice(mark + 1) };
 }
 
+/**
+ * The target as Express reads it: without origin and fragment. What is in another form it gives to an older parser, which takes
+ * `\` for `/`, and finds no path in `foo://host`; such a request would pass every middleware by.
+ */
+export function originFormOf(url: string): string {
+  if (url.startsWith('/') && !url.includes('#')) return url;
+  const { path, search } = targetOf(url);
+  return (path || '/') + (search === '' ? '' : `?${search}`);
+}
+
 /** The fields of a query. Repeated ones become arrays, which validation refuses; no nested objects from brackets. */
 export const queryOf = ({ search }: Target): ParsedUrlQuery => parse(search);

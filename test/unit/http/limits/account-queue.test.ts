@@ -164,4 +164,10 @@ describe('a replica that works', () => {
     await request(app).get(path).set(ALICE).expect(200);
     await request(app).get('/api/me').set(ALICE).expect(429);
   });
+
+  test('on as much as it may tells a stream so inside the stream, since a browser would give up on a 429', async () => {
+    const { app } = publicApp({ accountQueue: { enter: () => null, size: 1 } });
+    const answer = await request(app).get('/api/hub/events').set(ALICE).expect(200);
+    expect(answer.text).toContain('event: reconnect\ndata: {"reason":"busy"');
+  });
 });
