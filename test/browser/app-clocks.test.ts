@@ -48,32 +48,33 @@ withChromium.describe('the app on a device with a wrong clock', () => {
     return app;
   }
 
-  test.each([10, -10])(
-    '%d minutes off: the clipboard counts down by the clock of the service, and asks no more than once at the end',
-    async (minutes) => {
-      const user = randomUser();
-      const { page, reports } = await open(user, minutes);
-      await page.getByRole('link', { name: 'Clipboard' }).click();
-      await page.getByLabel('Or type a text').fill('for half a minute');
-      await page.getByRole('button', { name: 'Put in the clipboard' }).click();
-      const left = page.getByText(/gone in/);
-      await left.waitFor();
-      const counted = countRequests(page, '/api/clipboard');
-      const seconds = async () => Number(/gone in (\d+) s/.exec((await left.textContent()) ?? '')?.[1]);
-      const first = await seconds();
-      expect(first).toBeGreaterThan(15);
-      expect(first).toBeLessThanOrEqual(30);
-      await page.waitForFunction(
-        (from) => Number(/gone in (\d+) s/.exec(document.body.textContent ?? '')?.[1]) <= from - 4,
-        first,
-      );
-      expect(counted.count).toBe(0);
-      await page.getByText('The clipboard is empty').waitFor({ timeout: 90_000 });
-      expect(counted.count).toBeLessThanOrEqual(2);
-      expect(reports).toEqual([]);
-    },
-    180_000,
-  );
+  async function expectCountdown(minutes: number): Promise<void> {
+    const { page, reports } = await open(randomUser(), minutes);
+    await page.getByRole('link', { name: 'Clipboard' }).click();
+    await page.getByLabel('Or type a text').fill('for half a minute');
+    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
+    const left = page.getByText(/gone in/);
+    await left.waitFor();
+    const counted = countRequests(page, '/api/clipboard');
+    const seconds = async () => Number(/gone in (\d+) s/.exec((await left.textContent()) ?? '')?.[1]);
+    const first = await seconds();
+    expect(first).toBeGreaterThan(15);
+    expect(first).toBeLessThanOrEqual(30);
+    await page.waitForFunction(
+      (from) => Number(/gone in (\d+) s/.exec(document.body.textContent ?? '')?.[1]) <= from - 4,
+      first,
+    );
+    // The service says that there is a new text, and the page may read that; it does not ask with each second.
+    expect(counted.count).toBeLessThanOrEqual(1);
+    const before = counted.count;
+    await page.getByText('The clipboard is empty').waitFor({ timeout: 90_000 });
+    expect(counted.count - before).toBeLessThanOrEqual(2);
+    expect(reports).toEqual([]);
+  }
+
+  test('ten minutes off, both ways: the clipboard counts down by the clock of the service, and asks no more than once at the end', async () => {
+    await Promise.all([expectCountdown(10), expectCountdown(-10)]);
+  }, 180_000);
 
   test.each([10, -10])(
     '%d minutes off: messages have the times of the service, in their order, and what was seen just now says so',

@@ -1,8 +1,14 @@
 import type { CDPSession, Page } from 'playwright-core';
 import type { AppPage } from './app-page.ts';
 
+/** The page's service worker takes events: `ready` is said a moment before, while it activates. */
 export const untilWorker = (page: Page): Promise<void> =>
-  page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    while (active?.state === 'activating') {
+      await new Promise((resolve) => active.addEventListener('statechange', resolve, { once: true }));
+    }
+  });
 
 /** Resolves when the page's service worker could not be installed, whose installation is still under way now. */
 export async function untilWorkerIsRefused({ context, page }: AppPage): Promise<void> {

@@ -112,6 +112,11 @@ export async function openLasting({ userId, onChange, onLost }: LastingParts): P
     queue,
     history: {
       ...history,
+      sources: {
+        ...history.sources,
+        /** Megabytes that find no room say nothing of the rest: whoever keeps them does without. */
+        keep: (id, files) => (memory === null ? kept.history : history).sources.keep(id, files),
+      },
       close() {
         isClosed = true;
         kept.history.close();
