@@ -149,6 +149,43 @@ test('the question names the first files, and a pack that says it holds none is 
   expect(await asking.status).toBe(130);
 });
 
+test('of two that are offered while another comes, one is asked about at a time', async () => {
+  const asking = phone.run(['receive', '--dir', 'in-turn'], { onTerminal: true });
+  await asking.says(/Waiting for files/);
+  const baton = makeBatonClient({ baseUrl: cli.door.url, session: fileSession(join(laptop.config, 'session.json')) });
+  baton.start();
+  let finish = () => {};
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(Buffer.from('x'));
+      finish = () => {
+        controller.enqueue(Buffer.from('y'));
+        controller.close();
+      };
+    },
+  });
+  const first = await baton.transfers.send('Phone', [streamSource(stream, { name: 'first.txt', size: 2 })]);
+  await asking.says(/first\.txt, 2 B\. Take it\?/);
+  asking.child.stdin?.write('y\r');
+  await asking.says(/Waiting for Laptop: first\.txt/);
+  const one = (name: string) => streamSource(new Blob(['x']).stream(), { name, size: 1 });
+  const second = await baton.transfers.send('Phone', [one('second.txt')]);
+  await asking.says(/second\.txt, 1 B\. Take it\?/);
+  const third = await baton.transfers.send('Phone', [one('third.txt')]);
+  finish();
+  await first.done;
+  await asking.says(/in-turn\/first\.txt/);
+  asking.child.stdin?.write('n\r');
+  await expect(second.done).rejects.toMatchObject({ code: 'rejected' });
+  await asking.says(/Refused\.[^]*third\.txt, 1 B\. Take it\?/);
+  expect(asking.stdout().match(/third\.txt, 1 B\. Take it/g)).toHaveLength(1);
+  asking.child.stdin?.write('y\r');
+  await third.done;
+  await baton.close();
+  asking.child.stdin?.write('\x03');
+  await asking.status;
+});
+
 test('a disk that fills up fails the file by name on both sides at once, and what else comes goes on', async () => {
   const disk = join(phone.folder, 'disk');
   mkdirSync(disk);

@@ -50,7 +50,8 @@ interface Crew {
   readonly told: Set<string>;
   /** That were taken since the last time that all were tried. */
   readonly tried: Set<string>;
-  isAsking: boolean;
+  /** Whom somebody is asked about: one question at a time, so that no answer is taken for that to another. */
+  asking: Active | null;
   isSettled: boolean;
   settling: NodeJS.Timeout | null;
   isOver: boolean;
@@ -106,7 +107,7 @@ function waitForOffers(crew: Crew): void {
 function pump(crew: Crew): void {
   const { offers, isOnce, active } = crew;
   if (isOnce && active.size > 0 && giveWay(crew)) return;
-  while (!crew.isOver && !crew.isAsking && mayTakeAnother(crew)) {
+  while (!crew.isOver && crew.asking === null && mayTakeAnother(crew)) {
     const offer = offers.next(crew.isSettled ? undefined : offers.isThere);
     if (offer === undefined) return waitForOffers(crew);
     void begin(crew, offer);
@@ -140,7 +141,7 @@ function onRunning(crew: Crew, one: Active, running: RunningTransfer): void {
     one.bytes = bytes;
     watch(crew, one);
   });
-  crew.isAsking = false;
+  if (crew.asking === one) crew.asking = null;
   pump(crew);
 }
 
@@ -198,7 +199,7 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
   };
   active.set(offer.id, one);
   tried.add(offer.id);
-  crew.isAsking = options.yes !== true && !offer.isAccepted;
+  if (options.yes !== true && !offer.isAccepted) crew.asking = one;
   let isDone = false;
   try {
     await take(offer, {
@@ -214,7 +215,7 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
   } finally {
     if (one.timer) clearTimeout(one.timer);
     active.delete(offer.id);
-    crew.isAsking = false;
+    if (crew.asking === one) crew.asking = null;
   }
   if (isDone && crew.isOnce) finish(crew, crew.end.resolve);
   else pump(crew);
@@ -232,7 +233,7 @@ export function takeAll(
     const crew: Crew = {
       ...{ context, baton, options, records, isOnce, line: makeProgressLine(context.output) },
       ...{ active: new Map(), elsewhere: new Map(), told: new Set(), tried: new Set() },
-      ...{ isAsking: false, isSettled: !isOnce, settling: null, isOver: false, end: { resolve, reject } },
+      ...{ asking: null, isSettled: !isOnce, settling: null, isOver: false, end: { resolve, reject } },
       offers: offersOf(baton, options.from, () => pump(crew)),
     };
     untilOver(context, baton).catch((error: unknown) => finish(crew, () => reject(error)));

@@ -46,7 +46,9 @@ const reserve = (folder: FileSystemDirectoryHandle, wanted: string): Promise<Fil
         if (nameOf(error) === 'TypeMismatchError') return null;
         throw error;
       }
-      return folder.getFileHandle(name, { create: true });
+      const made = await folder.getFileHandle(name, { create: true });
+      // Another program made it since: a browser cannot tell the two apart in one step, but the bytes in it are not ours.
+      return (await made.getFile()).size === 0 ? made : null;
     }),
   );
 

@@ -1,4 +1,4 @@
-import { makeStoredNames } from '../../../shared/client/files/names.ts';
+import { storedPaths } from '../../../shared/client/files/names.ts';
 import type { FilesItem } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { inLock } from '../locks.ts';
@@ -41,8 +41,8 @@ interface Wanted {
 
 /** All of a transfer under names of their own, or the one that somebody asked for. */
 function wantedOf({ files, saved = [], kept }: FilesItem, only: number | null, isDropped: boolean): Wanted[] {
-  const place = makeStoredNames();
-  const all = files.map(({ index, name }) => ({ index, path: place(name) }));
+  const paths = storedPaths(files.map(({ name }) => name));
+  const all = files.map(({ index }, at) => ({ index, path: paths[at] ?? [] }));
   if (only !== null) return all.filter(({ index }) => index === only);
   return isDropped && kept === 'here' ? all.filter(({ index }) => !saved.includes(index)) : all;
 }

@@ -32,10 +32,11 @@ const unexpected = (error: unknown): BatonClientError =>
 export const failureOf = (error: unknown): BatonClientError =>
   error instanceof BatonClientError ? error : unexpected(error);
 
-const PAUSE_MS = { first: 1_000, most: 30_000 };
+/** `asked`: whoever asks for more, as a proxy with a page of its own, is asked once more all the same. */
+const PAUSE_MS = { first: 1_000, most: 30_000, asked: 600_000 };
 
 /** Before the next attempt, after so many in vain; half of it is drawn, so that tabs and devices do not come together. */
 export function pauseMs(failures: number, retryAfterMs: number | null = null, random = Math.random): number {
   const ms = Math.min(PAUSE_MS.most, PAUSE_MS.first * 2 ** failures);
-  return Math.max(retryAfterMs ?? 0, ms / 2 + (random() * ms) / 2);
+  return Math.max(Math.min(PAUSE_MS.asked, retryAfterMs ?? 0), ms / 2 + (random() * ms) / 2);
 }

@@ -200,3 +200,16 @@ export function makeStoredNames(rules: StoringRules = {}): (name: string) => str
     return [...path, file];
   };
 }
+
+/** The same for all files of a transfer, in their order: a sender may give one name to two of them. */
+export function storedPaths(names: readonly string[], rules: StoringRules = {}): string[][] {
+  const place = makeStoredNames(rules);
+  const given = new Set<string>();
+  return names.map((name) => {
+    const at = name.lastIndexOf('/') + 1;
+    let own = name;
+    for (let number = 2; given.has(own); number += 1) own = name.slice(0, at) + numberedName(name.slice(at), number);
+    given.add(own);
+    return place(own);
+  });
+}

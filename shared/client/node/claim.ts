@@ -122,10 +122,10 @@ function makeExclusively(path: string, written: string): boolean {
 
 const pathOf = (folder: string, name: string, number: number): string => join(folder, `${name}.${number}.claim`);
 
-/** Those of a name, the highest first. */
+/** Those of a name, the highest first. What no claim is called is none: a number that has no next one would never be free. */
 const numbersOf = (folder: string, name: string): number[] =>
   readdirSync(folder)
-    .filter((file) => file.startsWith(`${name}.`) && /\.\d+\.claim$/.test(file))
+    .filter((file) => file.startsWith(`${name}.`) && /^[1-9]\d{0,14}\.claim$/.test(file.slice(name.length + 1)))
     .map((file) => Number(file.split('.').at(-2)))
     .sort((a, b) => b - a);
 
@@ -154,9 +154,12 @@ function claimOf(folder: string, name: string, number: number): Claim {
   };
 }
 
+/** Whether something of this name can be claimed. */
+export const isClaimName = (name: string): boolean => NAME.test(name);
+
 /** Claims what has this name in this folder. Null: another process has it, or this one. */
 export function makeClaim(folder: string, name: string): Claim | null {
-  if (!NAME.test(name)) throw new Error('This is no id');
+  if (!isClaimName(name)) throw new Error('This is no id');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const me = whoIAm();
   const written = join(folder, `${randomUUID()}.claim`);

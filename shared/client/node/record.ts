@@ -2,7 +2,7 @@ import { appendFileSync, lstatSync, mkdirSync, readdirSync, realpathSync, unlink
 import { readFile } from 'node:fs/promises';
 import { homedir, platform } from 'node:os';
 import { dirname, join, sep } from 'node:path';
-import { type Claim, makeClaim } from './claim.ts';
+import { type Claim, isClaimName, makeClaim } from './claim.ts';
 import { digestOfFile } from './disk.ts';
 import { codeOf, unlessGone } from './file-errors.ts';
 import type { TransferFile } from '../wire.ts';
@@ -172,7 +172,11 @@ export function receiveRecords(folder: string = defaultFolder()): ReceiveRecords
     },
     async list() {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const names = readdirSync(folder).filter((name) => name.endsWith(RECORD));
+      // Others may be beside them, as copies that programs make of files when they synchronise a folder.
+      const names = readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name.endsWith(RECORD))
+        .map(({ name }) => name)
+        .filter((name) => isClaimName(name.slice(0, -RECORD.length)));
       return Promise.all(
         names.map(async (name) => {
           const begun = (await linesOf(join(folder, name))).filter(isBegun);

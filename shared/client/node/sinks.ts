@@ -8,7 +8,7 @@ import { filesIn } from '../files/pack.ts';
 import { idOfHandle, readWhole } from './disk.ts';
 import { makePartSink } from './part-sink.ts';
 import { type Parts, partsIn } from './parts.ts';
-import { type Folder, makePlaces, topFolder } from './places.ts';
+import { type Folder, makePlaces, type Place, topFolder } from './places.ts';
 import { type ReceiveClaim, type ReceiveRecords, receiveRecords } from './record.ts';
 import { makeStore, type Store, taken } from './store.ts';
 import { isPack, unpack } from './unpack.ts';
@@ -62,9 +62,9 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
     leave();
   };
 
-  function sinkFor(file: TransferFile, key: string, stored: ReadonlyMap<number, { path: string }>): FileSink {
-    // Before anything is fetched: a name that cannot be stored is refused at once.
-    const place = store.placeFor(file.name);
+  type Earlier = ReadonlyMap<number, { path: string }>;
+
+  function sinkFor(file: TransferFile, place: Place, key: string, stored: Earlier): FileSink {
     const parts = isPack(file) ? topParts : store.partsFor(place.folder);
     return makePartSink({
       ...{ parts, key, announced: file, isPassing: isPack(file), onEnd },
@@ -87,8 +87,11 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
       const key = `${prefix ?? `${randomUUID()}-`}${file.index}.part`;
       openSinks += 1;
       try {
-        const stored = (await claim?.find(file, top.path)) ?? new Map<number, { path: string }>();
-        if (stored.size < (isPack(file) ? filesIn(file) : 1)) return sinkFor(file, key, stored);
+        // Before anything is fetched: a name that cannot be stored is refused at once. And for each file in its turn, those
+        // that are stored too: who has which name of two that look alike is the same in each run.
+        const place = store.placeFor(file.name);
+        const stored: Earlier = (await claim?.find(file, top.path)) ?? new Map<number, { path: string }>();
+        if (stored.size < (isPack(file) ? filesIn(file) : 1)) return sinkFor(file, place, key, stored);
         for (const { path } of stored.values()) onStored(file, path);
         // A process that died right after it stored this has left its part.
         topParts.drop(key);

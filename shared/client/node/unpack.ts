@@ -71,6 +71,8 @@ const AT_A_TIME = 16;
 export async function unpack(unpacking: Unpacking): Promise<void> {
   const { store, file, archive, key, stored, onStored } = unpacking;
   const entries = entriesOf(file, archive);
+  // In their turn, those that are stored too: who has which name of two that look alike is the same in each run.
+  for (const { name } of entries) store.placeFor(name);
   const missing = [...entries.entries()].filter(([entry]) => !stored.has(entry));
   const drafts: Whole[] = [];
   const used = new Set([store.partsFor(store.top)]);

@@ -113,6 +113,20 @@ test('one that another process has taken over is not held any more', () => {
   claim?.release();
 });
 
+test.each(['9007199254740992', '1e3', '99999999999999999999999', '007', '0', '-1', '1.5', ''])(
+  'a file with the number %j is no claim, and keeps nobody waiting',
+  (number) => {
+    const at = newFolder();
+    const odd = join(at, `one.${number}.claim`);
+    writeFileSync(odd, 'released');
+    const claim = makeClaim(at, 'one');
+    expect(claim?.isHeld()).toBe(true);
+    expect(makeClaim(at, 'one')).toBeNull();
+    claim?.remove();
+    expect(readdirSync(at)).toEqual([`one.${number}.claim`]);
+  },
+);
+
 test.each(['../one', 'a/b', '', '.', 'x'.repeat(65)])('%j is no name of a claim', (name) => {
   expect(() => makeClaim(newFolder(), name)).toThrow('This is no id');
 });

@@ -1,5 +1,11 @@
 import { fileNameFlaw } from '../../../shared/contract/vocabulary/file-names.ts';
-import { foldedName, makeStoredNames, numberedName, offeredNames } from '../../../shared/client/files/names.ts';
+import {
+  foldedName,
+  makeStoredNames,
+  numberedName,
+  offeredNames,
+  storedPaths,
+} from '../../../shared/client/files/names.ts';
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 const offered = (...paths: string[]): string[] => offeredNames(paths.map((path) => path.split('/'))).names;
@@ -265,4 +271,11 @@ describe('any names at all', () => {
       expect(new Set(names.map((name) => foldedName(place(name).join('/')))).size).toBe(names.length);
     }
   });
+});
+
+test('files of one transfer with the very same name are as many files', () => {
+  const names = ['docs.tar', 'docs.tar', 'a.b/c', 'a.b/c', 'docs (2).tar', 'DOCS.tar'];
+  const paths = storedPaths(names).map((path) => path.join('/'));
+  expect(paths.slice(0, 4)).toEqual(['docs.tar', 'docs (2).tar', 'a.b/c', 'a.b/c (2)']);
+  expect(new Set(paths.map(foldedName)).size).toBe(names.length);
 });

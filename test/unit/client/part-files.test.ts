@@ -12,9 +12,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BatonClientError } from '../../../shared/client/errors/baton-client-error.ts';
 import type { FileSink } from '../../../shared/client/files/files.ts';
+import { receiveRecords } from '../../../shared/client/node/record.ts';
 import { dropParts, fileSink, folderSink } from '../../../shared/client/node/sinks.ts';
 import { makeFolder } from '../../relay/support/relayed.ts';
 
@@ -258,4 +259,33 @@ test('a file under a path of its own is written by one at a time, and replaces a
   expect(lstatSync(path).isFile()).toBe(true);
   expect([readFileSync(path), readFileSync(elsewhere, 'utf8')]).toEqual([BYTES, 'of somebody else']);
   expect(readdirSync(into).sort()).toEqual(['mine', 'mine.part']);
+});
+
+test('what lies beside the records and is none does not keep anybody from receiving', async () => {
+  const { records } = place();
+  writeFileSync(join(records, 'a (copy).jsonl'), '{}\n');
+  writeFileSync(join(records, `${ID} 2.jsonl`), 'not json');
+  mkdirSync(join(records, 'folder.jsonl'));
+  writeFileSync(join(records, `${ID}.jsonl`), '');
+  expect((await receiveRecords(records).list()).map(({ transferId }) => transferId)).toEqual([ID]);
+});
+
+test('two folders that have one name when it is cut stay two when another process goes on', async () => {
+  const where = place();
+  const [one, two] = ['1', '2'].map((end, index) => ({ ...fileOf(`${'a'.repeat(230)}${end}/${end}`), index }));
+  const takeInto = async (files: ReturnType<typeof fileOf>[]) => {
+    const run = running();
+    const paths: string[] = [];
+    const open = folderSink(where.into, (_, path) => paths.push(path), { records: where.records });
+    const sinks = (await Promise.all(files.map((file) => open(file, never, run.about)))) as FileSink[];
+    for (const sink of sinks) {
+      if (!sink.isStored) await sink.write(BYTES);
+      await sink.close();
+    }
+    await run.stop();
+    return paths;
+  };
+  await takeInto([one as ReturnType<typeof fileOf>]);
+  const paths = await takeInto([one, two] as ReturnType<typeof fileOf>[]);
+  expect(new Set(paths.map((path) => dirname(path))).size).toBe(2);
 });
