@@ -109,16 +109,17 @@ export function untilOver({ signal }: Context, baton: BatonClient): Promise<neve
 const tooManyPrograms = (): CliError =>
   new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
 
-/** The device of that name or id. Throws what lists the others. */
+/** Two names are one where this is the same (contract, "Conventions"). */
+export const looksOf = (name: string): string => name.trim().replace(/ +/g, ' ').toLowerCase();
+
+/** The device of that name or id, or of the one name that looks the same. Throws what lists the others. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {
   const devices = await baton.devices.list({ signal });
   const found = devices.find((device) => device.device_id === name) ?? devices.find((device) => device.name === name);
-  const loosely = devices.filter((device) => device.name.toLowerCase() === name.toLowerCase());
+  const loosely = devices.filter((device) => looksOf(device.name) === looksOf(name));
   const device = found ?? (loosely.length === 1 ? loosely[0] : undefined);
   if (device !== undefined) return device;
   const others = devices.map((each) => oneLine(each.name)).join(', ');
-  throw new CliError(`There is no device called ${oneLine(name)}. There are: ${others}.`, {
-    status: EXIT.notFound,
-    code: 'not_found',
-  });
+  const why = loosely.length > 1 ? 'Several devices are called' : 'There is no device called';
+  throw new CliError(`${why} ${oneLine(name)}. There are: ${others}.`, { status: EXIT.notFound, code: 'not_found' });
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
@@ -137,4 +137,19 @@ test('signing out ends the session, here and there', async () => {
   await two.ok(['status'], { status: 3 });
   expect((await one.ok(['devices'])).stdout).toContain('One');
   await two.ok(['logout'], { status: 3 });
+});
+
+test('a name is meant whatever its case and its spaces, by who sends and by who receives', async () => {
+  await phone.ok(['rename', 'My Phone']);
+  expect((await laptop.ok(['message', ' my   PHONE', 'hello'])).stdout).toMatch(/^My Phone: /);
+  await phone.ok(['inbox']);
+
+  await phone.ok(['rename', 'Phone']);
+  await laptop.ok(['rename', 'My Laptop']);
+  const receiving = phone.run(['receive', '--yes', '--once', '--from', 'MY  laptop']);
+  await receiving.says(/Waiting for files/);
+  writeFileSync(join(laptop.folder, 'named.txt'), 'x');
+  await laptop.ok(['send', 'named.txt', '--to', 'PHONE ']);
+  expect(await receiving.status).toBe(0);
+  await laptop.ok(['rename', 'Laptop']);
 });

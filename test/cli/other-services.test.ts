@@ -86,6 +86,11 @@ test.each([
   const run = laptop.run(['status'], withUrl(url));
   expect(await run.status).not.toBe(0);
   expect(run.stderr()).toMatch(/^baton: /);
+
+  // The service did not hear of it.
+  const kept = keptBy(laptop);
+  expect(await laptop.run(['logout'], withUrl(url)).status).not.toBe(0);
+  expect(keptBy(laptop)).toBe(kept);
 });
 
 test('without an address it asks where it signed in', async () => {

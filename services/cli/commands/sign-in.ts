@@ -52,6 +52,9 @@ export async function login(
   output.result(result, `Signed in as ${oneLine(name)}, of ${oneLine(made.user.name)}, at ${baseUrl}.`);
 }
 
+/** `BATON_URL` is another service's, or no address. */
+const NOTHING_SENT = ['other_service', 'plain_http', 'invalid_request'];
+
 /** Ends the session, here even when the service cannot be told. */
 export async function logout(context: Context) {
   const { output, session, signal } = context;
@@ -59,8 +62,8 @@ export async function logout(context: Context) {
     await context.withClient((baton) => baton.signOut({ signal }));
     output.result({ signed_out: true }, 'Signed out.');
   } catch (error) {
-    // Nothing was told to the service, which is another one.
-    const isElsewhere = ['other_service', 'plain_http'].includes(failureOf(error).code);
+    // Nothing was told to the service of the session.
+    const isElsewhere = NOTHING_SENT.includes(failureOf(error).code);
     if (signal.aborted || isElsewhere) throw error;
     await session.clear();
     throw error;

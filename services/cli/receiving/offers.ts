@@ -1,4 +1,5 @@
-import type { BatonClient, IncomingTransfer } from '../../../shared/client/index.ts';
+import type { BatonClient, IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
+import { looksOf } from '../context.ts';
 
 /**
  * The offers that wait to be taken, oldest first. One whose sender is connected goes before one whose sender is not: that one
@@ -18,6 +19,13 @@ export interface Offers {
 
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 
+/** A name that looks the same is the same, unless several devices have such names. */
+function isNamed(baton: BatonClient, { name, device_id: id }: Transfer['sender'], wanted: string): boolean {
+  if (name === wanted || id === wanted) return true;
+  const alike = baton.devices.presence.filter((entry) => looksOf(entry.name) === looksOf(wanted));
+  return looksOf(name) === looksOf(wanted) && alike.length <= 1;
+}
+
 /** Those of `from` alone where it is said. `onChange`: something may be taken now. */
 export function offersOf(baton: BatonClient, from: string | undefined, onChange: () => void): Offers {
   let waiting: IncomingTransfer[] = [];
@@ -34,7 +42,7 @@ export function offersOf(baton: BatonClient, from: string | undefined, onChange:
 
   baton.on('incoming', (offer) => {
     const { sender } = offer.transfer;
-    if (from !== undefined && sender.name !== from && sender.device_id !== from) return;
+    if (from !== undefined && !isNamed(baton, sender, from)) return;
     waiting.push(offer);
     onChange();
   });

@@ -29,6 +29,8 @@ export function oneAtATime(app: RequestListener): RequestListener {
 
   return (req, res) => {
     const { socket } = req;
+    // It lay behind a body that nobody read, and came to light when the answer had ended the connection.
+    if (!socket.writable) return;
     const line = lines.get(socket);
     if (line === undefined) {
       lines.set(socket, null);

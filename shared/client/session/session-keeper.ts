@@ -1,3 +1,4 @@
+import { BatonError } from '../../contract/errors.ts';
 import type { SignedOutReason } from '../api.ts';
 import { makeClient } from '../http/client.ts';
 import type { Clock } from '../time/clock.ts';
@@ -62,6 +63,10 @@ function checkSame(known: Session, renewed: Session): void {
   throw new BatonClientError('unexpected_answer', message, { action: 'tell-user' });
 }
 
+/** A 401 without a code is a proxy's, or a captive portal's, which knows nothing of the session. */
+const isOfAnother = (error: unknown): boolean =>
+  error instanceof BatonError && error.code === 'unauthenticated' && typeof error.extras.members?.['code'] !== 'string';
+
 export function makeSessionKeeper(parts: Parts): SessionKeeper {
   const { store, clock, onEnded, onProblem } = parts;
   let session: Session | null | undefined;
@@ -122,6 +127,10 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     try {
       await ask(known);
     } catch (error) {
+      if (isOfAnother(error)) {
+        const message = 'Something in front of the service refuses to let this device through';
+        throw new BatonClientError('unexpected_answer', message, { action: 'retry', cause: error });
+      }
       const { code } = failureOf(error);
       const reason = code === 'unauthenticated' ? 'expired' : SESSION_OVER[code as keyof typeof SESSION_OVER];
       if (reason !== undefined) await end(reason);

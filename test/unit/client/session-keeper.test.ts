@@ -93,6 +93,14 @@ test.each([
   await expect(baton.me()).rejects.toMatchObject({ code: 'signed_out' });
 });
 
+test('a refusal that is not of the service, as of a proxy, does not end the session', async () => {
+  const page = () => new Response('<h1>Who are you?</h1>', { status: 401, headers: { 'Content-Type': 'text/html' } });
+  const session = memorySession(sessionFor(300));
+  const baton = client({ fetch: fakeService(page).fetch, session });
+  await expect(baton.me()).rejects.toMatchObject({ code: 'unexpected_answer', action: 'retry' });
+  expect(await session.load()).toMatchObject({ credential: OLD });
+});
+
 test('an error says its code, what to do, and the id of the request', async () => {
   const answers = [
     refusal(409, 'name_taken'),

@@ -63,6 +63,19 @@ test('nothing that was sent behind an answer that ends the connection is carried
   expect([begun, bodies()]).toEqual([['/wait'], ['/wait']]);
 });
 
+test('nothing that was sent behind a body that nobody read is carried out either', async () => {
+  const begun: string[] = [];
+  const app: RequestListener = (req, res) => {
+    begun.push(req.url ?? '');
+    res.setHeader('Connection', 'close').end(req.url);
+  };
+  server = await startServer({ app: oneAtATime(app), host: HOST, port: 0 });
+  client = connect(server.port, HOST).resume();
+  client.write(`POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc${ask('/b')}`);
+  await once(client, 'close');
+  expect(begun).toEqual(['/refused']);
+});
+
 test('nothing that was sent behind an answer is carried out when its client leaves', async () => {
   const { begun, wait } = await sent(ask('/wait') + ask('/b'));
   client.destroy();
