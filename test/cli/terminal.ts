@@ -89,7 +89,8 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
     client.on('data', (bytes) => {
       if (kept === null || !bytes.toString('latin1').startsWith(kept.request)) return;
       upstream.unpipe(client);
-      upstream.once('data', kept.resolve);
+      // Without a reader it stands still.
+      upstream.once('data', kept.resolve).resume();
       kept = null;
     });
   });
