@@ -25,8 +25,8 @@ export interface BegunSend {
   readonly toName: string;
   readonly paths: readonly string[];
   readonly spool: { path: string; name: string } | null;
-  /** What is being offered; it may be known to the service already. */
-  readonly offering: { files: number; bytes: number } | null;
+  /** What is being offered; it may be known to the service already. `key`: that it is noted under. */
+  readonly offering: { key: string; files: number; bytes: number; isLast: boolean } | null;
 }
 
 /** Longer than the service keeps a transfer. */

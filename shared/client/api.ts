@@ -279,6 +279,11 @@ export interface SendSettings extends OnceSettings {
   concurrency?: number;
   /** False: by the relay alone, also where the client has `peerToPeer`. */
   direct?: boolean;
+  /**
+   * Told of the offer before anything of it is sent, and waited for: what is noted here can be gone on with, whenever the
+   * process dies. When it throws, the transfer is cancelled.
+   */
+  onOffered?: (transfer: Transfer) => void | Promise<void>;
 }
 
 /** At most ten times a second, and once at the end. */

@@ -64,11 +64,14 @@ export interface Door {
   /** Ends every connection, and takes no other until it is opened again. */
   shut(): void;
   open(): void;
+  /** The answer to the next request that begins like this goes to nobody. Resolves when there is one. */
+  keepAnswer(request: string): Promise<void>;
 }
 
 async function openDoor(to: string): Promise<Door & { close: () => Promise<void> }> {
   const sockets = new Set<Socket>();
   let [target, isOpen] = [new URL(to), true];
+  let kept: { request: string; resolve: () => void } | null = null;
   const server = createServer((client) => {
     const upstream = isOpen ? connect(Number(target.port), target.hostname) : null;
     for (const socket of [client, upstream]) {
@@ -81,8 +84,15 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
         upstream?.destroy();
       });
     }
-    if (upstream === null) client.destroy();
-    else client.pipe(upstream).pipe(client);
+    if (upstream === null) return void client.destroy();
+    client.pipe(upstream).pipe(client);
+    client.on('data', (bytes) => {
+      if (kept === null || !bytes.toString('latin1').startsWith(kept.request)) return;
+      upstream.unpipe(client);
+      // Without a reader it stands still.
+      upstream.once('data', kept.resolve).resume();
+      kept = null;
+    });
   });
   const port = await freePort();
   server.listen(port, '127.0.0.1');
@@ -102,6 +112,10 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
     open() {
       isOpen = true;
     },
+    keepAnswer: (request) =>
+      new Promise((resolve) => {
+        kept = { request, resolve };
+      }),
     async close() {
       cut();
       server.close();

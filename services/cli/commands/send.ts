@@ -11,8 +11,9 @@ import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { showProgress } from '../progress.ts';
 import { namesOf } from '../receiving/names.ts';
+import { offer } from '../sending/offering.ts';
 import { filesOf, keyOf, NOTHING_ODD, type Odd, sayOdd, type Source, sourcesOf } from '../sending/sources.ts';
-import { sayUnsent } from '../sending/unsent.ts';
+import { OVER, sayUnsent } from '../sending/unsent.ts';
 import { type BegunSend, makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
 
 /** As many as one offer may have. */
@@ -163,11 +164,10 @@ async function goOnWith(
 
 /** Nobody can go on with it: the receiver need not wait. */
 async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): Promise<void> {
-  const over = ['invalid_transition', 'not_found', 'not_a_party'];
   await baton.transfers
     .cancel(entry.transferId, 'source_failed', { signal: context.signal })
     .catch((error: unknown) => {
-      if (!over.includes(failureOf(error).code)) throw error;
+      if (!OVER.includes(failureOf(error).code)) throw error;
     });
   await sendsOf(context).remove(entry.transferId);
 }
@@ -184,23 +184,6 @@ async function dropChanged(context: Context, baton: BatonClient, { to, paths }: 
     await giveUp(context, baton, entry);
     claim.remove();
   }
-}
-
-async function offer(
-  context: Context,
-  baton: BatonClient,
-  sources: Source[],
-  about: Omit<Unfinished, 'transferId' | 'startedAt'>,
-): Promise<{ transfer: OutgoingTransfer; entry: Unfinished; claim: Claim }> {
-  const { signal } = context;
-  const sends = sendsOf(context);
-  const target = { device_id: about.to };
-  const transfer = await baton.transfers.send(target, sources, { signal, offlineMs: null });
-  const claim = sends.claim(transfer.id);
-  if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
-  const entry = { ...about, transferId: transfer.id, startedAt: Date.now() };
-  await sends.add(entry);
-  return { transfer, entry, claim };
 }
 
 /** Each by itself: what cannot be gone on with keeps no other from it. */
@@ -256,21 +239,19 @@ async function sendPieces(
   if (spool === null) await dropChanged(context, baton, asked, key);
   await sayUnsent({ context, baton, sends }, (entry) => entry.key.startsWith(`${key}-`));
   await online;
-  for (const [index, piece] of piecesOf(sources).entries()) {
+  const pieces = piecesOf(sources);
+  for (const [index, piece] of pieces.entries()) {
+    const isLast = index === pieces.length - 1;
     const pieceKey = `${key}-${index}`;
     const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
+    // All of it is noted.
+    if (before !== undefined && isLast) await sends.removeBegun(begun.id);
     if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
-    const bytes = piece.reduce((sum, { size }) => sum + size, 0);
-    await sends.keepBegun({ ...begun, offering: { files: piece.length, bytes } });
-    const { transfer, entry, claim } = await offer(context, baton, piece, { key: pieceKey, to, paths, spool, packs });
-    await sends.keepBegun(begun);
-    if (index === piecesOf(sources).length - 1) await sends.removeBegun(begun.id);
+    const about = { key: pieceKey, to, paths, spool, packs };
     await follow(context, {
+      ...(await offer({ context, baton, sends, begun, isLast }, piece, about)),
       baton,
-      transfer,
       sources: piece,
-      entry,
-      claim,
       odd: index === 0 ? odd : NOTHING_ODD,
       leave,
     });
@@ -303,7 +284,9 @@ export async function send(context: Context, given: readonly string[], options: 
     } finally {
       const isKept = (await sends.list()).some((entry) => entry.spool?.path === input);
       if (!isKept) await rm(input, { force: true });
-      await sends.removeBegun(id);
+      // Whether an offer came that had no answer is looked at by the next start.
+      const isUnsure = (await sends.listBegun()).some((one) => one.id === id && one.offering !== null);
+      if (!isUnsure) await sends.removeBegun(id);
       claim?.remove();
     }
   });

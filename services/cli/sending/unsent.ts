@@ -16,6 +16,8 @@ const namesOfAsked = ({ paths, spool }: Asked | BegunSend): string[] => [
 ];
 
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
+/** Why a transfer cannot be cancelled that has ended meanwhile. */
+export const OVER = ['invalid_transition', 'not_found', 'not_a_party'];
 
 interface Parts {
   context: Context;
@@ -29,31 +31,48 @@ function say({ output }: Context, transferId: string | null, code: string, names
   output.result({ transfer_id: transferId, error: { code, message }, not_sent: names }, null);
 }
 
+/** A sender notes what it offered before it sends any of it: what nobody noted has come no further than that. */
+const OFFERED = ['PENDING', 'ACCEPTED'] as const;
+
 /** Of a program that was killed while it offered this: the offer may have come, and nobody would send it. */
-async function withdraw({ context, baton }: Parts, begun: BegunSend, known: readonly Unfinished[]): Promise<void> {
-  const { offering } = begun;
+async function withdraw({ context, baton, sends }: Parts, { to, offering }: BegunSend): Promise<void> {
   if (offering === null) return;
-  const { transfers } = await baton.transfers.list({ state: 'PENDING', limit: 100 }, { signal: context.signal });
+  const { signal } = context;
+  const pages = await Promise.all(OFFERED.map((state) => baton.transfers.list({ state, limit: 100 }, { signal })));
   const own = (await baton.session())?.device?.device_id;
+  // Behind that list: what another program offered meanwhile is in it.
+  const known = await sends.list();
   const isIt = (one: Transfer) =>
     one.sender.device_id === own &&
-    one.receiver.device_id === begun.to &&
+    one.receiver.device_id === to &&
     one.file_count === offering.files &&
     one.total_bytes === offering.bytes &&
     known.every(({ transferId }) => transferId !== one.transfer_id);
-  const found = transfers.find(isIt);
-  if (found !== undefined) await baton.transfers.cancel(found.transfer_id, undefined, { signal: context.signal });
+  const found = pages.flatMap(({ transfers }) => transfers).find(isIt);
+  const claim = found && sends.claim(found.transfer_id);
+  // A program that runs is about to note it.
+  if (found === undefined || !claim) return;
+  try {
+    await baton.transfers.cancel(found.transfer_id, 'source_failed', { signal });
+  } catch (error) {
+    if (!OVER.includes(failureOf(error).code)) throw error;
+  } finally {
+    claim.remove();
+  }
 }
 
 async function lookAtBegun(parts: Parts, begun: BegunSend): Promise<void> {
   const { context, sends } = parts;
   const claim = sends.claim(begun.id);
   if (claim === null) return;
+  const { spool, offering } = begun;
   const known = await sends.list();
-  await withdraw(parts, begun, known);
+  const isNoted = offering !== null && known.some(({ key }) => key === offering.key);
+  if (!isNoted) await withdraw(parts, begun);
   // Said first: what is killed after it says it again.
-  say(context, null, 'interrupted', namesOfAsked(begun), `Not all of it was offered to ${oneLine(begun.toName)}.`);
-  const { spool } = begun;
+  if (!isNoted || !offering.isLast) {
+    say(context, null, 'interrupted', namesOfAsked(begun), `Not all of it was offered to ${oneLine(begun.toName)}.`);
+  }
   if (spool !== null && known.every((entry) => entry.spool?.path !== spool.path)) await rm(spool.path, { force: true });
   await sends.removeBegun(begun.id);
   claim.remove();

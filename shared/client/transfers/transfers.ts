@@ -238,6 +238,13 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         ...(retries !== undefined && { retries }),
       });
+      try {
+        await settings.onOffered?.(made.transfer);
+      } catch (error) {
+        // Nobody will send it: the receiver need not wait.
+        await api.cancel(made.transfer.transfer_id, 'source_failed').catch(onProblem);
+        throw error;
+      }
       return startSending(made.transfer, files, settings, made.receiver_online);
     },
     async resume(transferId, files, settings = {}) {

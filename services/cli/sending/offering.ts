@@ -1,0 +1,60 @@
+import type { BatonClient, OutgoingTransfer } from '../../../shared/client/index.ts';
+import type { Claim } from '../../../shared/client/node.ts';
+import type { Context } from '../context.ts';
+import { CliError, failureOf } from '../failure.ts';
+import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
+import type { Source } from './sources.ts';
+
+/** An offer that ended like this may have come all the same. */
+const UNSURE = ['aborted', 'network', 'timeout', 'unexpected_answer', 'internal', 'store_unavailable', 'draining'];
+
+interface Parts {
+  context: Context;
+  baton: BatonClient;
+  sends: UnfinishedSends;
+  begun: BegunSend;
+  /** Nothing of the command is offered after it. */
+  isLast: boolean;
+}
+
+export interface Offered {
+  transfer: OutgoingTransfer;
+  entry: Unfinished;
+  claim: Claim;
+}
+
+/**
+ * Offers a piece, and notes it before any of it is sent. Whether an offer came that was not noted, as its program was killed or
+ * had no answer, is looked at by the next start: so what is known of it stays.
+ */
+export async function offer(
+  { context, baton, sends, begun, isLast }: Parts,
+  sources: readonly Source[],
+  about: Omit<Unfinished, 'transferId' | 'startedAt'>,
+): Promise<Offered> {
+  const { signal } = context;
+  const bytes = sources.reduce((sum, { size }) => sum + size, 0);
+  await sends.keepBegun({ ...begun, offering: { key: about.key, files: sources.length, bytes, isLast } });
+  const noted: Omit<Offered, 'transfer'>[] = [];
+  try {
+    const settings = { signal, offlineMs: null };
+    const transfer = await baton.transfers.send({ device_id: about.to }, sources, {
+      ...settings,
+      async onOffered({ transfer_id: transferId }) {
+        const claim = sends.claim(transferId);
+        if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
+        const entry = { ...about, transferId, startedAt: Date.now() };
+        await sends.add(entry).catch((error: unknown) => {
+          claim.remove();
+          throw error;
+        });
+        noted.push({ entry, claim });
+      },
+    });
+    await (isLast ? sends.removeBegun(begun.id) : sends.keepBegun(begun));
+    return { transfer, ...(noted[0] as Omit<Offered, 'transfer'>) };
+  } catch (error) {
+    if (!UNSURE.includes(failureOf(error).code)) await sends.keepBegun(begun);
+    throw error;
+  }
+}

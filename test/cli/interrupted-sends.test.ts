@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
+
+let cli: CliSite;
+let laptop: Terminal;
+let phone: Terminal;
+beforeAll(async () => {
+  cli = await startCliSite();
+  [laptop, phone] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
+});
+afterAll(() => cli.stop());
+
+const put = (name: string): void => writeFileSync(join(laptop.folder, name), Buffer.alloc(300_000, name));
+
+/** Resolves when the receiver has said yes. */
+async function accepted(): Promise<void> {
+  while (!/accepted/.test((await phone.ok(['transfers'])).stdout));
+}
+
+test.each([
+  ['killed', 'SIGKILL', ['send', '--continue']],
+  ['interrupted', 'SIGINT', ['send', 'other 日本.bin', '--to', 'Phone']],
+] as const)(
+  'an offer whose sender was %s before it heard of it is taken back from a receiver that said yes to it',
+  async (how, signal, next) => {
+    const name = `${how} 日本.bin`;
+    put(name);
+    put('other 日本.bin');
+    const receiving = phone.run(['receive', '--dir', 'taken', '--yes']);
+    await receiving.says(/Waiting for files/);
+    const isOffered = cli.door.keepAnswer('POST /api/transfer/init');
+    const sending = laptop.run(['send', name, '--to', 'Phone']);
+    await isOffered;
+    await accepted();
+    sending.child.kill(signal);
+    await sending.status;
+
+    expect((await laptop.ok(next)).stderr).toContain(`Not sent, interrupted before: ${name}`);
+    await receiving.says(new RegExp(`Not received from Laptop: ${name}`));
+    expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
+    receiving.child.kill('SIGINT');
+    await receiving.status;
+    expect((await laptop.ok(['send', '--continue'])).stderr).toBe('Nothing was interrupted.\n');
+  },
+);
+
+test('a command that is killed while it goes on with what it had offered is not said to be not sent', async () => {
+  put('twice.bin');
+  for (const says of [/is not connected/, /Going on/]) {
+    const sending = laptop.run(['send', 'twice.bin', '--to', 'Phone']);
+    await sending.says(says);
+    sending.child.kill('SIGKILL');
+    await sending.status;
+  }
+  const receiving = phone.run(['receive', '--dir', 'twice', '--yes', '--once']);
+  const { stdout, stderr } = await laptop.ok(['send', '--continue']);
+  expect([stdout, stderr]).toEqual([expect.stringContaining('Sent to Phone'), expect.not.stringContaining('Not sent')]);
+  expect(await receiving.status).toBe(0);
+});
