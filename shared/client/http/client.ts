@@ -103,7 +103,7 @@ export function makeClient(options: ClientOptions): Client {
   async function start(name: CallName, given: AnyCall = {}): Promise<Answer> {
     const route: Route = ROUTES[name];
     // One key for all attempts: the service answers a repetition with the first result.
-    return repeat(route, route.idempotent ? { idempotencyKey: randomKey(), ...given } : given);
+    return repeat(route, route.idempotent ? { ...given, idempotencyKey: given.idempotencyKey ?? randomKey() } : given);
   }
   return { call: start as unknown as Client['call'] };
 }

@@ -27,11 +27,12 @@ function serviceWith(aheadMs: number): { fetch: (url: string) => Promise<Respons
       polls += 1;
       if (polls === 1)
         return answer(503, { code: 'store_unavailable', status: 503, title: 'away' }, { 'retry-after': '0' });
-      return answer(200, {
+      const session = {
         ...{ status: 'approved', access_token: 't', token_type: 'Bearer', expires_in: 60, scope: 'full' },
         ...{ persist: 'once', session_expires_at: Date.now() + aheadMs + 60_000 },
         ...{ device: meOf().device, user: { user_id: 'ada', name: 'Ada' } },
-      });
+      };
+      return answer(200, session, { 'set-cookie': 'baton=secret' });
     },
   };
 }
