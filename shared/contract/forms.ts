@@ -29,10 +29,18 @@ function objectForm({ properties = {}, required = [] }: { properties?: object; r
   return Object.fromEntries(fields) as Form;
 }
 
-function textForm({ minLength = 0, maxLength = '', pattern }: Rules): Form {
-  if (minLength === 0 && maxLength === '') return new RegExp((pattern ?? '^') as string);
+function textForm({
+  minLength,
+  maxLength,
+  pattern,
+}: {
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+}): Form {
+  if (minLength === undefined && maxLength === undefined) return new RegExp(pattern ?? '^');
   if (pattern !== undefined) throw new Error('clients know no text with a pattern and a length');
-  return new RegExp(`^[^]{${minLength},${maxLength}}$`);
+  return new RegExp(`^[^]{${minLength ?? 0},${maxLength ?? ''}}$`);
 }
 
 /** The bounds that are given; what stands before one that is given is null. */

@@ -1,5 +1,4 @@
 import { BatonError } from '../../contract/errors.ts';
-import type { TSchema } from 'typebox';
 import { formOf } from '../../contract/forms.ts';
 import { fillPath, type Route } from '../../contract/vocabulary/route.ts';
 import { ROUTES } from '../../contract/routes.ts';
@@ -149,7 +148,9 @@ function initOf(route: Route, call: AnyCall, headers: Headers): RequestInit {
   return { ...init, body: JSON.stringify(call.body) };
 }
 
-const isSchema = (answer: Route['answers'][number]): answer is TSchema => answer !== null && typeof answer !== 'string';
+type Answers = Route['answers'][number];
+const isSchema = (answer: Answers): answer is Exclude<Answers, string | null> =>
+  answer !== null && typeof answer !== 'string';
 
 /** Throws a refusal that a repetition would meet again. */
 async function read(route: Route, response: Response): Promise<Answer | Failure> {
