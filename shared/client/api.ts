@@ -25,9 +25,9 @@ import type {
 /** What every call may be given. */
 export interface CallSettings {
   /** Ends the call at once; it then rejects with `aborted`. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Further attempts of the library itself, where a call cannot take effect twice. Default 2; 0: one attempt. */
-  retries?: number;
+  retries?: number | undefined;
 }
 
 /** A call that can be repeated without taking effect twice. */
@@ -36,7 +36,7 @@ export interface OnceSettings extends CallSettings {
    * 1 to 64 of `[A-Za-z0-9._:-]`. The service remembers it for 10 minutes: until then the same call with the same key answers
    * the first result. Without it the library takes a new one for each call.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 /** By device name, by device id, or `'*'` for all other devices (messages only). */

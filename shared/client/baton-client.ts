@@ -24,8 +24,7 @@ const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
   superseded: 'superseded',
 };
 
-const closed = (): BatonClientError =>
-  new BatonClientError('aborted', 'The client was closed', { action: 'tell-user' });
+const closed = (): BatonClientError => new BatonClientError('aborted', 'The client was closed');
 
 /** One device of one account: its stream, its calls and its files. Does nothing before `start` or a call. */
 export function makeBatonClient(options: BatonClientOptions): BatonClient {
@@ -141,8 +140,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const stream = makeStream({
     ...{ baseUrl, fetch, clock, dropDuplicates: false, onEvent, onProblem },
     headers: streamHeaders,
-    ...(liveName !== undefined && { query: { name: liveName } }),
-    ...(lastEventId !== undefined && { lastEventId }),
+    ...{ query: { name: liveName }, lastEventId },
     onState(now) {
       report(STATE[now.state]);
       if (now.state === 'open') {

@@ -2,8 +2,16 @@
 export { leanFetch } from './node/fetch.ts';
 export { fileSession } from './node/session.ts';
 export { type Claim, makeClaim } from './node/claim.ts';
-export { dropParts, fileSink, folderSink, writableSink } from './node/sinks.ts';
-export { type LeftReceive, type ReceiveClaim, type ReceiveRecords, receiveRecords } from './node/record.ts';
+export { dropParts, fileSink, folderSink, type FolderSinkOptions, type OnStored, writableSink } from './node/sinks.ts';
+export {
+  type Begun,
+  type BegunFile,
+  type LeftReceive,
+  type ReceiveClaim,
+  type ReceiveRecords,
+  receiveRecords,
+  type Stored,
+} from './node/record.ts';
 export { fileSource, findSources, folderSources, type FoundSources, readableSource, sha256 } from './node/sources.ts';
 export type { DiskPath, SkippedFile } from './node/find-files.ts';
 export type { RenamedFile } from './files/names.ts';

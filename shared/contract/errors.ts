@@ -77,9 +77,9 @@ export const isErrorCode = (word: string): word is ErrorCode => Object.hasOwn(ER
 
 export interface ErrorExtras {
   /** One entry a field, for `invalid_request`. */
-  errors?: { path: string; message: string }[];
+  errors?: { path: string; message: string }[] | undefined;
   /** Answered as `Retry-After`; 429 and 503 default to 1. */
-  retryAfterSeconds?: number;
+  retryAfterSeconds?: number | undefined;
   headers?: Record<string, string>;
   /** Of `rate_limited`: what refused, where that is not the group of the route. */
   rateGroup?: RateGroup;

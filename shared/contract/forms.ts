@@ -1,23 +1,25 @@
 import type { TSchema } from 'typebox';
-import { EVENTS, type EventName } from './events.ts';
-import type { Route } from './vocabulary/route.ts';
-import { ROUTES, type RouteName } from './routes.ts';
 
 /**
  * What a client checks of an answer or an event: the schema without its words for people, short enough for a page to load.
  * - `{field: form, 'field?': form}`: an object; fields that are not named are let be
- * - `['n', form]`: that or null; `['&', form, ...]`: all of these; `['a', form, least, most]`: a list
- * - `['s', least, most, pattern]`: a text; `['i', least, most]`: an integer; `['b']`: true or false; `['c', value]`: this value
- * - `['w']`: one of a list of words, or a word that only a newer service knows; `['*']`: anything
+ * - a regular expression: a text that it matches; `true`: true or false; a text: this very one; null: anything
+ * - `['i', least, most]`: an integer; `['a', form, least, most]`: a list; `['n', form]`: that or null
  */
-export type Form = { readonly [field: string]: Form } | readonly [kind: string, ...rules: unknown[]];
+export type Form =
+  | { readonly [field: string]: Form }
+  | RegExp
+  | true
+  | string
+  | null
+  | readonly [kind: 'i', least?: number, most?: number]
+  | readonly [kind: 'a', form: Form, least?: number, most?: number]
+  | readonly [kind: 'n', form: Form];
 
 type Rules = Readonly<Record<string, unknown>>;
 
-const trimmed = (form: readonly [string, ...unknown[]]): Form => {
-  const last = form.findLastIndex((rule) => rule !== undefined);
-  return form.slice(0, last + 1).map((rule) => rule ?? null) as unknown as Form;
-};
+/** What stands for a state or a kind: a newer service may say words that this client does not know. */
+const WORD = /^[A-Za-z][\w:.-]{0,63}$/;
 
 function objectForm({ properties = {}, required = [] }: { properties?: object; required?: readonly string[] }): Form {
   const fields = Object.entries(properties).map(([name, field]) => [
@@ -27,8 +29,28 @@ function objectForm({ properties = {}, required = [] }: { properties?: object; r
   return Object.fromEntries(fields) as Form;
 }
 
+function textForm({
+  minLength,
+  maxLength,
+  pattern,
+}: {
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+}): Form {
+  if (minLength === undefined && maxLength === undefined) return new RegExp(pattern ?? '^');
+  if (pattern !== undefined) throw new Error('clients know no text with a pattern and a length');
+  return new RegExp(`^[^]{${minLength ?? 0},${maxLength ?? ''}}$`);
+}
+
+/** The bounds that are given; what stands before one that is given is null. */
+function bounds(least: unknown, most: unknown): [] | [number] | [number, number] {
+  if (most === undefined) return least === undefined ? [] : [least as number];
+  return [(least ?? Number.MIN_SAFE_INTEGER) as number, most as number];
+}
+
 /** Throws for a schema that no client could check: another form has to be added here and in `misfit` first. */
-function formOf(schema: TSchema): Form {
+function makeForm(schema: TSchema): Form {
   const rules = schema as Rules;
   if (rules['anyOf'] !== undefined) {
     const [first, ...others] = rules['anyOf'] as TSchema[];
@@ -36,44 +58,31 @@ function formOf(schema: TSchema): Form {
     if (first === undefined || !isNullable) throw new Error('clients know no other union than with null');
     return ['n', formOf(first)];
   }
-  if (rules['allOf'] !== undefined) return ['&', ...(rules['allOf'] as TSchema[]).map(formOf)];
-  if (rules['enum'] !== undefined) return ['w'];
-  if ('const' in rules) return ['c', rules['const']];
+  if (rules['allOf'] !== undefined) return Object.assign({}, ...(rules['allOf'] as TSchema[]).map(objectForm)) as Form;
+  if (rules['enum'] !== undefined) return WORD;
+  if ('const' in rules) return rules['const'] as string;
   switch (rules['type']) {
     case 'object':
       return objectForm(schema);
     case 'array':
-      return trimmed(['a', formOf(rules['items'] as TSchema), rules['minItems'], rules['maxItems']]);
+      return ['a', formOf(rules['items'] as TSchema), ...bounds(rules['minItems'], rules['maxItems'])];
     case 'string':
-      return trimmed(['s', rules['minLength'], rules['maxLength'], rules['pattern']]);
+      return textForm(rules);
     case 'integer':
-      return trimmed(['i', rules['minimum'], rules['maximum']]);
+      return ['i', ...bounds(rules['minimum'], rules['maximum'])];
     case 'boolean':
-      return ['b'];
+      return true;
     case undefined:
-      return ['*'];
+      return null;
     default:
       throw new Error(`clients know no ${String(rules['type'])}`);
   }
 }
 
-type Answers = Readonly<Record<number, Form>>;
+const made = new WeakMap<TSchema, Form>();
 
-const answersOf = ({ answers }: Route): Answers =>
-  Object.fromEntries(
-    Object.entries(answers).flatMap(([status, answer]) =>
-      answer === null || typeof answer === 'string' ? [] : [[status, formOf(answer)]],
-    ),
-  );
-
-const mapped = <K extends string, T, U>(table: Readonly<Record<K, T>>, to: (row: T) => U) =>
-  Object.fromEntries(Object.entries<T>(table).map(([name, row]) => [name, to(row)])) as Readonly<Record<K, U>>;
-
-/** Of each route by its status, where the answer is JSON. */
-export const ANSWER_FORMS: Readonly<Record<RouteName, Answers>> = mapped<RouteName, Route, Answers>(ROUTES, answersOf);
-
-/** Of the data of each event. */
-export const EVENT_FORMS: Readonly<Record<EventName, Form>> = mapped<EventName, { data: TSchema }, Form>(
-  EVENTS,
-  ({ data }) => formOf(data),
-);
+/** The form of a schema. Where the tables hold forms already, as in what is built for pages, it is the form itself. */
+export function formOf(schema: TSchema): Form {
+  if (!made.has(schema)) made.set(schema, makeForm(schema));
+  return made.get(schema) as Form;
+}

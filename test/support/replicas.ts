@@ -27,6 +27,8 @@ interface ReplicaOptions {
   redisUrl: string;
   keyPrefix: string;
   env?: Record<string, string>;
+  /** Where somebody has to know it before. */
+  port?: number;
   nodeFlags?: string[];
   /** What is started, where it is not the build itself. */
   main?: string;
@@ -55,8 +57,9 @@ export async function startReplica({
   env,
   nodeFlags = [],
   main = MAIN,
+  ...given
 }: ReplicaOptions): Promise<ReplicaProcess> {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = [given.port ?? (await freePort()), await freePort()];
   const child = spawn(process.execPath, [...nodeFlags, main], {
     env: {
       PATH: process.env.PATH,

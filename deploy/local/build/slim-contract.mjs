@@ -12,69 +12,90 @@ function namesIn(pattern) {
 }
 
 const picked = (table, names) => Object.fromEntries(Object.entries(table).filter(([name]) => names.has(name)));
-const exported = (name, value) => `export const ${name} = ${JSON.stringify(value)};\n`;
+const mapped = (table, to) => Object.fromEntries(Object.entries(table).map(([name, row]) => [name, to(row, name)]));
+const isLeaf = (value) => typeof value !== 'object' || value === null || value instanceof RegExp;
+const keyOf = (value) => JSON.stringify(value, (_, part) => (part instanceof RegExp ? { pattern: `${part}` } : part));
 
-/** What stands in a table more than once is written once. */
-function formsText(tables) {
+/** The tables as a module. What stands in them more than once is written once. */
+function tablesText(tables) {
   const counts = new Map();
-  const count = (form) => {
-    const text = JSON.stringify(form);
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-    if (counts.get(text) === 1 && typeof form === 'object' && form !== null) Object.values(form).forEach(count);
+  const count = (value) => {
+    const key = keyOf(value);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (counts.get(key) === 1 && !isLeaf(value)) Object.values(value).forEach(count);
   };
-  for (const [, table] of tables) count(table);
+  count(Object.values(tables));
   const names = new Map();
   const lines = [];
-  function written(form) {
-    if (typeof form !== 'object' || form === null) return JSON.stringify(form);
-    const text = JSON.stringify(form);
-    if (names.has(text)) return names.get(text);
-    const inside = Array.isArray(form)
-      ? `[${form.map(written).join(',')}]`
-      : `{${Object.entries(form)
-          .map(([key, field]) => `${JSON.stringify(key)}:${written(field)}`)
-          .join(',')}}`;
-    if (counts.get(text) < 2) return inside;
-    names.set(text, `f${names.size}`);
-    lines.push(`const ${names.get(text)} = ${inside};\n`);
-    return names.get(text);
+  function inside(value) {
+    if (value instanceof RegExp) return `${value}`;
+    if (isLeaf(value)) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${written(field)}`).join(',')}}`;
   }
-  const exports_ = tables.map(([name, table]) => `export const ${name} = ${written(table)};\n`);
+  function written(value) {
+    const key = keyOf(value);
+    const isShared = counts.get(key) > 1 && typeof value === 'object' && value !== null;
+    if (!isShared) return inside(value);
+    if (!names.has(key)) {
+      const text = inside(value);
+      names.set(key, `f${names.size}`);
+      lines.push(`const ${names.get(key)} = ${text};\n`);
+    }
+    return names.get(key);
+  }
+  const exports_ = Object.entries(tables).map(([name, table]) => `export const ${name} = ${written(table)};\n`);
   return [...lines, ...exports_].join('');
 }
 
 /**
- * Of the tables of the contract a client needs names, paths, numbers and the shapes of what it is told; the library that schemas
- * are made with, and what it never asks for are the service's. What is refused says its own title.
+ * A client has to know an error when its own code names it, or when its status does not tell what to do about it. Any other it
+ * takes as it takes those of a newer service: by what the answer says.
+ */
+function errorsOf(ERRORS) {
+  const named = namesIn(/'(\w+)'/g);
+  const isLater = (status) => status === 429 || status >= 500;
+  const kept = Object.entries(ERRORS).filter(
+    ([code, { status, retry }]) => named.has(code) || (retry === 'later') !== isLater(status),
+  );
+  const row = ({ status, retry, laterStatus }) => ({
+    status,
+    laterStatus,
+    retry: retry === 'later' ? retry : undefined,
+  });
+  return mapped(Object.fromEntries(kept), row);
+}
+
+/**
+ * Of the tables of the contract a client needs names, paths, numbers and the forms of what it is told, in place of the schemas;
+ * the library that schemas are made with, and what it never asks for are the service's. What is refused says its own title.
  */
 async function slimTables() {
   const from = (name) => import(join(ROOT, `dist/shared/contract/${name}.js`));
-  const [{ ROUTES }, { EVENTS }, { LIMITS }, { ERRORS }, { ANSWER_FORMS, EVENT_FORMS }] = await Promise.all(
+  const [{ ROUTES }, { EVENTS }, { LIMITS }, { ERRORS }, { formOf }] = await Promise.all(
     ['routes', 'events', 'limits', 'errors', 'forms'].map(from),
   );
-  const told = (answer) => (answer === null || typeof answer === 'string' ? answer : 0);
+  const told = (answer) => (answer === null || typeof answer === 'string' ? answer : formOf(answer));
   const called = namesIn(/\bcall\('(\w+)'|ROUTES\.(\w+)/g).add('openStream');
-  const routes = Object.entries(picked(ROUTES, called)).map(([name, { method, path, idempotent, answers }]) => {
-    const statuses = Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, told(answer)]));
-    return [name, { method, path, ...(idempotent && { idempotent }), answers: statuses }];
-  });
-  const events = Object.keys(EVENTS).map((name) => [name, 0]);
-  const errors = Object.entries(ERRORS).map(([code, entry]) => [
-    code,
-    { ...entry, title: undefined, retry: entry.retry === 'never' ? undefined : entry.retry },
-  ]);
+  const tables = {
+    ROUTES: mapped(picked(ROUTES, called), ({ method, path, idempotent, answers }) => ({
+      ...{ method, path, idempotent: idempotent || undefined, answers: mapped(answers, told) },
+    })),
+    EVENTS: mapped(EVENTS, ({ data }) => ({ data: formOf(data) })),
+    LIMITS: picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g)),
+    ERRORS: errorsOf(ERRORS),
+  };
   const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
   return {
-    'contract/routes.js': exported('ROUTES', Object.fromEntries(routes)),
-    'contract/forms.js': formsText([
-      ['ANSWER_FORMS', picked(ANSWER_FORMS, called)],
-      ['EVENT_FORMS', EVENT_FORMS],
-    ]),
-    'contract/events.js': exported('EVENTS', Object.fromEntries(events)),
-    'contract/limits.js': exported('LIMITS', picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g))),
+    'contract/tables.js': tablesText(tables),
+    'contract/routes.js': "export { ROUTES } from './tables.js';",
+    'contract/events.js': "export { EVENTS } from './tables.js';",
+    'contract/limits.js': "export { LIMITS } from './tables.js';",
+    'contract/forms.js': 'export const formOf = (form) => form;',
     'contract/errors.js': contract('errors').replace(
       /^export const ERRORS = \{[\s\S]*?^\};\n/m,
-      exported('ERRORS', Object.fromEntries(errors)),
+      "import { ERRORS } from './tables.js';\nexport { ERRORS };\n",
     ),
     'contract/modules/relay.js': contract('modules/relay').replace(
       /^import.*$|^(const params = |export const relay)[\s\S]*$/gm,
@@ -86,8 +107,11 @@ async function slimTables() {
 /** A plugin of the bundler: the client with the slim tables in place of the contract. */
 export async function slimContract() {
   const slim = await slimTables();
+  const nameIn = (id) => Object.keys(slim).find((name) => id.endsWith(`/shared/${name}`));
   return {
     name: 'slim-contract',
-    load: (id) => slim[Object.keys(slim).find((name) => id.endsWith(`/shared/${name}`))] ?? null,
+    // There is no such file.
+    resolveId: (id, from) => (id === './tables.js' ? from.replace(/[^/]+$/, 'tables.js') : null),
+    load: (id) => slim[nameIn(id)] ?? null,
   };
 }

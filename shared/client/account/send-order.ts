@@ -12,7 +12,7 @@ const settled = (work: Promise<unknown>): Promise<void> =>
 
 /** Nothing of it has left. */
 const unwanted = (signal: AbortSignal): BatonClientError =>
-  new BatonClientError('aborted', 'This was not wanted any more', { action: 'tell-user', cause: signal.reason });
+  new BatonClientError('aborted', 'This was not wanted any more', { cause: signal.reason });
 
 /**
  * Work for one receiver is begun when the work before it has ended, well or not, in the order of the calls. Other receivers do

@@ -43,7 +43,8 @@ export type LocalErrorCode =
 
 /** What an error says beside its code and message. */
 export interface ErrorDetails {
-  readonly action: ErrorAction;
+  /** Default `tell-user`. */
+  readonly action?: ErrorAction;
   /** Default `none`. */
   readonly outcome?: Outcome;
   readonly requestId?: string | null;
@@ -54,37 +55,41 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+const UNSAID = {
+  ...{
+    action: 'tell-user',
+    outcome: 'none',
+    requestId: null,
+    status: null,
+    retryAfterMs: null,
+    fields: [],
+    byOther: false,
+  },
+} as const;
+
 /** The one error that the library throws. */
 export class BatonClientError extends Error {
   /** Of the contract, or this library's own. A newer service may say others. */
-  readonly code: ServiceErrorCode | LocalErrorCode | (string & {});
-  readonly action: ErrorAction;
+  declare readonly code: ServiceErrorCode | LocalErrorCode | (string & {});
+  declare readonly action: ErrorAction;
   /**
    * `none`: the call had no effect. `unknown`: it may have had one, because no answer came, or one that does not tell. To repeat
    * such a call once and no more, send the same `idempotencyKey`.
    */
-  readonly outcome: Outcome;
+  declare readonly outcome: Outcome;
   /** Of the service's log; null where nobody answered. */
-  readonly requestId: string | null;
+  declare readonly requestId: string | null;
   /** The HTTP status; null where there was no answer. */
-  readonly status: number | null;
+  declare readonly status: number | null;
   /** What the service asked to wait; null when it said nothing. */
-  readonly retryAfterMs: number | null;
+  declare readonly retryAfterMs: number | null;
   /** Of `invalid_request`: what is wrong with each field. */
-  readonly fields: readonly { path: string; message: string }[];
+  declare readonly fields: readonly { path: string; message: string }[];
   /** The device at the other end of a transfer ended it so, as the service says (`error.by_device_id`). */
-  readonly byOther: boolean;
+  declare readonly byOther: boolean;
 
-  constructor(code: BatonClientError['code'], message: string, details: ErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'BatonClientError';
-    this.code = code;
-    this.action = details.action;
-    this.outcome = details.outcome ?? 'none';
-    this.requestId = details.requestId ?? null;
-    this.status = details.status ?? null;
-    this.retryAfterMs = details.retryAfterMs ?? null;
-    this.fields = details.fields ?? [];
-    this.byOther = details.byOther ?? false;
+  constructor(code: BatonClientError['code'], message: string, { cause, ...details }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, { name: 'BatonClientError', code, ...UNSAID, ...details });
   }
 }

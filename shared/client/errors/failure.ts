@@ -29,7 +29,7 @@ function ofService(error: BatonError): BatonClientError {
     status,
     requestId: typeof members['request_id'] === 'string' ? members['request_id'] : null,
     retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
-    ...(errors !== undefined && { fields: errors }),
+    fields: errors ?? [],
     cause: error,
   });
 }
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): BatonClientError {
     return new BatonClientError(error.reason, error.message, { action: 'retry', outcome: 'unknown', cause: error });
   }
   const message = error instanceof Error ? error.message : String(error);
-  return new BatonClientError('failed', message, { action: 'tell-user', cause: error });
+  return new BatonClientError('failed', message, { cause: error });
 }
 
 /** Nobody waits for it any more. What the signal was aborted with, when that says more. */
@@ -50,7 +50,7 @@ export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
   const reason: unknown = signal?.reason;
   if (reason instanceof BatonClientError) return reason;
   return new BatonClientError('aborted', 'This was not wanted any more', {
-    ...{ action: 'tell-user', outcome: 'unknown', cause: reason },
+    ...{ outcome: 'unknown', cause: reason },
   });
 }
 

@@ -29,14 +29,14 @@ export async function readRefusal(response: Response): Promise<Refusal> {
   const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
   if (problem === null || typeof problem['code'] !== 'string') {
     const code = CODE_OF_STATUS[status] ?? 'internal';
-    const extras = { members: { status }, ...(retryAfterSeconds !== null && { retryAfterSeconds }) };
+    const extras = { members: { status }, retryAfterSeconds };
     return { error: new BatonError(code, `Unexpected answer (HTTP ${status})`, extras), status, byService: false };
   }
   const { detail = problem['title'], errors, ...members } = problem;
   const extras: ErrorExtras = {
     members,
-    ...(Array.isArray(errors) && { errors: errors as NonNullable<ErrorExtras['errors']> }),
-    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+    errors: Array.isArray(errors) ? (errors as ErrorExtras['errors']) : undefined,
+    retryAfterSeconds,
   };
   const code = isErrorCode(problem['code']) ? problem['code'] : 'internal';
   const error = new BatonError(code, typeof detail === 'string' ? detail : undefined, extras);
@@ -44,8 +44,8 @@ export async function readRefusal(response: Response): Promise<Refusal> {
 }
 
 /** `Retry-After` in seconds; its form as a date is not used by the service. */
-function secondsOf(header: string | null): number | null {
-  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null;
+function secondsOf(header: string | null): number | undefined {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -50,7 +50,7 @@ export async function digestsOf(
         if (signal.aborted) throw abortedBy(signal);
         const said = error instanceof Error ? error.message : String(error);
         const message = `${file.name} cannot be read: ${said}`;
-        throw new BatonClientError('source_failed', message, { action: 'tell-user', cause: error });
+        throw new BatonClientError('source_failed', message, { cause: error });
       }
     }
   }

@@ -2,7 +2,7 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from './files.ts';
 
 const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
-  new BatonClientError('source_failed', message, { action: 'tell-user', cause });
+  new BatonClientError('source_failed', message, { cause });
 
 /** A `Blob`, or a `File` of a page: with its path where a folder was chosen. */
 export function blobSource(blob: Blob, name?: string): FileSource {

@@ -30,18 +30,18 @@ interface Conditions {
   /** Added to the client's own, and stronger. */
   headers?: Readonly<Record<string, string>>;
   /** Ends the call at once; it then rejects with the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** For one attempt, to the last byte of its answer. */
   timeoutMs?: number;
   /** Further attempts after the first. 0 switches repeating off. */
-  retries?: number;
+  retries?: number | undefined;
 }
 
 type OptionsOf<R extends Route> = Part<'params', R['params'], ParamsOf<R>> &
   Part<'query', R['query'], QueryOf<R>> &
   Part<'body', R['body'], BodyOf<R>> &
   Conditions &
-  (R['idempotent'] extends true ? { idempotencyKey?: string } : unknown);
+  (R['idempotent'] extends true ? { idempotencyKey?: string | undefined } : unknown);
 
 export type CallOptions<N extends CallName> = OptionsOf<Table[N]>;
 export type CallAnswer<N extends CallName> = AnswerTo<Table[N]>;
@@ -55,5 +55,5 @@ export interface AnyCall extends Conditions {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: unknown;
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }

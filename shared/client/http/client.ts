@@ -1,5 +1,5 @@
 import { BatonError } from '../../contract/errors.ts';
-import { ANSWER_FORMS, type Form } from '../../contract/forms.ts';
+import { formOf } from '../../contract/forms.ts';
 import { fillPath, type Route } from '../../contract/vocabulary/route.ts';
 import { ROUTES } from '../../contract/routes.ts';
 import { backoffMs } from '../time/backoff.ts';
@@ -42,13 +42,6 @@ export interface ClientOptions {
   clock?: Clock;
 }
 
-type Forms = Readonly<Record<number, Form>>;
-
-interface Asked {
-  readonly route: Route;
-  readonly forms: Forms;
-}
-
 interface Answer {
   readonly status: number;
   readonly body: unknown;
@@ -64,7 +57,7 @@ export function makeClient(options: ClientOptions): Client {
   const { baseUrl, headers, timeoutMs = 10_000, retries = 2, random = Math.random, clock = systemClock } = options;
   const fetch = options.fetch ?? platformFetch;
 
-  async function attempt({ route, forms }: Asked, call: AnyCall): Promise<Answer | Failure> {
+  async function attempt(route: Route, call: AnyCall): Promise<Answer | Failure> {
     const limit = startLimit(clock, call.timeoutMs ?? timeoutMs, call.signal);
     let sent = false;
     let isRead = false;
@@ -73,7 +66,7 @@ export function makeClient(options: ClientOptions): Client {
       const url = urlOf(base, pathOf(route, call), call.query);
       const init = initOf(route, call, await untilAborted(headersOf(headers, base), limit.signal));
       sent = true;
-      const outcome = await read(forms, route, await fetch(url, { ...init, signal: limit.signal }));
+      const outcome = await read(route, await fetch(url, { ...init, signal: limit.signal }));
       isRead = !('error' in outcome);
       return outcome;
     } catch (error) {
@@ -87,8 +80,7 @@ export function makeClient(options: ClientOptions): Client {
     }
   }
 
-  async function repeat(asked: Asked, call: AnyCall): Promise<Answer> {
-    const { route } = asked;
+  async function repeat(route: Route, call: AnyCall): Promise<Answer> {
     const allowed = route.method === 'GET' || call.idempotencyKey !== undefined ? (call.retries ?? retries) : 0;
     let isUnknown = false;
     const failed = (error: unknown): unknown => {
@@ -97,7 +89,7 @@ export function makeClient(options: ClientOptions): Client {
     };
     for (let failures = 0; ; failures += 1) {
       call.signal?.throwIfAborted();
-      const outcome = await attempt(asked, call).catch((error: unknown) => {
+      const outcome = await attempt(route, call).catch((error: unknown) => {
         throw failed(error);
       });
       if (!('error' in outcome)) return outcome;
@@ -110,8 +102,7 @@ export function makeClient(options: ClientOptions): Client {
   async function start(name: CallName, given: AnyCall = {}): Promise<Answer> {
     const route: Route = ROUTES[name];
     // One key for all attempts: the service answers a repetition with the first result.
-    const asked = { route, forms: ANSWER_FORMS[name] };
-    return repeat(asked, route.idempotent ? { idempotencyKey: randomKey(), ...given } : given);
+    return repeat(route, route.idempotent ? { ...given, idempotencyKey: given.idempotencyKey ?? randomKey() } : given);
   }
   return { call: start as unknown as Client['call'] };
 }
@@ -157,9 +148,13 @@ function initOf(route: Route, call: AnyCall, headers: Headers): RequestInit {
   return { ...init, body: JSON.stringify(call.body) };
 }
 
+type Answers = Route['answers'][number];
+const isSchema = (answer: Answers): answer is Exclude<Answers, string | null> =>
+  answer !== null && typeof answer !== 'string';
+
 /** Throws a refusal that a repetition would meet again. */
-async function read(forms: Forms, route: Route, response: Response): Promise<Answer | Failure> {
-  if (response.ok) return { status: response.status, body: await readBody(forms, route, response) };
+async function read(route: Route, response: Response): Promise<Answer | Failure> {
+  if (response.ok) return { status: response.status, body: await readBody(route, response) };
   const { error, status, byService } = await readRefusal(response);
   const passing = status === 429 || status === 503 || (!byService && (status === 502 || status === 504));
   if (!passing) throw error;
@@ -170,9 +165,9 @@ async function read(forms: Forms, route: Route, response: Response): Promise<Ans
  * What fits the contract. Under a status that the table does not name (a newer server's) it is what the route answers
  * else, or where that is no JSON what it says it is.
  */
-async function readBody(forms: Forms, route: Route, response: Response): Promise<unknown> {
+async function readBody({ answers }: Route, response: Response): Promise<unknown> {
   const text = await readText(response, MOST_CHARS);
-  const expected = route.answers[response.status];
+  const expected = answers[response.status];
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
   if (expected === null) return null;
   if (typeof expected === 'string' || (expected === undefined && !isJson)) return text;
@@ -183,8 +178,8 @@ async function readBody(forms: Forms, route: Route, response: Response): Promise
   } catch (cause) {
     throw new BatonError('internal', 'The answer is not what the contract says', { cause, members });
   }
-  const form = forms[response.status] ?? Object.values(forms)[0];
-  const flaw = form === undefined ? null : misfit(form, body);
+  const schema = expected ?? Object.values(answers).find(isSchema);
+  const flaw = schema === undefined ? null : misfit(formOf(schema), body);
   if (flaw !== null)
     throw new BatonError('internal', `The answer is not what the contract says at ${flaw}`, { members });
   return body;

@@ -1,56 +1,44 @@
 import type { Form } from '../../contract/forms.ts';
 
-/** What stands for a state or a kind: a newer service may say words that this client does not know. */
-const WORD = /^[A-Za-z][\w:.-]{0,63}$/;
+type Listed = Extract<Form, readonly unknown[]>;
+type Fields = { readonly [field: string]: Form };
 
-const patterns = new Map<string, RegExp>();
+const isList = (form: Form): form is Listed => Array.isArray(form);
 
-function matches(pattern: string | null | undefined, text: string): boolean {
-  if (pattern === null || pattern === undefined) return true;
-  let compiled = patterns.get(pattern);
-  if (compiled === undefined) patterns.set(pattern, (compiled = new RegExp(pattern)));
-  return compiled.test(text);
+/** But for what is in it. */
+function fits(form: Form, value: unknown): boolean {
+  if (form === null) return true;
+  if (form === true) return typeof value === 'boolean';
+  if (typeof form === 'string') return value === form;
+  if (form instanceof RegExp) return typeof value === 'string' && form.test(value);
+  if (!isList(form)) return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isInteger = form[0] === 'i';
+  if (!(isInteger ? Number.isSafeInteger(value) : Array.isArray(value))) return false;
+  const size = isInteger ? (value as number) : (value as unknown[]).length;
+  const [least = size, most = size] = form.slice(isInteger ? 1 : 2) as number[];
+  return size >= least && size <= most;
 }
 
-type Bound = number | null | undefined;
-
-const isWithin = (size: number, least: Bound, most: Bound): boolean =>
-  size >= (least ?? Number.NEGATIVE_INFINITY) && size <= (most ?? Number.POSITIVE_INFINITY);
-
-const firstOf = (flaws: Iterable<string | null>): string | null => {
-  for (const flaw of flaws) if (flaw !== null) return flaw;
-  return null;
-};
-
-function* flawsOfFields(form: object, value: object, path: string): Generator<string | null> {
-  for (const [key, field] of Object.entries(form)) {
-    const name = key.replace(/\?$/, '');
-    if (Object.hasOwn(value, name)) yield misfit(field as Form, value[name as never], `${path}/${name}`);
-    else if (name === key) yield `${path}/${name}`;
-  }
-}
-
-function fits([kind, a, b, c]: readonly unknown[], value: unknown): boolean {
-  if (kind === 's') {
-    return typeof value === 'string' && isWithin(value.length, a as Bound, b as Bound) && matches(c as string, value);
-  }
-  if (kind === 'i') return Number.isSafeInteger(value) && isWithin(value as number, a as Bound, b as Bound);
-  if (kind === 'a') return Array.isArray(value) && isWithin(value.length, b as Bound, c as Bound);
-  if (kind === 'w') return typeof value === 'string' && WORD.test(value);
-  if (kind === 'b') return typeof value === 'boolean';
-  return kind !== 'c' || value === a;
+/** The values in `value`, each with its name and its form. */
+function partsOf(form: Listed | Fields, value: object): (readonly [name: string, form: Form, value: unknown])[] {
+  if (Array.isArray(value)) return value.map((item: unknown, at) => [`${at}`, (form as Listed)[1] as Form, item]);
+  return Object.entries(form as Fields).flatMap(([key, field]) => {
+    const name = key.replace('?', '');
+    const isThere = Object.hasOwn(value, name);
+    // What is not there, and has to be, is no text either.
+    return isThere || name === key ? [[name, isThere ? field : /^/, value[name as never]] as const] : [];
+  });
 }
 
 /** Where `value` is not what the contract says, as a path such as `/device/device_id`; null when it fits. */
 export function misfit(form: Form, value: unknown, path = ''): string | null {
-  if (!Array.isArray(form)) {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? firstOf(flawsOfFields(form, value, path)) : path || '/';
-  }
-  const [kind, ...rules] = form as readonly [string, ...Form[]];
-  if (kind === 'n') return value === null ? null : misfit(rules[0] as Form, value, path);
-  if (kind === '&') return firstOf(rules.map((each) => misfit(each, value, path)));
+  if (isList(form) && form[0] === 'n') return value === null ? null : misfit(form[1], value, path);
   if (!fits(form, value)) return path || '/';
-  if (kind !== 'a') return null;
-  return firstOf((value as unknown[]).map((item, at) => misfit(rules[0] as Form, item, `${path}/${at}`)));
+  if (typeof form !== 'object' || form === null || form instanceof RegExp) return null;
+  if (isList(form) && form[0] === 'i') return null;
+  for (const [name, of, part] of partsOf(form, value as object)) {
+    const flaw = misfit(of, part, `${path}/${name}`);
+    if (flaw !== null) return flaw;
+  }
+  return null;
 }

@@ -12,7 +12,7 @@ export type HeaderSource =
 /** The part of `fetch` that is used. An own one must honour `signal`, while the body is read too. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Where this attempt goes. In a browser it may be empty: the page's own origin. */
 export const baseOf = (base: BaseUrl): string => (typeof base === 'function' ? base() : base).replace(/\/+$/, '');

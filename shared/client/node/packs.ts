@@ -27,7 +27,7 @@ export interface PackSource extends FileSource {
 }
 
 const unreadable = (message: string, cause?: unknown): BatonClientError =>
-  new BatonClientError('source_failed', message, { action: 'tell-user', cause });
+  new BatonClientError('source_failed', message, { cause });
 
 /** The archive as it is sent. Other work has its turn before it is made, and not in the middle: that takes some 10 ms. */
 async function build(

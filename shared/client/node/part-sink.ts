@@ -52,7 +52,7 @@ export function makePartSink({ parts, key, resumes, announced, isPassing = false
     const found = await readBack();
     const wanted = announced?.sha256 ?? passing?.digest('hex') ?? found.sha256;
     if (found.size === (announced?.size ?? position) && found.sha256 === wanted) return found;
-    throw new BatonClientError('digest_mismatch', 'What is on the disk is not what was sent', { action: 'tell-user' });
+    throw new BatonClientError('digest_mismatch', 'What is on the disk is not what was sent');
   }
 
   async function end(isKept: boolean): Promise<void> {

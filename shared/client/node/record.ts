@@ -7,7 +7,7 @@ import { digestOfFile } from './disk.ts';
 import { codeOf, unlessGone } from './file-errors.ts';
 import type { TransferFile } from '../wire.ts';
 
-/**
+/*
  * Which transfers this device receives, and which of their files it has, for a process that goes on with one after another
  * one has died. All of it lies in a folder of this device alone (of the command line, its configuration folder): what lies in
  * the folder that files go to may have been sent by somebody.
@@ -19,6 +19,8 @@ import type { TransferFile } from '../wire.ts';
  *
  * A loss of power may lose lines that were added last. Then a file is stored once more, under another name.
  */
+
+/** A file that is stored, or an entry of a pack that is. */
 export interface Stored {
   /** Of the file in the transfer, and of the entry in a pack. */
   readonly index: number;
@@ -30,12 +32,14 @@ export interface Stored {
   readonly id: string;
 }
 
+/** What a process began to receive: from whom, into which folder. */
 export interface Begun {
   readonly from: string;
   readonly folder: string;
   readonly files: readonly BegunFile[];
 }
 
+/** A file of it. */
 export interface BegunFile {
   readonly index: number;
   readonly name: string;
@@ -46,7 +50,9 @@ export interface BegunFile {
 /** A transfer that this process alone receives. */
 export interface ReceiveClaim extends Claim {
   readonly transferId: string;
+  /** Notes what is received: when a process begins with it. */
   begin(about: Begun): void;
+  /** Notes files before they get their names. */
   add(lines: readonly Stored[]): void;
   /** Which entries of a file are in that folder, by number; entry 0 of a file that is no pack. */
   find(file: Pick<TransferFile, 'index'>, folder: string): Promise<Map<number, Stored>>;
@@ -58,6 +64,7 @@ export interface LeftReceive {
   readonly begun: readonly Begun[];
 }
 
+/** What this device receives. */
 export interface ReceiveRecords {
   /** Null: another process receives it. */
   claim(transferId: string): ReceiveClaim | null;

@@ -17,7 +17,8 @@ import type { TransferFile } from '../wire.ts';
 /** Nothing of it is fetched, or written. */
 const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStored: true, write() {}, close() {} });
 
-interface FolderSinkOptions {
+/** What `folderSink` may be told beside its folder. */
+export interface FolderSinkOptions {
   /** Where it is noted what is stored: a folder that nobody else writes to. Default: the platform's, for the state of programs. */
   records?: string;
   /** Of this transfer, where the caller has claimed it already. */
@@ -26,7 +27,8 @@ interface FolderSinkOptions {
   hidden?: boolean;
 }
 
-type OnStored = (file: TransferFile, path: string) => void;
+/** Told of each file that is stored, with its path. */
+export type OnStored = (file: TransferFile, path: string) => void;
 type Taking = ReturnType<typeof makeTaking>;
 
 /** A folder that takes the files of one transfer. */

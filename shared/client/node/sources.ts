@@ -43,8 +43,7 @@ async function digestOf(path: DiskPath, size: number, signal: AbortSignal): Prom
 
 /** Reads into memory that is used again: streams leave what they read to the garbage collector. */
 function piecesOf(path: DiskPath, size: number): Pieces {
-  const failed = (message: string, cause?: unknown) =>
-    new BatonClientError('source_failed', message, { action: 'tell-user', cause });
+  const failed = (message: string, cause?: unknown) => new BatonClientError('source_failed', message, { cause });
   const buffers = [new Uint8Array(0), new Uint8Array(0)];
   let file: ReturnType<typeof open> | null = null;
   let turn = 0;

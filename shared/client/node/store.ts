@@ -35,7 +35,7 @@ export interface Store {
 }
 
 export const taken = (): BatonClientError =>
-  new BatonClientError('taken', 'Another program of this device receives this transfer', { action: 'tell-user' });
+  new BatonClientError('taken', 'Another program of this device receives this transfer');
 
 const isFree = ({ folder }: Place, name: string): boolean =>
   within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }) === undefined);

@@ -9,15 +9,12 @@ import type { Session } from './session.ts';
 /** Names and addresses of this very machine: what goes there crosses no network. */
 const LOOPBACK = /^(?:localhost|(?:[a-z0-9_-]+\.)+localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-const refuse = (code: string, message: string): BatonClientError =>
-  new BatonClientError(code, message, { action: 'tell-user' });
-
 /** Scheme, host and port. Null for a page's own origin, which no address names. Throws for what is no address. */
 export function originOf(base: string): string | null {
   if (base === '') return null;
   const url = URL.canParse(base) ? new URL(base) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.origin;
-  throw refuse('invalid_request', `${base} is no address of a service`);
+  throw new BatonClientError('invalid_request', `${base} is no address of a service`);
 }
 
 const isLoopback = (origin: string): boolean => LOOPBACK.test(new URL(origin).hostname);
@@ -36,7 +33,7 @@ export const isAmong = (origin: string, origins: readonly string[]): boolean =>
 export function checkPlainHttp(origin: string | null, isWanted: boolean): void {
   if (origin === null || isWanted || !isOpen(origin)) return;
   const says = 'is not encrypted, and whoever is on the way there could take the session';
-  throw refuse('plain_http', `${origin} ${says}: use https`);
+  throw new BatonClientError('plain_http', `${origin} ${says}: use https`);
 }
 
 /** Throws before a session is sent where it does not belong. */
@@ -45,7 +42,7 @@ export function checkService({ origins, plain_http: isPlain = false }: Session, 
   if (origin === null) return;
   if (origins !== undefined && !isAmong(origin, origins)) {
     const own = origins.join(', ');
-    throw refuse('other_service', `This session is of ${own}, and is not sent to ${origin}`);
+    throw new BatonClientError('other_service', `This session is of ${own}, and is not sent to ${origin}`);
   }
   checkPlainHttp(origin, isPlain);
 }
@@ -67,7 +64,7 @@ export function ownLink(payload: string, requestId: string, base: string): strin
   const isOwn = url !== null && (isAmong(own, [url.origin]) || (isLoopback(own) && isLoopback(url.origin)));
   if (url === null || !isLink || !isOwn) {
     const message = `What ${own} gives to be shown is no link of its own. If it has another address, sign in there`;
-    throw refuse('unexpected_answer', message);
+    throw new BatonClientError('unexpected_answer', message);
   }
   return `${isAmong(own, [url.origin]) ? url.origin : own}/link?r=${requestId}&c=${code}`;
 }

@@ -20,9 +20,7 @@ export function watchCookies(fetch: Fetch): { fetch: Fetch; credential: () => st
 }
 
 const flawed = (what: string): BatonClientError =>
-  new BatonClientError('unexpected_answer', `The answer is not what the contract says: ${what}`, {
-    action: 'tell-user',
-  });
+  new BatonClientError('unexpected_answer', `The answer is not what the contract says: ${what}`);
 
 /** A session as it is kept. `answer` has the form of one; throws where it says what no session can be. */
 export function sessionOf(answer: SessionAnswer, credential: string | null, nowMs: number): Session {

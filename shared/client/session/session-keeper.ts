@@ -60,7 +60,7 @@ function checkSame(known: Session, renewed: Session): void {
   const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
   if (isDevice && known.user.user_id === renewed.user.user_id) return;
   const message = 'The service renewed this session as that of somebody else';
-  throw new BatonClientError('unexpected_answer', message, { action: 'tell-user' });
+  throw new BatonClientError('unexpected_answer', message);
 }
 
 /** A 401 without a code is a proxy's, or a captive portal's, which knows nothing of the session. */
@@ -110,7 +110,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     if (known.credential !== null) checkSame(known, renewed);
     // What an older version kept is bound to where it was taken first.
     const { origins = originsOf(madeAt), service, plain_http } = known;
-    session = { ...renewed, origins, ...(service !== undefined && { service }), ...(plain_http && { plain_http }) };
+    session = { ...renewed, origins, service, plain_http };
     try {
       await store.save(session);
     } catch (error) {
@@ -155,7 +155,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     if (known === null || hasEnded) return;
     const origins = originsOf(known.origins?.[0] ?? null, told, known.plain_http);
     if (service === known.service && origins.join() === known.origins?.join()) return;
-    session = { ...known, origins, ...(service !== undefined && { service }) };
+    session = { ...known, origins, service: service ?? known.service };
     await store.save(session);
   }
 

@@ -1,3 +1,5 @@
+import type { Form } from '../../contract/forms.ts';
+import { misfit } from '../http/misfit.ts';
 import type { DeviceRef, Persist, Scope, User } from '../wire.ts';
 
 /** A session as it is kept: plain JSON. In a browser the secret is in the cookie, which no script can read. */
@@ -13,9 +15,9 @@ export interface Session {
   /** The origins that this session may be sent to. Without them it is of an older version, and bound where it is used first. */
   origins?: readonly string[];
   /** The name of the service. */
-  service?: string;
+  service?: string | undefined;
   /** Its user wants it to be sent over plain http. */
-  plain_http?: boolean;
+  plain_http?: boolean | undefined;
   scope: Scope;
   persist: Persist;
   session_expires_at: number;
@@ -24,31 +26,28 @@ export interface Session {
   user: User;
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= 8_192;
-const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value);
-const orAbsent = (fits: (value: unknown) => boolean) => (value: unknown) => value === undefined || fits(value);
+const TEXT = /^[^]{0,8192}$/;
 
-const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  credential: orNull(isText),
-  access_token: orNull(isText),
-  access_token_expires_at: Number.isFinite,
-  session_expires_at: Number.isFinite,
-  access_token_seconds: orAbsent(Number.isFinite),
-  origins: orAbsent((value) => Array.isArray(value) && value.every(isText)),
-  service: orAbsent(isText),
-  plain_http: orAbsent((value) => typeof value === 'boolean'),
-  scope: isText,
-  persist: isText,
-  device: orNull((value) => isText((value as Partial<DeviceRef>)?.device_id)),
-  user: (value) => isText((value as Partial<User> | null)?.user_id),
+const KEPT: Form = {
+  credential: ['n', TEXT],
+  access_token: ['n', TEXT],
+  access_token_expires_at: ['i'],
+  session_expires_at: ['i'],
+  'access_token_seconds?': ['i'],
+  'origins?': ['a', TEXT],
+  'service?': TEXT,
+  'plain_http?': true,
+  scope: TEXT,
+  persist: TEXT,
+  device: ['n', { device_id: TEXT }],
+  user: { user_id: TEXT },
 };
 
 /** What was kept, or null: it is none, whatever happened to it. */
 export function sessionIn(text: string): Session | null {
   try {
-    const value = JSON.parse(text) as Record<string, unknown> | null;
-    const fits = value !== null && Object.entries(FIELDS).every(([name, test]) => test(value[name]));
-    return fits ? (value as unknown as Session) : null;
+    const value: unknown = JSON.parse(text);
+    return misfit(KEPT, value) === null ? (value as Session) : null;
   } catch {
     return null;
   }

@@ -96,7 +96,7 @@ async function askMe(options: SignInOptions, { session, base }: Made, signal: Ab
       return Object.fromEntries(sent);
     },
   });
-  return (await client.call('getMe', given(signal))).body;
+  return (await client.call('getMe', { signal })).body;
 }
 
 /** A new session, and where it was made. */
@@ -114,14 +114,14 @@ const madeBy = (
   session: {
     ...sessionOf(answer, credential(), Date.now()),
     origins: originsOf(originOf(base())),
-    ...(plainHttp && { plain_http: true }),
+    plain_http: plainHttp || undefined,
   },
 });
 
 /** The session with what the service says of itself. */
 function named({ session, base }: Made, me: Me): Session {
   const origins = originsOf(originOf(base), me.origins, session.plain_http);
-  return { ...session, origins, ...(me.service !== undefined && { service: me.service }) };
+  return { ...session, origins, service: me.service };
 }
 
 /** Saves the session at once, since nobody gets it twice, and uses it until the service has seen that. */
@@ -164,8 +164,6 @@ async function told<T>(work: Promise<T>, signal: AbortSignal | undefined): Promi
   }
 }
 
-const given = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
-
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const cancel = systemClock.after(ms, resolve);
@@ -186,7 +184,7 @@ export async function requestSignIn(options: SignInOptions): Promise<SignInReque
   const connection = connectionOf(options);
   const { client, serverNow } = connection;
   const body = { device_name: deviceName, device_type: deviceType };
-  const started = (await told(client.call('startLogin', { body, ...given(options.signal) }), options.signal)).body;
+  const started = (await told(client.call('startLogin', { body, signal: options.signal }), options.signal)).body;
 
   const poll = (signal: AbortSignal | undefined) =>
     client.call('pollLogin', {
@@ -195,7 +193,7 @@ export async function requestSignIn(options: SignInOptions): Promise<SignInReque
       timeoutMs: LIMITS.pollMs + 10_000,
       // The answer with the session comes once. Who asks again after that is told that it was used.
       retries: 0,
-      ...given(signal),
+      signal,
     });
 
   async function pollAgain(signal: AbortSignal | undefined): Promise<Made> {
@@ -236,7 +234,7 @@ export async function startDeviceSession(options: DeviceSessionOptions): Promise
     ...(scope !== undefined && { scope }),
     ...(persist !== undefined && { persist }),
   };
-  const answer = await told(client.call('startDeviceSession', { body, ...given(signal) }), signal);
+  const answer = await told(client.call('startDeviceSession', { body, signal }), signal);
   const made = madeBy(connection, options, answer.body);
   await options.session?.save(made.session);
   // A page's own origin is all that its session is ever sent to.

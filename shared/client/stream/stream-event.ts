@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { EVENT_FORMS } from '../../contract/forms.ts';
+import { formOf } from '../../contract/forms.ts';
 import { misfit } from '../http/misfit.ts';
 import { EVENTS, type EventData, type EventName } from '../../contract/events.ts';
 
@@ -22,10 +22,10 @@ export type StreamEvent = { [N in EventName]: StreamEventOf<N> }[EventName];
 export function parseEvent(frame: EventSourceMessage): StreamEvent | null {
   if (frame.event === undefined || !Object.hasOwn(EVENTS, frame.event)) return null;
   const data = parseJson(frame.data);
-  const flaw = misfit(EVENT_FORMS[frame.event as EventName], data);
+  const flaw = misfit(formOf(EVENTS[frame.event as EventName].data), data);
   if (flaw !== null) {
     const message = `An event (${frame.event}) was not what the contract says at ${flaw}, and was left out`;
-    throw new BatonClientError('unexpected_answer', message, { action: 'tell-user' });
+    throw new BatonClientError('unexpected_answer', message);
   }
   return { name: frame.event, data, id: frame.id || null, duplicate: false } as StreamEvent;
 }

@@ -13,6 +13,7 @@ import {
   type HeaderSource,
   headersOf,
   platformFetch,
+  type Query,
   urlOf,
 } from '../http/request.ts';
 import type { StreamEvent } from './stream-event.ts';
@@ -21,9 +22,9 @@ import type { StreamState } from './stream-state.ts';
 export interface StreamOptions {
   baseUrl: BaseUrl;
   headers?: HeaderSource;
-  query?: Readonly<Record<string, string>>;
+  query?: Query;
   /** Resume behind this event instead of beginning at the present end. */
-  lastEventId?: string;
+  lastEventId?: string | undefined;
   /** Called for each event in order. What it throws is thrown outside of the stream, which goes on. */
   onEvent: (event: StreamEvent) => void;
   onState?: (state: StreamState) => void;

@@ -33,7 +33,7 @@ export interface Receiver {
 }
 
 const tellUser = (code: BatonClientError['code'], message: string, cause?: unknown): BatonClientError =>
-  new BatonClientError(code, message, { action: 'tell-user', cause });
+  new BatonClientError(code, message, { cause });
 
 /** A file that is on its way into its sink. */
 interface Arriving {

@@ -80,7 +80,7 @@ function endOf(transfer: Transfer, side: Side): BatonClientError {
   const said = error === null || error.code === code ? '' : ` (${error.code})`;
   const who = byOther ? ' by the other device' : '';
   const message = `The transfer was ${code.replace('_', ' ')}${who}${said}`;
-  return new BatonClientError(code, message, { action: 'tell-user', byOther });
+  return new BatonClientError(code, message, { byOther });
 }
 
 /** What the service says by itself where nothing else was said. */
@@ -161,7 +161,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     } catch (error) {
       const failure = failureOf(error);
       if (failure.code !== 'not_found') throw failure;
-      const gone = new BatonClientError('transfer_gone', 'The transfer is gone', { action: 'tell-user', cause: error });
+      const gone = new BatonClientError('transfer_gone', 'The transfer is gone', { cause: error });
       stop(gone);
       throw gone;
     }

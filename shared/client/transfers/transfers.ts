@@ -62,8 +62,7 @@ interface Running {
   peer: PeerSide | null;
 }
 
-const refused = (message: string): BatonClientError =>
-  new BatonClientError('invalid_request', message, { action: 'tell-user' });
+const refused = (message: string): BatonClientError => new BatonClientError('invalid_request', message);
 
 export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: Parts): TransferModule {
   const running = new Map<string, Running>();
@@ -232,12 +231,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         return { name, size, ...(type !== undefined && { type }), ...(sha256 !== null && { sha256 }) };
       });
       const body = { ...targetOf(to), files: offered, ...(sealed !== undefined && { sealed }) };
-      const { body: made } = await caller.call('initTransfer', {
-        body,
-        ...(signal !== undefined && { signal }),
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-        ...(retries !== undefined && { retries }),
-      });
+      const { body: made } = await caller.call('initTransfer', { body, signal, idempotencyKey, retries });
       try {
         await settings.onOffered?.(made.transfer);
       } catch (error) {

@@ -79,17 +79,22 @@ export async function startSignInSite(
     );
   let broker = start();
   await broker.ready();
-  const startOne = (more: Record<string, string> = {}) =>
+  const ports = [await freePort(), await freePort()] as const;
+  // A client that signed in at one of them goes on at the other.
+  const APP_PUBLIC_ORIGINS = ports.map((own) => `http://127.0.0.1:${own}`).join();
+  const startOne = (more: Record<string, string> = {}, own?: number) =>
     startReplica({
+      ...(own !== undefined && { port: own }),
       redisUrl,
       keyPrefix: prefix,
       env: {
         ...{ APP_IDENTITY: 'broker', APP_BROKER_URL: broker.url, APP_BROKER_TOKEN: TOKEN, APP_PUBLIC_URL: ORIGIN },
+        APP_PUBLIC_ORIGINS,
         ...env,
         ...more,
       },
     });
-  const [one, two] = await Promise.all([startOne(), startOne()]);
+  const [one, two] = await Promise.all([startOne({}, ports[0]), startOne({}, ports[1])]);
 
   const site: SignInSite = {
     one,
@@ -103,7 +108,7 @@ export async function startSignInSite(
       broker = start();
       await broker.ready();
     },
-    startReplica: startOne,
+    startReplica: (more) => startOne(more),
     async logIn(user = randomUser()) {
       const answer = await fetch(`${broker.url}/login/dev`, {
         method: 'POST',
