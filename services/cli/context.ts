@@ -6,6 +6,7 @@ import {
   type SessionStore,
 } from '../../shared/client/index.ts';
 import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
+import { looksOf } from '../../shared/contract/vocabulary/device-names.ts';
 import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { loadSettings, type Settings } from './settings.ts';
@@ -108,9 +109,6 @@ export function untilOver({ signal }: Context, baton: BatonClient): Promise<neve
 
 const tooManyPrograms = (): CliError =>
   new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
-
-/** Two names are one where this is the same (contract, "Conventions"). */
-export const looksOf = (name: string): string => name.trim().replace(/ +/g, ' ').toLowerCase();
 
 /** The device of that name or id, or of the one name that looks the same. Throws what lists the others. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {

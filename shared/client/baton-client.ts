@@ -1,4 +1,5 @@
 import { BatonError } from '../contract/errors.ts';
+import { looksOf } from '../contract/vocabulary/device-names.ts';
 import { makeAccountCalls, makeDevices } from './account/account.ts';
 import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
 import { BatonClientError } from './errors/baton-client-error.ts';
@@ -57,7 +58,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const messages = makeMessages({
     ...{ caller, clock, life: () => life.signal, onProblem },
     isOnline: () => state === 'online',
-    deviceNamed: (wanted) => devices.api.known.find(({ name }) => name === wanted)?.device_id,
+    deviceNamed: (wanted) => devices.api.known.find(({ name }) => looksOf(name) === looksOf(wanted))?.device_id,
   });
   const transfers = makeTransfers({
     ...{ options, caller, clock, emitter, start, onProblem },

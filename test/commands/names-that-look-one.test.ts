@@ -1,5 +1,5 @@
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import { looksOf } from '../../shared/contract/vocabulary/fields.ts';
+import { looksOf } from '../../shared/contract/vocabulary/device-names.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/redis/stored.ts';

@@ -1,5 +1,5 @@
 import type { BatonClient, IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
-import { looksOf } from '../context.ts';
+import { looksOf } from '../../../shared/contract/vocabulary/device-names.ts';
 
 /**
  * The offers that wait to be taken, oldest first. One whose sender is connected goes before one whose sender is not: that one

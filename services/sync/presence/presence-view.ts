@@ -1,5 +1,5 @@
 import type { Presence, PresenceEntry } from '../../../shared/contract/modules/presence.ts';
-import { looksOf } from '../../../shared/contract/vocabulary/fields.ts';
+import { looksOf } from '../../../shared/contract/vocabulary/device-names.ts';
 import { type DeviceRow, parseRow } from '../devices/row.ts';
 
 /** Rows and announced states of one moment, as scripts return them: flat lists of field, value. */

@@ -152,19 +152,23 @@ export async function turnPushOn(of: Of, preview: Preview): Promise<PushState> {
   if (worker === null) return 'impossible';
   if ((await Notification.requestPermission()) !== 'granted')
     return Notification.permission === 'denied' ? 'denied' : 'off';
-  const { vapid_public_key: key, vapid_key_id: keyId } = await of.client.push.config();
-  if (key === null || !(await untilActive(worker))) return 'impossible';
-  await tell(of, await subscribeFor(worker.pushManager, key), keyId, preview);
-  return 'on';
+  return alone(async () => {
+    const { vapid_public_key: key, vapid_key_id: keyId } = await of.client.push.config();
+    if (key === null || !(await untilActive(worker))) return 'impossible';
+    await tell(of, await subscribeFor(worker.pushManager, key), keyId, preview);
+    return 'on';
+  });
 }
 
-export async function turnPushOff(of: Of): Promise<PushState> {
-  const kept = await pushChoice();
-  await keepPushChoice(choiceOf(of, { preview: kept?.preview ?? 'none', isWanted: false }));
-  const worker = await workerOfPushes();
-  if (worker === null) return 'impossible';
-  await removeBoth(of, worker);
-  return Notification.permission === 'denied' ? 'denied' : 'off';
+export function turnPushOff(of: Of): Promise<PushState> {
+  return alone(async () => {
+    const kept = await pushChoice();
+    await keepPushChoice(choiceOf(of, { preview: kept?.preview ?? 'none', isWanted: false }));
+    const worker = await workerOfPushes();
+    if (worker === null) return 'impossible';
+    await removeBoth(of, worker);
+    return Notification.permission === 'denied' ? 'denied' : 'off';
+  });
 }
 
 /** The browser gives up its subscription, whoever had it: what is sent to it is refused from now on. */

@@ -5,6 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import { failureOf } from '../errors/failure.ts';
 import { makeRecent } from '../stream/recent.ts';
 import { makeSendOrder } from './send-order.ts';
+import { looksOf } from '../../contract/vocabulary/device-names.ts';
 import { targetOf } from './target.ts';
 import type { Message } from '../wire.ts';
 
@@ -20,7 +21,7 @@ interface Parts {
   /** Aborted when the client is closed. */
   life: () => AbortSignal;
   isOnline: () => boolean;
-  /** The device of this name, as far as it is known. */
+  /** The device whose name looks like this one, as far as it is known. */
   deviceNamed: (name: string) => string | undefined;
   onProblem: (error: unknown) => void;
 }
@@ -92,7 +93,7 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
 
   const api: Messages = {
     send(to, content, settings = {}) {
-      const line = typeof to === 'string' ? (deviceNamed(to) ?? to) : to.device_id;
+      const line = typeof to === 'string' ? (deviceNamed(to) ?? looksOf(to)) : to.device_id;
       return inOrder(line, settings.signal, async () => {
         return (await caller.call('sendMessage', { body: { ...targetOf(to), content }, ...settings })).body;
       });

@@ -77,9 +77,3 @@ export function parseDeviceName(text: string): string | null {
   const name = text.trim();
   return /^[\x20-\x7e]{1,32}$/.test(name) && name !== '*' ? name : null;
 }
-
-/**
- * How a device name looks: two names are one when this is the same, without regard to case and to repeated spaces
- * (CONTRACT.md, "Conventions"). Scripts compare by the same rule (`devices/names.lua`).
- */
-export const looksOf = (name: string): string => name.trim().replace(/ +/g, ' ').toLowerCase();

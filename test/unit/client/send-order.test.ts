@@ -61,6 +61,17 @@ test('a receiver does not wait for another one', async () => {
   await Promise.all(all);
 });
 
+test('a receiver that is named in two ways has one line', async () => {
+  const { messages, asked } = scene();
+  const all = [messages.send('My Phone', '1'), messages.send('my  phone', '2')];
+  const first = await asked.next();
+  await turns();
+  expect(asked.all).toHaveLength(1);
+  first.answer();
+  (await asked.next()).answer();
+  await Promise.all(all);
+});
+
 test('what goes to all devices keeps its place among what goes to one', async () => {
   const { messages, asked } = scene();
   const all = [messages.send('Phone', '1'), messages.send('*', '2'), messages.send('Laptop', '3')];
