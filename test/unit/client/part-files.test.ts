@@ -277,7 +277,7 @@ test('two folders that have one name when it is cut stay two when another proces
     const run = running();
     const paths: string[] = [];
     const open = folderSink(where.into, (_, path) => paths.push(path), { records: where.records });
-    const sinks = (await Promise.all(files.map((file) => open(file, never, run.about)))) as FileSink[];
+    const sinks = (await Promise.all(files.map(async (file) => open(file, never, run.about)))) as FileSink[];
     for (const sink of sinks) {
       if (!sink.isStored) await sink.write(BYTES);
       await sink.close();
