@@ -54,7 +54,8 @@ function tablesText(tables) {
  * takes as it takes those of a newer service: by what the answer says.
  */
 function errorsOf(ERRORS) {
-  const named = namesIn(/'(\w+)'/g);
+  // Any word of it: codes are also keys of tables.
+  const named = namesIn(/(\w+)/g);
   const isLater = (status) => status === 429 || status >= 500;
   const kept = Object.entries(ERRORS).filter(
     ([code, { status, retry }]) => named.has(code) || (retry === 'later') !== isLater(status),
