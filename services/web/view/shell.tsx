@@ -24,7 +24,7 @@ import { SearchPane } from './thread/search.tsx';
 import { SendPane, SharePane } from './send/send.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
-import { SettingsPane } from './settings/settings.tsx';
+import { later } from './parts/later.tsx';
 import { ThreadPane } from './thread/thread.tsx';
 
 /** So long a connection may take before anybody is told that it does. */
@@ -120,6 +120,8 @@ function Side() {
     </div>
   );
 }
+
+const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 
 /** Where a notification leads: to the thread of what it told of, once that has come. */
 function ItemPane({ id }: { id: string }) {

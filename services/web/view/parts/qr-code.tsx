@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { encode as encodeQr } from 'uqr';
 
-type Encode = typeof import('uqr').encode;
+type Encode = typeof encodeQr;
 
 /** What draws codes comes with the first of them: it is a twentieth of the app, and rarely wanted. */
 const encoder = signal<Encode | null>(null);
