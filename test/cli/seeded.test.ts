@@ -142,7 +142,8 @@ async function play(plan: Schedule): Promise<void> {
     all.push(run);
     return run;
   };
-  const kept = () => `sends: ${keptIn(join(laptop.config, 'sends'))}\nreceives: ${keptIn(join(phone.config, 'receives'))}`;
+  const kept = () =>
+    `sends: ${keptIn(join(laptop.config, 'sends'))}\nreceives: ${keptIn(join(phone.config, 'receives'))}`;
   const story = () => [...all.map(told), kept()].join('\n---\n');
   const receive = () => keep(phone.run(['receive', '--dir', into, '--yes', '--json']));
   const send = () => keep(laptop.run(['send', name, '--to', 'Phone', '--json']));
