@@ -119,6 +119,15 @@ async function within<T>(what: string, promise: Promise<T>, story: () => string)
 /** A time of the schedule, not a wait for something. */
 const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
+/** What a program was asked, how it ended and what it said. */
+function told({ child, stdout, stderr }: Run): string {
+  const end = child.signalCode ?? child.exitCode ?? 'it still runs';
+  return `baton ${child.spawnargs.slice(2).join(' ')} (process ${child.pid}, end: ${end})\n${stdout()}${stderr()}`;
+}
+
+/** What is kept for the next start. */
+const keptIn = (folder: string): string => (existsSync(folder) ? readdirSync(folder).join(' ') : '') || 'nothing';
+
 let count = 0;
 
 async function play(plan: Schedule): Promise<void> {
@@ -133,8 +142,9 @@ async function play(plan: Schedule): Promise<void> {
     all.push(run);
     return run;
   };
-  const story = () =>
-    all.map((run) => `${run.child.spawnargs.slice(2).join(' ')}\n${run.stdout()}${run.stderr()}`).join('\n---\n');
+  const kept = () =>
+    `sends: ${keptIn(join(laptop.config, 'sends'))}\nreceives: ${keptIn(join(phone.config, 'receives'))}`;
+  const story = () => [...all.map(told), kept()].join('\n---\n');
   const receive = () => keep(phone.run(['receive', '--dir', into, '--yes', '--json']));
   const send = () => keep(laptop.run(['send', name, '--to', 'Phone', '--json']));
   /** One that was killed before it had begun left nothing to go on with. */
@@ -223,7 +233,9 @@ test(
       ...{ numRuns: RUNS, seed: chosen, endOnFailure: true },
       ...(path && { path }),
     });
-    expect(details.failed ? fc.defaultReportMessage(details) : null).toBeNull();
+    // The invariant that broke and what every program said, then the schedule.
+    const why = details.errorInstance instanceof Error ? details.errorInstance.message : String(details.errorInstance);
+    if (details.failed) throw new Error(`${why}\n\n${fc.defaultReportMessage(details)}`);
   },
   RUNS * 60_000,
 );
