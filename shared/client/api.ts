@@ -268,10 +268,7 @@ export interface Transfers {
 export interface SendSettings extends OnceSettings {
   /** Passed to the receiver untouched, at most 16 KB. */
   sealed?: string;
-  /**
-   * How long to wait for a receiver that is not there; then the transfer has failed with `peer_offline`. Default 60,000. `null`:
-   * it is not waited for, and what fits is left in the relay for it.
-   */
+  /** How long to wait for a receiver that is not there, until `peer_offline`; default 60,000. `null`: what fits is left for it. */
   offlineMs?: number | null;
   /** False: nothing is read before the offer, and the receiver has no digest to compare. Default true. */
   digest?: boolean;
@@ -279,10 +276,7 @@ export interface SendSettings extends OnceSettings {
   concurrency?: number;
   /** False: by the relay alone, also where the client has `peerToPeer`. */
   direct?: boolean;
-  /**
-   * Told of the offer before anything of it is sent, and waited for: what is noted here can be gone on with, whenever the
-   * process dies. When it throws, the transfer is cancelled.
-   */
+  /** Told of the offer, and waited for, before anything of it is sent. When it throws, the transfer is cancelled. */
   onOffered?: (transfer: Transfer) => void | Promise<void>;
 }
 

@@ -236,6 +236,7 @@ test(
     // The invariant that broke and what every program said, then the schedule.
     const why = details.errorInstance instanceof Error ? details.errorInstance.message : String(details.errorInstance);
     if (details.failed) throw new Error(`${why}\n\n${fc.defaultReportMessage(details)}`);
+    expect(details.failed).toBe(false);
   },
   RUNS * 60_000,
 );
