@@ -157,9 +157,17 @@ withChromium.describe('notifications', () => {
       [tablet, 'from the tablet'],
     ] as const) {
       await openThread(sender.page, 'Desktop');
-      const sent = sender.page.waitForResponse((answer) => answer.url().endsWith('/api/message'));
+      // The browser forgets an answer soon after the page has read it.
+      const sent = new Promise<string>((resolve) => {
+        void sender.page.route('**/api/message', async (route) => {
+          const response = await route.fetch();
+          resolve(((await response.json()) as { message_id: string }).message_id);
+          await route.fulfill({ response });
+        });
+      });
       await say(sender.page, text);
-      refs.push(((await (await sent).json()) as { message_id: string }).message_id);
+      refs.push(await sent);
+      await sender.page.unroute('**/api/message');
     }
     for (const name of ['Phone', 'Tablet']) await deviceRow(one.page, name).locator('.count').waitFor();
     await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
