@@ -44,8 +44,8 @@ test('a folder with odd names is sent whole: what has another name there, and wh
     'Not sent: odd/link (a link)',
     'Not sent: odd/pipe (a pipe)',
     'Sent under another name: odd/a\\b as odd/a_b',
-    'Sent under another name: odd/Icon\ufffd as odd/Icon_',
-    'Sent under another name: odd/caf\ufffd as odd/caf_',
+    'Sent under another name: odd/Icon\\r as odd/Icon_',
+    'Sent under another name: odd/caf\\udce9 as odd/caf_',
   ]) {
     expect(stderr).toContain(`${line}\n`);
   }
