@@ -44,7 +44,9 @@ export async function deliverPush({ context, page }: AppPage, origin: string, pa
 /** The one notification that the app shows, once it does. */
 export async function shownNotification(page: Page): Promise<{ title: string; body: string; path: string }> {
   const shown = await page.waitForFunction(async () => {
-    const all = await (await navigator.serviceWorker.ready).getNotifications();
+    const registration = await navigator.serviceWorker.ready;
+    // In turn with the worker, as the app: Chromium forgets a notification whose list is asked for while it is made.
+    const all = await navigator.locks.request('baton-notifications', () => registration.getNotifications());
     return all.map(({ title, body, data }) => ({ title, body, path: String(data.path) }))[0];
   });
   return (await shown.jsonValue()) as { title: string; body: string; path: string };

@@ -1,4 +1,5 @@
 import type { History } from '../history/history.ts';
+import { inNotificationTurn } from './notification-list.ts';
 import { registerWorker } from './registration.ts';
 
 type BadgeNavigator = Navigator & {
@@ -13,7 +14,8 @@ export function showBadge(count: number): void {
 }
 
 async function shown(): Promise<Notification[]> {
-  return (await (await registerWorker())?.getNotifications()) ?? [];
+  const registration = await registerWorker();
+  return registration === null ? [] : inNotificationTurn(() => registration.getNotifications());
 }
 
 /** Closes the notifications of what has been read: the worker shows one for each push, as browsers demand. */

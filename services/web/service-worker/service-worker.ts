@@ -3,6 +3,7 @@
  */
 import { mendSubscription } from './mending.ts';
 import { appWindow, type OpenWindow, windowsOfApp } from './app-windows.ts';
+import { inNotificationTurn } from '../push/notification-list.ts';
 import { accountHere } from './here.ts';
 import { notificationOf, payloadOf, strayNotification } from './notifications.ts';
 import { share } from './share-target.ts';
@@ -148,7 +149,7 @@ async function notify(event: PushingEvent): Promise<void> {
   const data = { path, id: isStray ? '' : payload.id };
   // Without `renotify` a second one with the same tag is put in the place of the first without a sound.
   const options = { body, tag, data, renotify: true };
-  await scope.registration.showNotification(title, options);
+  await inNotificationTurn(() => scope.registration.showNotification(title, options));
   if (isStray) await (await scope.registration.pushManager.getSubscription())?.unsubscribe();
   else if (payload.type === 'message' || payload.type === 'transfer') await showBadge(payload.count).catch(() => {});
 }
