@@ -55,7 +55,7 @@ async function readPlan() {
 /** What the broker and the replicas prove themselves with to each other; it lives as long as they do. */
 const brokerToken = randomBytes(32).toString('hex');
 
-/** What they prove themselves with to our own store: others on this machine reach loopback too. Nothing prints it. */
+/** The password of our own store, because other users of this machine reach loopback too. Nothing prints it. */
 const storePassword = randomBytes(32).toString('hex');
 const withPassword = (url) => url.replace('redis://', `redis://:${storePassword}@`);
 

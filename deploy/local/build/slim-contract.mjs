@@ -69,8 +69,8 @@ function errorsOf(ERRORS) {
 }
 
 /**
- * Of the tables of the contract a client needs names, paths, numbers and the forms of what it is told, in place of the schemas;
- * the library that schemas are made with, and what it never asks for are the service's. What is refused says its own title.
+ * The client's copy of the contract: names, paths, numbers and the forms of answers and events. It leaves out the schemas, the
+ * library that makes them, and the routes that a client never calls. A refusal brings its own title.
  */
 async function slimTables() {
   const from = (name) => import(join(ROOT, `dist/shared/contract/${name}.js`));

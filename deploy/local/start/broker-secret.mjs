@@ -19,8 +19,9 @@ function make(file) {
 }
 
 /**
- * What encrypts the broker's keys in the store, as environment of the broker of `npm start`: a file of mode 0600 in the data
- * directory, made the first time. Nothing where a secret is given. Where no file can be kept, one for this run.
+ * The environment that gives the broker of `npm start` its secret, which encrypts the broker's keys in the store. The secret is a file
+ * of mode 0600 in the data directory, made at the first start. A secret that is given already is used instead. Where no file can be
+ * kept, the secret lasts for this run.
  */
 export function brokerSecret(env, say) {
   if (env.BROKER_SECRET || env.BROKER_SECRET_FILE) return {};

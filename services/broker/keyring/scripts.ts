@@ -20,7 +20,7 @@ export const keysSeal = defineScript({
   keys: ['signingKeys'],
   args: {
     key: text,
-    /** What is stored of it, as it was read. */
+    /** The stored form, as it was read. */
     before: text,
     /** The same, sealed. */
     stored: text,

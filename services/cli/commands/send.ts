@@ -53,7 +53,7 @@ interface Followed {
   sources: readonly Source[];
   entry: Unfinished;
   claim: Claim;
-  /** What is said of names beside it. */
+  /** The names that changed, and the files that are not sent. */
   odd: Odd;
   /** Ends when all of it fits in the relay. */
   leave: boolean;

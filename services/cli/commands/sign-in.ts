@@ -26,7 +26,7 @@ export async function login(
   options: { name?: string; force?: boolean; plainHttp?: boolean },
 ) {
   const { output, session, settings, signal } = context;
-  // What is there and cannot be read is replaced where that is wanted.
+  // With --force a session that cannot be read is replaced.
   const kept = options.force ? null : await session.load();
   if (kept !== null) {
     throw new CliError(

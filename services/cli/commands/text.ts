@@ -8,7 +8,7 @@ import { colours, oneLine, plain, quoted } from '../output.ts';
 const CLIPBOARD_BYTES = 65_536;
 const MESSAGE_BYTES = 4_096;
 
-/** What the shell, or the clipboard of this computer, made of bytes that are no text cannot be told from what was meant. */
+/** Refuses U+FFFD: a shell or a clipboard puts it in place of bytes that are no text, and the original is lost. */
 function checkText(text: string, what: string): void {
   if (text.isWellFormed() && !text.includes('\ufffd')) return;
   throw usageError(`${what} has something in it that is no text. Give it by standard input, or send it as a file.`);

@@ -18,7 +18,7 @@ interface TokensParts {
 interface Proven {
   sessionId: string;
   app: string;
-  /** Of the session when it was signed. */
+  /** The session's epoch when the token was signed. */
   epoch: number;
   expiresAtMs: number;
 }
