@@ -29,10 +29,14 @@ async function takeOver({ user, deviceId }: SignedIn, wanted: object, replica = 
   return signedIn(user, cookieOf(answer), answer.body as SessionAnswer);
 }
 
-/** Asks both replicas by what was shown before, until it is refused; meanwhile nothing but the old scope may be told. */
-async function untilRefused(old: SignedIn, headers: Record<string, string>): Promise<void> {
+/** Asks the replicas by what was shown before, until it is refused; meanwhile nothing but the old scope may be told. */
+async function untilRefused(
+  old: SignedIn,
+  headers: Record<string, string>,
+  replicas = [site.one, site.two],
+): Promise<void> {
   const from = performance.now();
-  for (const replica of [site.one, site.two]) {
+  for (const replica of replicas) {
     const refused = await eventually('the old secret is refused', async () => {
       const answer = await old.ask(replica, { ...ME, headers });
       if (answer.status !== 200) return answer;
@@ -71,6 +75,19 @@ test.each([
     for (const replica of [site.one, site.two]) expect(scopeOf(await taken.ask(replica, ME))).toBe(to);
   },
 );
+
+test('a replica that has only just started, of which the others know nothing yet, refuses the old secrets too', async () => {
+  for (let i = 0; i < 3; i++) {
+    const old = await site.signIn(undefined, { scope: 'guest' });
+    const young = await site.startReplica();
+    for (const headers of [{}, bearerOf(old)]) {
+      expect((await old.ask(young, { ...ME, headers })).status).toBe(200);
+    }
+    await takeOver(old, { scope: 'full' });
+    await untilRefused(old, {}, [young]);
+    await untilRefused(old, bearerOf(old), [young]);
+  }
+});
 
 test('a session that becomes one that is renewed ends its old cookie at once, and its access token runs out', async () => {
   const old = await site.signIn(undefined, { persist: 'once' });

@@ -81,10 +81,13 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
       await orFault(redis.zrem(keys.due(account), job));
     },
 
-    /** Channels of the replicas that hold a stream of the account, also of one that has only just started. */
+    /** Channels of all replicas with a lease, the newest too, and of those that hold a stream of the account. */
     async channelsOf(account: string): Promise<string[]> {
-      const rows = await orFault(redis.hvals(keys.routes(account)));
-      return rows.map((row) => row.split('\n', 1)[0] as string);
+      const [replicas, rows] = await Promise.all([
+        orFault(redis.hkeys(keys.replicas)),
+        orFault(redis.hvals(keys.routes(account))),
+      ]);
+      return [...replicas.map(keys.bus), ...rows.map((row) => row.split('\n', 1)[0] as string)];
     },
 
     /** Whether the device has an open stream. */

@@ -8,7 +8,7 @@ const OVERLAP_MS = 600_000;
 
 interface RevocationsParts {
   store: SessionStore;
-  /** Channels of all replicas. */
+  /** Channels of the replicas that were alive at the last beat: for when the store cannot be asked. */
   channels: () => string[];
   publish: (channel: string, payload: string) => Promise<number>;
   /** Called when a device, or a session without a device, is first known here as signed out: its streams end. */
@@ -83,14 +83,15 @@ export class Revocations {
     await this.#announce(account, payloadOf('replaced', account, deviceId, endsStreams ? '1' : '0'));
   }
 
+  /** The store is asked who is there: a replica that started since the last beat may have believed somebody already. */
   async #announce(account: string, payload: string): Promise<void> {
     const { store, channels, publish, onFailure } = this.#parts;
     const failed = (error: unknown) => onFailure('announce revocation', error);
-    const routed = await store.channelsOf(account).catch((error: unknown): string[] => {
+    const asked = await store.channelsOf(account).catch((error: unknown): string[] => {
       failed(error);
       return [];
     });
-    const all = new Set([...channels(), ...routed]);
+    const all = new Set([...channels(), ...asked]);
     await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
   }
 
