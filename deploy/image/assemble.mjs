@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { buildOrExit } from '../local/build/build.mjs';
+import { buildOrExit } from '../build/build.mjs';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
 
 /*

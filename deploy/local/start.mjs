@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { buildOrExit } from './build/build.mjs';
+import { buildOrExit } from '../build/build.mjs';
 import { startRedis } from './setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from './setup/setup.mjs';
 import { lanAddress, startLan } from './start/lan.mjs';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { buildOrExit } from './build/build.mjs';
+import { buildOrExit } from '../build/build.mjs';
 import { startRedis } from './setup/redis.mjs';
 import { findRedisServer, installPackages, requireNode, requireRedisServer } from './setup/setup.mjs';
 import { ROOT } from './setup/tree.mjs';

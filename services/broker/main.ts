@@ -1,4 +1,4 @@
-import { ConfigError } from '../server/config/config-error.ts';
+import { ConfigError } from '../../shared/service-kit/config/config-error.ts';
 import { startBroker } from './app.ts';
 import { loadConfig } from './config/config.ts';
 

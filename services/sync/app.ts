@@ -1,4 +1,4 @@
-import { parseTrustedRoots } from '../server/trusted-roots.ts';
+import { parseTrustedRoots } from '../../shared/service-kit/trusted-roots.ts';
 import { makeAccounts } from './composition/accounts.ts';
 import { connectEvents } from './composition/events.ts';
 import { openHttp } from './composition/http.ts';

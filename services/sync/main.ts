@@ -1,5 +1,5 @@
 import { startApp } from './app.ts';
-import { ConfigError } from '../server/config/config-error.ts';
+import { ConfigError } from '../../shared/service-kit/config/config-error.ts';
 import { loadConfig } from './config/config.ts';
 
 /** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import { TRACE_PARENT_HEADER } from '@opentelemetry/core';
-import { type ScriptCall, scriptCalls } from '../server/telemetry/trace-points.ts';
+import { type ScriptCall, scriptCalls } from '../../shared/service-kit/telemetry/trace-points.ts';
 import { currentSpan } from './requests.ts';
 
 /** What a call does below the request that is being answered; undefined where it is done for none. */

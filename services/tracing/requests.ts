@@ -10,8 +10,8 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import type { RequestContext } from '../server/http/request-context.ts';
-import { STREAM_OPENED } from '../server/telemetry/trace-points.ts';
+import type { RequestContext } from '../../shared/service-kit/http/request-context.ts';
+import { STREAM_OPENED } from '../../shared/service-kit/telemetry/trace-points.ts';
 
 /** Scraped and probed all day long. */
 const PROBES = new Set(['/healthz', '/readyz', '/statusz', '/metrics']);

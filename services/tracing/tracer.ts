@@ -3,7 +3,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { VERSION } from '../server/version.ts';
+import { VERSION } from '../../shared/service-kit/version.ts';
 
 /** `baton-replica` or `baton-broker`, by the file that was started. */
 function nameOf(program: string): string {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../deploy/build/build.mjs';
 import { freePort, startRedis } from '../../deploy/local/setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 import { ROOT } from '../../deploy/local/setup/tree.mjs';

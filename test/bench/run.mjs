@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../deploy/build/build.mjs';
 import { startRedis } from '../../deploy/local/setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 import { growthTable } from './growth/table.mjs';

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { loadConfig } from '../../services/broker/config/config.ts';
-import { ConfigError } from '../../services/server/config/config-error.ts';
+import { ConfigError } from '../../shared/service-kit/config/config-error.ts';
 import { randomPrefix } from '../support/redis/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from './support/brokers.ts';

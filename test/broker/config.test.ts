@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../services/broker/config/config.ts';
-import { ConfigError } from '../../services/server/config/config-error.ts';
+import { ConfigError } from '../../shared/service-kit/config/config-error.ts';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { spawnBroker, stopBrokers } from './support/brokers.ts';
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { BROKER_LIMITS, type IssuedSession } from '../../shared/contract/modules/broker.ts';
 import { sessionMint, sessionRotate } from '../../services/broker/sessions/scripts.ts';
-import { bindScript } from '../../services/server/redis/scripts/bound-script.ts';
+import { bindScript } from '../../shared/service-kit/redis/scripts/bound-script.ts';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo, keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';

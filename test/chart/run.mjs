@@ -1,4 +1,4 @@
-import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../deploy/build/build.mjs';
 import { installPackages, requireNode } from '../../deploy/local/setup/setup.mjs';
 
 /*

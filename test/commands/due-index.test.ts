@@ -1,6 +1,6 @@
 import { makeKeys } from '../../services/sync/redis/keys.ts';
-import { bindScript } from '../../services/server/redis/scripts/bound-script.ts';
-import type { Given, ScriptDeclaration } from '../../services/server/redis/scripts/script.ts';
+import { bindScript } from '../../shared/service-kit/redis/scripts/bound-script.ts';
+import type { Given, ScriptDeclaration } from '../../shared/service-kit/redis/scripts/script.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle } from '../../services/sync/due/scripts.ts';
 import { randomPrefix } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';

@@ -14,7 +14,7 @@ let exitCode: number;
 
 beforeAll(async () => {
   tree = await makePlantedTree([...PROPS, ...LINT, ...CHECK]);
-  const check = await tree.run(['deploy/local/check/check.mjs']);
+  const check = await tree.run(['deploy/check/check.mjs']);
   exitCode = check.code;
   for (const part of check.output.split(/^(?=(?:ok {2}|FAIL) {2}\S)/m)) {
     verdicts.set(part.slice(6, 19).trim(), part);

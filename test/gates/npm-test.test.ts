@@ -41,7 +41,7 @@ const npmTest = (...args: string[]) => tree.run(['deploy/local/test.mjs', ...arg
 
 test('a build leaves the environment as it was: what is started after it is not in production by that', async () => {
   const script = `import { rmSync } from 'node:fs';
-    import { build } from './deploy/local/build/build.mjs';
+    import { build } from './deploy/build/build.mjs';
     rmSync('dist/.stamp', { force: true });
     delete process.env.NODE_ENV;
     const before = { ...process.env };

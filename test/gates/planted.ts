@@ -93,14 +93,14 @@ export const LINT: (Planted & { rule: string })[] = [
   {
     what: 'shared code that knows the replica',
     rule: 'eslint(no-restricted-imports)',
-    file: 'services/server/planted/knows-replica.ts',
-    text: "import type { Egg } from '../../sync/planted/egg.ts';\nexport type E = Egg;\n",
+    file: 'shared/service-kit/planted/knows-replica.ts',
+    text: "import type { Egg } from '../../../services/sync/planted/egg.ts';\nexport type E = Egg;\n",
   },
   {
     what: 'shared code that knows the broker',
     rule: 'eslint(no-restricted-imports)',
-    file: 'services/server/http/planted/knows-broker.ts',
-    text: "import type { Keys } from '../../../broker/redis/keys.ts';\nexport type K = Keys;\n",
+    file: 'shared/service-kit/http/planted/knows-broker.ts',
+    text: "import type { Keys } from '../../../../services/broker/redis/keys.ts';\nexport type K = Keys;\n",
   },
   {
     what: 'a broker that knows the replica',
@@ -117,7 +117,7 @@ export const LINT: (Planted & { rule: string })[] = [
   {
     what: 'Redis code that knows HTTP',
     rule: 'eslint(no-restricted-imports)',
-    file: 'services/server/redis/scripts/planted.ts',
+    file: 'shared/service-kit/redis/scripts/planted.ts',
     text: "import type { RequestContext } from '../../http/request-context.ts';\nexport type R = RequestContext;\n",
   },
   {
@@ -392,7 +392,7 @@ export const PROPS: { file: string; text: string }[] = [
     text: "import { alive } from '../../services/sync/planted/half-dead.ts';\ntest('it lives', () => expect(alive).toBe(1));\n",
   },
   {
-    file: 'deploy/local/check/generated.mjs',
+    file: 'deploy/check/generated.mjs',
     text: "export const GENERATED = [{ file: 'planted.md', section: 'planted', make: () => 'from code' }];\n",
   },
 ];

@@ -151,7 +151,7 @@ export const GUARDS = [
   },
   {
     name: 'markup in names',
-    file: 'services/server/http/page.ts',
+    file: 'shared/service-kit/http/page.ts',
     from: ".replaceAll('<', '&lt;')",
     to: '',
     test: ['test/signin/qr.test.ts', 'asks about ANOTHER device'],
@@ -221,7 +221,7 @@ export const GUARDS = [
   },
   {
     name: 'fields of a form that occur twice',
-    file: 'services/server/http/request/body.ts',
+    file: 'shared/service-kit/http/request/body.ts',
     from: 'if (twice !== undefined)',
     to: 'if (twice === null)',
     test: ['test/signin/link-page.test.ts', 'a form with a field missing or twice'],

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { dashboardQueries } from '../../deploy/local/check/grafana.mjs';
-import { RULES } from '../../deploy/local/check/monitoring.mjs';
+import { dashboardQueries } from '../../deploy/check/grafana.mjs';
+import { RULES } from '../../deploy/check/monitoring.mjs';
 import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { STORIES } from './stories.mjs';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../deploy/build/build.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 import { ROOT } from '../../deploy/local/setup/tree.mjs';
 

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { type RedisAddress, redisAddress } from '../../services/server/config/redis.ts';
+import { type RedisAddress, redisAddress } from '../../shared/service-kit/config/redis.ts';
 import { BulkStore } from '../../services/sync/redis/bulk/bulk-store.ts';
 import { makeKeys } from '../../services/sync/redis/keys.ts';
 import type { FileId } from '../../services/sync/relay/requests/relay-request.ts';

@@ -1,6 +1,6 @@
 import { register } from 'node:module';
 import { parseArgs } from 'node:util';
-import { buildOrExit } from '../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../deploy/build/build.mjs';
 import { startRedis } from '../../deploy/local/setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ScriptDeclaration } from '../../services/server/redis/scripts/script.ts';
+import type { ScriptDeclaration } from '../../shared/service-kit/redis/scripts/script.ts';
 
 export type Declared = ScriptDeclaration<string, object, unknown, string>;
 

@@ -1,8 +1,8 @@
-import { messageClasses } from '../../services/server/http/express-app.ts';
+import { messageClasses } from '../../shared/service-kit/http/express-app.ts';
 import { makeDevIdentity } from '../../services/sync/identity/modes/dev.ts';
 import type { Identity } from '../../services/sync/identity/identity.ts';
 import type { Handler } from '../../services/sync/http/handler.ts';
-import { startServer } from '../../services/server/http/server.ts';
+import { startServer } from '../../shared/service-kit/http/server.ts';
 import type { Route } from '../../shared/contract/vocabulary/route.ts';
 import { publicApp } from '../unit/http/public-app.ts';
 import { ROUTE_NAMES } from './samples.ts';

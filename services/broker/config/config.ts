@@ -1,8 +1,14 @@
-import { ConfigError, type ConfigProblem } from '../../server/config/config-error.ts';
-import type { RedisAddress } from '../../server/config/redis.ts';
-import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../server/config/rules.ts';
-import { type Env, readSettings, type Report } from '../../server/config/read-settings.ts';
-import { unknownKeys } from '../../server/config/unknown.ts';
+import { ConfigError, type ConfigProblem } from '../../../shared/service-kit/config/config-error.ts';
+import type { RedisAddress } from '../../../shared/service-kit/config/redis.ts';
+import {
+  hostsOf,
+  isOpenHttp,
+  listensOnLoopback,
+  passwordsOf,
+  refusePublished,
+} from '../../../shared/service-kit/config/rules.ts';
+import { type Env, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
+import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 import { appsOf, appWarnings, checkApps } from './apps.ts';
 import { type Key, SETTINGS, type Values } from './settings.ts';
 

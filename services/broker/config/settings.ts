@@ -9,9 +9,9 @@ import {
   oneOf,
   origin,
   rotatingSecret,
-} from '../../server/config/kinds.ts';
-import { redisAddress } from '../../server/config/redis.ts';
-import { type Setting, setting } from '../../server/config/setting.ts';
+} from '../../../shared/service-kit/config/kinds.ts';
+import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
+import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
 
 const seconds = (most: number): Kind<number> => integer(1, most);
 

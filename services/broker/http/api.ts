@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, RequestHandler, Response } from 'express';
 import { brokerRoutes } from '../../../shared/contract/modules/broker.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from '../../../shared/contract/vocabulary/route.ts';
-import { makeBody, NOTHING } from '../../server/http/request/body.ts';
-import { methodNotAllowed } from '../../server/http/method-not-allowed.ts';
-import { operationOf } from '../../server/http/request/operation.ts';
-import { contextOf } from '../../server/http/request-context.ts';
-import { makeValidator } from '../../server/http/request/validation.ts';
+import { makeBody, NOTHING } from '../../../shared/service-kit/http/request/body.ts';
+import { methodNotAllowed } from '../../../shared/service-kit/http/method-not-allowed.ts';
+import { operationOf } from '../../../shared/service-kit/http/request/operation.ts';
+import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
+import { makeValidator } from '../../../shared/service-kit/http/request/validation.ts';
 
 /** What a handler gets: everything checked, and the app that calls. */
 export interface ServiceCall<R extends Route> {

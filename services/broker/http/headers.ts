@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-import { setVersion } from '../../server/http/api-version.ts';
-import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
+import { setVersion } from '../../../shared/service-kit/http/api-version.ts';
+import { PAGE_STYLE_HASH } from '../../../shared/service-kit/http/page.ts';
 
 /** The version of the contract; and every answer is about credentials: what may be kept says so itself. */
 export const versionAndNoStore: RequestHandler = (_req, res, next) => {

@@ -1,5 +1,5 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
-import { flag, record, text } from '../../server/redis/scripts/script-values.ts';
+import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
+import { flag, record, text } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const keysAdd = defineScript({
   file: new URL('./lua/keys-add.lua', import.meta.url),

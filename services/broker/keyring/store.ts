@@ -1,6 +1,6 @@
-import type { Redis } from '../../server/redis/connections.ts';
-import { storeFault } from '../../server/redis/faults.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
 import { keysAdd, keysSeal } from './scripts.ts';
 

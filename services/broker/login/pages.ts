@@ -1,4 +1,4 @@
-import { escapeHtml, page } from '../../server/http/page.ts';
+import { escapeHtml, page } from '../../../shared/service-kit/http/page.ts';
 
 /** The page of the development login: one field. */
 export const devLoginPage = ({ action, returnTo }: { action: string; returnTo: string }): string =>

@@ -1,4 +1,4 @@
-import { defineScript } from '../../server/redis/scripts/script.ts';
+import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
 import {
   digits,
   flag,
@@ -10,7 +10,7 @@ import {
   rows,
   text,
   variants,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** What every answer begins with: whose session it is. */
 const sessionReply = {

@@ -1,8 +1,8 @@
 import type { BrokerSession, MintSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { Redis } from '../../server/redis/connections.ts';
-import { storeFault } from '../../server/redis/faults.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
 import { newSessionId } from './credentials/credential.ts';
 import { LISTED_FIELDS, listedOf, recordOf, type SessionRecord } from './record.ts';

@@ -1,6 +1,6 @@
-import type { Redis } from '../../server/redis/connections.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { makeClipboard } from './clipboard.ts';
 import { makeClipboardHandlers } from './routes.ts';
 import { makeClipboardStore } from './store.ts';

@@ -7,7 +7,7 @@ import {
   record,
   resentAfter,
   text,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({
   file: new URL('./lua/clipboard-set.lua', import.meta.url),

@@ -1,9 +1,9 @@
 import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Redis } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { clipboardClear, clipboardSet } from './scripts.ts';
 
 interface ClipboardStoreParts {

@@ -8,7 +8,7 @@ import type { Replica } from '../replicas/replica.ts';
 import type { Bus } from '../redis/bus/bus.ts';
 import { bindGauges } from '../telemetry/gauges.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { VERSION } from '../../server/version.ts';
+import { VERSION } from '../../../shared/service-kit/version.ts';
 import { makeAdminApp } from '../http/admin.ts';
 
 interface StoreHealth {

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { RateGroup } from '../../../shared/contract/rates.ts';
-import { scaledLimit } from '../../server/rate-limit-headers.ts';
-import { makeLogger } from '../../server/telemetry/logger.ts';
-import { VERSION } from '../../server/version.ts';
+import { scaledLimit } from '../../../shared/service-kit/rate-limit-headers.ts';
+import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
+import { VERSION } from '../../../shared/service-kit/version.ts';
 import type { Config } from '../config/config.ts';
 import { makeMetrics } from '../telemetry/metrics.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
-import { type RedisAddress, withMode } from '../../server/config/redis.ts';
-import { unknownKeys } from '../../server/config/unknown.ts';
+import { type RedisAddress, withMode } from '../../../shared/service-kit/config/redis.ts';
+import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
-import { ConfigError, type ConfigProblem } from '../../server/config/config-error.ts';
-import { type Env, readSettings, type Report } from '../../server/config/read-settings.ts';
-import { listensOnLoopback } from '../../server/config/rules.ts';
+import { ConfigError, type ConfigProblem } from '../../../shared/service-kit/config/config-error.ts';
+import { type Env, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
+import { listensOnLoopback } from '../../../shared/service-kit/config/rules.ts';
 import { type Key, SETTINGS, type Values } from './settings.ts';
 
 export interface Config {

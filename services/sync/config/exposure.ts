@@ -1,4 +1,10 @@
-import { hostsOf, isOpenHttp, listensOnLoopback, passwordsOf, refusePublished } from '../../server/config/rules.ts';
+import {
+  hostsOf,
+  isOpenHttp,
+  listensOnLoopback,
+  passwordsOf,
+  refusePublished,
+} from '../../../shared/service-kit/config/rules.ts';
 import type { Key, Values } from './settings.ts';
 
 /*

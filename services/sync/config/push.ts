@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey } from 'node:crypto';
-import type { Kind } from '../../server/config/kinds.ts';
+import type { Kind } from '../../../shared/service-kit/config/kinds.ts';
 import type { EndpointRules } from '../push/guard/endpoint-rules.ts';
 import type { ApnsOptions } from '../push/senders/apns/apns.ts';
 import type { FcmOptions } from '../push/senders/fcm/fcm.ts';

@@ -12,10 +12,10 @@ import {
   origin,
   origins,
   rotatingSecret,
-} from '../../server/config/kinds.ts';
+} from '../../../shared/service-kit/config/kinds.ts';
 import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
-import { redisAddress } from '../../server/config/redis.ts';
-import { type Setting, setting } from '../../server/config/setting.ts';
+import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
+import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
 
 /** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */

@@ -1,5 +1,5 @@
-import type { Redis } from '../../server/redis/connections.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
 import { makeDevices } from './devices.ts';

@@ -8,7 +8,7 @@ import {
   record,
   resentAfter,
   text,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./lua/device-add.lua', import.meta.url),

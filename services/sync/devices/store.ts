@@ -1,8 +1,8 @@
-import type { Redis } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
 import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';

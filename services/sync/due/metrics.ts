@@ -1,4 +1,4 @@
-import { counter } from '../../server/telemetry/metrics.ts';
+import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
 /** What becomes due. */
 export const DUE_METRICS = {

@@ -9,7 +9,7 @@ import {
   rows,
   text,
   textList,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** How long a claimed account is left alone by the others. */
 export const LEASE_MS = 30_000;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Connection } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Connection } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.ts';
 
 /** How much later than its first job an account may stand in the index: as long as a claim lasts, and a reserve. */

@@ -2,12 +2,12 @@ import type { ErrorRequestHandler, Express } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeExpress } from '../../server/http/express-app.ts';
-import { checkHead } from '../../server/http/head-check.ts';
-import { hostChecks } from '../../server/http/host-check.ts';
-import { requestId } from '../../server/http/request-context.ts';
-import { logRequests } from '../../server/http/request-log.ts';
-import { setVersion } from '../../server/http/api-version.ts';
+import { makeExpress } from '../../../shared/service-kit/http/express-app.ts';
+import { checkHead } from '../../../shared/service-kit/http/head-check.ts';
+import { hostChecks } from '../../../shared/service-kit/http/host-check.ts';
+import { requestId } from '../../../shared/service-kit/http/request-context.ts';
+import { logRequests } from '../../../shared/service-kit/http/request-log.ts';
+import { setVersion } from '../../../shared/service-kit/http/api-version.ts';
 
 export interface Readiness {
   ready: boolean;

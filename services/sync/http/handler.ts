@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { ROUTES } from '../../../shared/contract/routes.ts';
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 
 /** What a handler gets: everything parsed, validated and allowed. */

@@ -5,14 +5,14 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { VERSION } from '../../server/version.ts';
-import { messageClasses } from '../../server/http/express-app.ts';
+import { VERSION } from '../../../shared/service-kit/version.ts';
+import { messageClasses } from '../../../shared/service-kit/http/express-app.ts';
 import { makeAddressQueue } from './limits/address-queue.ts';
 import { Arrivals } from './arrivals.ts';
 import { makeConnectionCap } from './limits/connection-cap.ts';
 import { makeConnectionsFull } from './limits/connections-full.ts';
-import { oneAtATime } from '../../server/http/one-at-a-time.ts';
-import { addressText, type RunningServer, startServer } from '../../server/http/server.ts';
+import { oneAtATime } from '../../../shared/service-kit/http/one-at-a-time.ts';
+import { addressText, type RunningServer, startServer } from '../../../shared/service-kit/http/server.ts';
 
 /** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
 const STUCK_MS = 120_000;

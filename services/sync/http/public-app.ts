@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler, Express } from 'express';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeExpress } from '../../server/http/express-app.ts';
-import { checkHead } from '../../server/http/head-check.ts';
-import { hostChecks } from '../../server/http/host-check.ts';
-import { makeProblemHandler } from '../../server/http/problem.ts';
-import { requestId } from '../../server/http/request-context.ts';
-import { logRequests } from '../../server/http/request-log.ts';
+import { makeExpress } from '../../../shared/service-kit/http/express-app.ts';
+import { checkHead } from '../../../shared/service-kit/http/head-check.ts';
+import { hostChecks } from '../../../shared/service-kit/http/host-check.ts';
+import { makeProblemHandler } from '../../../shared/service-kit/http/problem.ts';
+import { requestId } from '../../../shared/service-kit/http/request-context.ts';
+import { logRequests } from '../../../shared/service-kit/http/request-log.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
 import { countRequests } from './request-metrics.ts';
 import { commonHeaders, securityHeaders } from './response-headers.ts';

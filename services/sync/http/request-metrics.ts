@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
-import { makeSampler } from '../../server/telemetry/sampler.ts';
-import type { Middleware } from '../../server/http/middleware.ts';
-import { contextOf } from '../../server/http/request-context.ts';
-import { isOpenStream } from '../../server/http/request-log.ts';
+import { makeSampler } from '../../../shared/service-kit/telemetry/sampler.ts';
+import type { Middleware } from '../../../shared/service-kit/http/middleware.ts';
+import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
+import { isOpenStream } from '../../../shared/service-kit/http/request-log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** A long poll. */

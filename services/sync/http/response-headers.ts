@@ -1,8 +1,8 @@
 import helmet from 'helmet';
-import { setVersion } from '../../server/http/api-version.ts';
-import type { Middleware } from '../../server/http/middleware.ts';
-import { PAGE_STYLE_HASH } from '../../server/http/page.ts';
-import { contextOf } from '../../server/http/request-context.ts';
+import { setVersion } from '../../../shared/service-kit/http/api-version.ts';
+import type { Middleware } from '../../../shared/service-kit/http/middleware.ts';
+import { PAGE_STYLE_HASH } from '../../../shared/service-kit/http/page.ts';
+import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
 
 /**
  * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then

@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, nothing, text } from '../../server/redis/scripts/script-values.ts';
+import { digits, nothing, text } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** How long a replica that cannot ask for the keys believes those that another has fetched. */
 export const KEEP_MS = 86_400_000;

@@ -1,8 +1,8 @@
-import { timeOrderedId } from '../../server/random-id.ts';
+import { timeOrderedId } from '../../../shared/service-kit/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/modules/messages.ts';
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { AckPace } from './ack-pace.ts';
 import type { Accepted, MessageStore } from './store.ts';

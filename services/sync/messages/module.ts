@@ -1,4 +1,4 @@
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import type { Keys } from '../redis/keys.ts';

@@ -14,7 +14,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const messageAccept = defineScript({
   file: new URL('./lua/message-accept.lua', import.meta.url),

@@ -1,4 +1,4 @@
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import { tellSeveral } from '../devices/several-names.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -6,7 +6,7 @@ import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { mailPage, messageAccept, messageAck } from './scripts.ts';
 
 export interface NewMessage {

@@ -1,6 +1,6 @@
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { presenceView } from './presence-view.ts';

@@ -1,5 +1,11 @@
 import { defineScript } from '../redis/script.ts';
-import { type Answer, number, record, textList, wordSet } from '../../server/redis/scripts/script-values.ts';
+import {
+  type Answer,
+  number,
+  record,
+  textList,
+  wordSet,
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
 
 const NONE: Transitions = { online: 0, offline: 0 };

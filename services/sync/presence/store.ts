@@ -1,5 +1,5 @@
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import type { PresenceFields } from './presence-view.ts';
 import { presenceRead, presenceReconcile } from './scripts.ts';

@@ -1,5 +1,5 @@
-import { absentOr, lines, oneOf, textList } from '../../server/redis/scripts/script-values.ts';
-import type { Given, RunScript } from '../../server/redis/scripts/script.ts';
+import { absentOr, lines, oneOf, textList } from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import type { Given, RunScript } from '../../../shared/service-kit/redis/scripts/script.ts';
 
 /**
  * The argument of a script that may enqueue pushes. `scheduled`: the account is in the index of due things, so the script

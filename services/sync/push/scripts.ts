@@ -11,7 +11,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { PushTarget } from './sender.ts';
 
 const claim = { hash: text, fence: text };

@@ -1,5 +1,5 @@
-import type { Redis } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { SharedTexts } from './sender.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/modules/push.ts';
-import type { Redis } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PushJob } from './delivery/jobs.ts';
 import type { PushQueue } from './push-queue.ts';
 import {

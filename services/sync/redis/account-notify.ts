@@ -1,5 +1,5 @@
 import { defineScript } from './script.ts';
-import { nothing } from '../../server/redis/scripts/script-values.ts';
+import { nothing } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const accountNotify = defineScript({
   file: new URL('./lua/account-notify.lua', import.meta.url),

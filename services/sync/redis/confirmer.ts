@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../../server/config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../../shared/service-kit/config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { close, connectWaiting } from '../../server/redis/connections.ts';
-import { isAnswer, storeFault } from '../../server/redis/faults.ts';
+import { close, connectWaiting } from '../../../shared/service-kit/redis/connections.ts';
+import { isAnswer, storeFault } from '../../../shared/service-kit/redis/faults.ts';
 
 /**
  * How long replicas are waited for. A healthy one answers within its round trip; the answer to a client has to come

@@ -1,4 +1,4 @@
-import { randomId } from '../../server/random-id.ts';
+import { randomId } from '../../../shared/service-kit/random-id.ts';
 
 /**
  * The key registry: every key and channel is built here and nowhere else; scripts get them as KEYS. The document of

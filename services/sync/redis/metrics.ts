@@ -1,4 +1,4 @@
-import { counter, gauge } from '../../server/telemetry/metrics.ts';
+import { counter, gauge } from '../../../shared/service-kit/telemetry/metrics.ts';
 
 /** The store, as the replica finds it. */
 export const STORE_METRICS = {

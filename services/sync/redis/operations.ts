@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 
 /** How long the answer to an operation without a key is kept where replicas of the store are asked whether they have it. */
 const CONFIRMED_SECONDS = 60;

@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import type { Connection } from '../../server/redis/connections.ts';
+import type { Connection } from '../../../shared/service-kit/redis/connections.ts';
 
 /** Small enough that a server is held up for less than a millisecond. */
 const KEYS_A_STEP = 500;

@@ -1,4 +1,4 @@
-import { scriptsThatName } from '../../server/redis/scripts/script.ts';
+import { scriptsThatName } from '../../../shared/service-kit/redis/scripts/script.ts';
 import { BUS } from './bus/payloads.ts';
 
 /** Declares a Lua script of the replica, which may name the words of the bus as `BUS.<name>`. */

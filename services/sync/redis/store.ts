@@ -1,18 +1,18 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../../server/config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../../shared/service-kit/config/redis.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { accountNotify } from './account-notify.ts';
 import { Announcer } from './bus/announcer.ts';
 import { makeAnnouncing } from './bus/announcing.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
-import { close, type Connection, connectCommands } from '../../server/redis/connections.ts';
+import { close, type Connection, connectCommands } from '../../../shared/service-kit/redis/connections.ts';
 import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
-import { Reachability } from '../../server/redis/reachability.ts';
-import { makeScriptLoader, type ScriptLoader } from '../../server/redis/scripts/scripts.ts';
-import { ServerCheck } from '../../server/redis/server-check.ts';
+import { Reachability } from '../../../shared/service-kit/redis/reachability.ts';
+import { makeScriptLoader, type ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import { ServerCheck } from '../../../shared/service-kit/redis/server-check.ts';
 import { slotOf } from './slots.ts';
 import { openSubscriber, type Subscriber, type SubscriberParts } from './bus/subscriber.ts';
 

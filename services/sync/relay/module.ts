@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { BulkStore } from '../redis/bulk/bulk-store.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { Reachability } from '../../server/redis/reachability.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { Reachability } from '../../../shared/service-kit/redis/reachability.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayTransfers } from './generations.ts';

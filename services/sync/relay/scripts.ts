@@ -14,7 +14,7 @@ import {
   text,
   textList,
   variants,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** Channels of the sender of a file and of its reader, '' for none. */
 const parties = { sender: text, reader: text };

@@ -1,11 +1,11 @@
 import type { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk/bulk-link.ts';
 import type { BulkStore, LinkScript } from '../redis/bulk/bulk-store.ts';
-import { storeFault } from '../../server/redis/faults.ts';
+import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { BulkReply, RangeSink } from '../redis/bulk/range-reader.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
-import type { Raw, Word } from '../../server/redis/scripts/script-values.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Raw, Word } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { type Claim, type FileId, type FileRef, nameOf, type RelayRequest } from './requests/relay-request.ts';
 import {
   relayCommit,

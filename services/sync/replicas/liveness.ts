@@ -1,4 +1,4 @@
-import type { Argument } from '../../server/redis/scripts/script-values.ts';
+import type { Argument } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** What `Replica` knows of the other replicas, and of its own past; lists are joined by line ends. */
 export interface LeaseView {

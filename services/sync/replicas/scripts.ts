@@ -1,5 +1,12 @@
 import { defineScript } from '../redis/script.ts';
-import { fieldMap, flag, nothing, number, record, text } from '../../server/redis/scripts/script-values.ts';
+import {
+  fieldMap,
+  flag,
+  nothing,
+  number,
+  record,
+  text,
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const accountAdd = defineScript({
   file: new URL('./lua/account-add.lua', import.meta.url),

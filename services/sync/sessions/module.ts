@@ -1,9 +1,9 @@
 import type { EndedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
-import type { Redis } from '../../server/redis/connections.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { BrokerClient } from './auth-broker/broker-client.ts';
 import { makeRemoval } from './revocation/removal.ts';
 import { Revocations } from './revocation/revocations.ts';

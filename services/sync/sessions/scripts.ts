@@ -1,5 +1,11 @@
 import { defineScript } from '../redis/script.ts';
-import { number, randomBits, record, restOfWords, text } from '../../server/redis/scripts/script-values.ts';
+import {
+  number,
+  randomBits,
+  record,
+  restOfWords,
+  text,
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** A tombstone lasts longer than any token: no device id is given out again before. */
 export const TOMBSTONE_MS = 86_400_000;

@@ -1,7 +1,7 @@
-import type { Redis } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { accountErase, revokedAdd } from './scripts.ts';
 
 export interface Tombstone {

@@ -1,5 +1,5 @@
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Replica } from '../replicas/replica.ts';
 import { type IceSettings, makeIce } from './ice.ts';
 import { makeSignalHandlers } from './routes.ts';

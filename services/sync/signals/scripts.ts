@@ -7,7 +7,7 @@ import {
   resentAfter,
   rows,
   text,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),

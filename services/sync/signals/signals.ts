@@ -4,7 +4,7 @@ import type { SendSignal } from '../../../shared/contract/modules/signal.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { tellSeveral } from '../devices/several-names.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { signalSend } from './scripts.ts';
 import type { Replica } from '../replicas/replica.ts';
 

@@ -3,7 +3,7 @@ import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { BrokerClient } from '../sessions/auth-broker/broker-client.ts';
 import type { SessionsModule } from '../sessions/module.ts';
 import { makeClaims } from './polling/claims.ts';

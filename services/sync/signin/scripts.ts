@@ -9,7 +9,7 @@ import {
   restOfWords,
   text,
   variants,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 const waits = { expiresAtMs: number, replaced: text };
 /** Refused for wrong codes: ms until the request ends, ms that it lives. */

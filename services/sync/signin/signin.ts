@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceType, parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/modules/signin.ts';
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, NATIVE, newDeviceId } from '../sessions/sessions.ts';
 import { payloadOf } from '../redis/bus/payloads.ts';

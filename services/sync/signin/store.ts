@@ -1,7 +1,7 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { loginDecide, loginFinish, loginPoll, loginRead, loginStart } from './scripts.ts';
 
 /** A login request as its script returned it. */

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from '../../server/telemetry/metrics.ts';
+import { counter, gauge, histogram } from '../../../shared/service-kit/telemetry/metrics.ts';
 
 /** Seconds. The 2 s of the objective for streams can be read off a bucket. */
 const OPEN_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2, 5, 15];

@@ -12,7 +12,7 @@ import {
   text,
   textList,
   variants,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import { liveness } from '../replicas/liveness.ts';
 import type { ResetReason } from '../../../shared/contract/modules/stream.ts';

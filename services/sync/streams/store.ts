@@ -5,7 +5,7 @@ import type { PresenceFields } from '../presence/presence-view.ts';
 import type { Transitions } from '../presence/transitions.ts';
 import type { Keys } from '../redis/keys.ts';
 import { BUS } from '../redis/bus/payloads.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { type LeaseView, livenessOf } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { logPage, streamAttach, streamDetach, streamOpen } from './scripts.ts';

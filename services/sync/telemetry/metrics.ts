@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
-import { type MetricsOf, registerMetrics, rowsOf } from '../../server/telemetry/metrics.ts';
-import { collectProcess, PROCESS_METRICS } from '../../server/telemetry/process-metrics.ts';
-import { HTTP_METRICS } from '../../server/http/metrics.ts';
-import { SCRIPT_METRICS } from '../../server/redis/metrics.ts';
+import { type MetricsOf, registerMetrics, rowsOf } from '../../../shared/service-kit/telemetry/metrics.ts';
+import { collectProcess, PROCESS_METRICS } from '../../../shared/service-kit/telemetry/process-metrics.ts';
+import { HTTP_METRICS } from '../../../shared/service-kit/http/metrics.ts';
+import { SCRIPT_METRICS } from '../../../shared/service-kit/redis/metrics.ts';
 import { CLIPBOARD_METRICS } from '../clipboard/metrics.ts';
 import { DUE_METRICS } from '../due/metrics.ts';
 import { PORT_METRICS } from '../http/metrics.ts';

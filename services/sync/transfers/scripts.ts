@@ -17,7 +17,7 @@ import {
   text,
   textList,
   wordSet,
-} from '../../server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
 /** A transfer as JSON without its end; its files, '' for a long list; its state in the relay (`relay_words`). */

@@ -1,14 +1,14 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { PushQueue } from '../push/push-queue.ts';
-import type { Redis } from '../../server/redis/connections.ts';
-import { orFault } from '../../server/redis/faults.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import type { FileList } from './file-list.ts';
 import { ACCOUNT, type Keys } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import {
   transferAct,
   transferEvict,

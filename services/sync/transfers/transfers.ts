@@ -1,8 +1,8 @@
-import { timeOrderedId } from '../../server/random-id.ts';
+import { timeOrderedId } from '../../../shared/service-kit/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/modules/transfers.ts';
-import type { Operation } from '../../server/operation.ts';
+import type { Operation } from '../../../shared/service-kit/operation.ts';
 import { tellSeveral } from '../devices/several-names.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { packFiles } from './file-list.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildOrExit } from '../../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../../deploy/build/build.mjs';
 import { makeCertificate } from '../../../deploy/local/setup/certificate.mjs';
 import { freePort, startRedis } from '../../../deploy/local/setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup/setup.mjs';

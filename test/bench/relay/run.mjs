@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildOrExit } from '../../../deploy/local/build/build.mjs';
+import { buildOrExit } from '../../../deploy/build/build.mjs';
 import { freePort, startRedis } from '../../../deploy/local/setup/redis.mjs';
 import { REPLICA_MEMORY } from '../../../deploy/local/start/service.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../../deploy/local/setup/setup.mjs';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { configTable } from '../../../services/sync/config/settings.ts';
-import { scaledLimit } from '../../../services/server/rate-limit-headers.ts';
-import { bindScript } from '../../../services/server/redis/scripts/bound-script.ts';
+import { scaledLimit } from '../../../shared/service-kit/rate-limit-headers.ts';
+import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { declaredScripts } from '../../support/declared-scripts.ts';
 
 /** What holds up everybody else for longer than this is written down. */

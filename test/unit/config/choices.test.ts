@@ -1,9 +1,9 @@
 import { SETTINGS as BROKER_SETTINGS } from '../../../services/broker/config/settings.ts';
 import { loadConfig as loadBroker } from '../../../services/broker/config/config.ts';
-import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { ConfigError } from '../../../shared/service-kit/config/config-error.ts';
 import { loadConfig } from '../../../services/sync/config/config.ts';
 import { SETTINGS } from '../../../services/sync/config/settings.ts';
-import { unknownKeys } from '../../../services/server/config/unknown.ts';
+import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 
 type Env = Record<string, string>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadConfig as loadBroker } from '../../../services/broker/config/config.ts';
-import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { ConfigError } from '../../../shared/service-kit/config/config-error.ts';
 import { loadConfig as loadReplica } from '../../../services/sync/config/config.ts';
 
 /* What a configuration must not open by mistake. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { ConfigError } from '../../../shared/service-kit/config/config-error.ts';
 import { type Config, loadConfig } from '../../../services/sync/config/config.ts';
 import { configTable } from '../../../services/sync/config/settings.ts';
 

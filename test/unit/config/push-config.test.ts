@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError } from '../../../services/server/config/config-error.ts';
+import { ConfigError } from '../../../shared/service-kit/config/config-error.ts';
 import { loadConfig } from '../../../services/sync/config/config.ts';
 import { vapidKeyId } from '../../../services/sync/config/push.ts';
 import { makeVapidKeys } from '../../../services/sync/push/senders/web-push/vapid.ts';

@@ -1,6 +1,6 @@
 import { loadConfig as loadBroker } from '../../../services/broker/config/config.ts';
 import { SETTINGS as BROKER_SETTINGS } from '../../../services/broker/config/settings.ts';
-import type { Setting } from '../../../services/server/config/setting.ts';
+import type { Setting } from '../../../shared/service-kit/config/setting.ts';
 import { SETTINGS } from '../../../services/sync/config/settings.ts';
 
 /*

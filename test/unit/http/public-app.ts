@@ -9,7 +9,7 @@ import { makeDevIdentity } from '../../../services/sync/identity/modes/dev.ts';
 import { makeReferenceFiles } from '../../../services/sync/http/documents/reference/files.ts';
 import type { Identity } from '../../../services/sync/identity/identity.ts';
 import { makeSameOrigin } from '../../../services/sync/identity/same-origin.ts';
-import { makeLogger } from '../../../services/server/telemetry/logger.ts';
+import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
 import { sendAway } from '../../../services/sync/streams/opening/send-away.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';

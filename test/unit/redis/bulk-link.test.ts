@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
+import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { BulkLink } from '../../../services/sync/redis/bulk/bulk-link.ts';
 
 /** A store that answers the handshake and then says nothing more, as one whose machine is gone. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pino from 'pino';
-import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
+import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { BulkStore } from '../../../services/sync/redis/bulk/bulk-store.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 

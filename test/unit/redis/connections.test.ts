@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
+import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import {
   close,
   type Connection,
   connectCommands,
   connectSubscriber,
-} from '../../../services/server/redis/connections.ts';
+} from '../../../shared/service-kit/redis/connections.ts';
 import { startOwnRedis } from '../../support/redis/own-redis.ts';
 
 const KINDS = { commands: connectCommands, subscriber: connectSubscriber };

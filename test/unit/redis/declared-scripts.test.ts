@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import { bindScript } from '../../../services/server/redis/scripts/bound-script.ts';
+import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { defineScript } from '../../../services/sync/redis/script.ts';
 import {
   absentOr,
@@ -22,7 +22,7 @@ import {
   text,
   variants,
   wordSet,
-} from '../../../services/server/redis/scripts/script-values.ts';
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 /** A folder of a service with one script in it. */

@@ -1,4 +1,4 @@
-import { bindScript } from '../../../services/server/redis/scripts/bound-script.ts';
+import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { declaredScripts, scriptFiles } from '../../support/declared-scripts.ts';
 import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 

@@ -1,4 +1,4 @@
-import { isAnswer, mayHaveRun, storeFault } from '../../../services/server/redis/faults.ts';
+import { isAnswer, mayHaveRun, storeFault } from '../../../shared/service-kit/redis/faults.ts';
 
 const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' });
 

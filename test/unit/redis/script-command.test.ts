@@ -1,8 +1,8 @@
-import { type RedisAddress, redisAddress } from '../../../services/server/config/redis.ts';
-import { close, type Connection, connectCommands } from '../../../services/server/redis/connections.ts';
-import { ScriptCommand } from '../../../services/server/redis/scripts/script-command.ts';
-import { makeScriptLoader } from '../../../services/server/redis/scripts/scripts.ts';
-import { scriptCalls } from '../../../services/server/telemetry/trace-points.ts';
+import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
+import { close, type Connection, connectCommands } from '../../../shared/service-kit/redis/connections.ts';
+import { ScriptCommand } from '../../../shared/service-kit/redis/scripts/script-command.ts';
+import { makeScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import { scriptCalls } from '../../../shared/service-kit/telemetry/trace-points.ts';
 import { messageAck } from '../../../services/sync/messages/scripts.ts';
 import { presenceRead } from '../../../services/sync/presence/scripts.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';

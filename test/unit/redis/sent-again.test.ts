@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import { bindScript, type BoundScript } from '../../../services/server/redis/scripts/bound-script.ts';
-import type { Raw } from '../../../services/server/redis/scripts/script-values.ts';
+import { bindScript, type BoundScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
+import type { Raw } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { clipboardSet } from '../../../services/sync/clipboard/scripts.ts';
 import { deviceRename } from '../../../services/sync/devices/scripts.ts';
 import { messageAccept, messageAck } from '../../../services/sync/messages/scripts.ts';

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { makeCertificate } from '../../../deploy/local/setup/certificate.mjs';
 import { freePort } from '../../../deploy/local/setup/redis.mjs';
-import { joinWrites } from '../../../services/server/redis/work-arounds.ts';
+import { joinWrites } from '../../../shared/service-kit/redis/work-arounds.ts';
 import { connectTo } from '../../support/redis/redis.ts';
 import { startRedisProcess } from '../../support/redis/redis-processes.ts';
 

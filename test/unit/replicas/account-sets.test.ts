@@ -1,7 +1,7 @@
 import { makeAccountSets } from '../../../services/sync/replicas/account-sets.ts';
-import type { Redis } from '../../../services/server/redis/connections.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
-import type { ScriptLoader } from '../../../services/server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 
 /** Sets whose store can be away; `added` is what it took. */
 function setUp() {

@@ -2,7 +2,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeStreamStore } from '../../../services/sync/streams/store.ts';
 import type { Stream } from '../../../services/sync/streams/stream/stream.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
-import type { ScriptLoader } from '../../../services/server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Liveness } from '../../../services/sync/replicas/liveness.ts';
 import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
 import { newStream } from './new-stream.ts';

@@ -1,4 +1,4 @@
-import { makeLogger, pathOf } from '../../../services/server/telemetry/logger.ts';
+import { makeLogger, pathOf } from '../../../shared/service-kit/telemetry/logger.ts';
 
 function logged(...args: [object, string?]): Record<string, unknown> {
   let text = '';

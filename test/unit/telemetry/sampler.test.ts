@@ -1,4 +1,4 @@
-import { makeSampler } from '../../../services/server/telemetry/sampler.ts';
+import { makeSampler } from '../../../shared/service-kit/telemetry/sampler.ts';
 
 test('the first of each second are let through, and the next is told how many were left out', () => {
   let nowMs = 0;

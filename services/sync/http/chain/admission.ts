@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
-import { prefersPages } from '../../../server/http/accepts.ts';
+import { prefersPages } from '../../../../shared/service-kit/http/accepts.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { guard } from '../../identity/guard.ts';
 import type { Identity } from '../../identity/identity.ts';

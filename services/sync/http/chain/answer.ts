@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
-import { isEventStream } from '../../../server/http/request-context.ts';
+import { isEventStream } from '../../../../shared/service-kit/http/request-context.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Identity } from '../../identity/identity.ts';
 import type { Answer, Call, Handler } from '../handler.ts';

@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
-import { makeBody, NOTHING } from '../../../server/http/request/body.ts';
-import { operationOf } from '../../../server/http/request/operation.ts';
-import { queryOf } from '../../../server/http/request/target.ts';
-import { makeValidator } from '../../../server/http/request/validation.ts';
-import { tooManyWaiting } from '../../../server/rate-limit-headers.ts';
+import { makeBody, NOTHING } from '../../../../shared/service-kit/http/request/body.ts';
+import { operationOf } from '../../../../shared/service-kit/http/request/operation.ts';
+import { queryOf } from '../../../../shared/service-kit/http/request/target.ts';
+import { makeValidator } from '../../../../shared/service-kit/http/request/validation.ts';
+import { tooManyWaiting } from '../../../../shared/service-kit/rate-limit-headers.ts';
 import type { AccountQueue } from '../limits/account-queue.ts';
 import { stateOf } from './state.ts';
 

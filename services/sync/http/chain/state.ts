@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import type { Operation } from '../../../server/operation.ts';
-import type { RequestContext } from '../../../server/http/request-context.ts';
+import type { Operation } from '../../../../shared/service-kit/operation.ts';
+import type { RequestContext } from '../../../../shared/service-kit/http/request-context.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Slot } from '../limits/account-queue.ts';
 

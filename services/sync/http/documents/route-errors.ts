@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
-import { isEventStream } from '../../../server/http/request-context.ts';
+import { isEventStream } from '../../../../shared/service-kit/http/request-context.ts';
 
 /** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */
 const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [

@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import { RedisStore } from 'rate-limit-redis';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { RATES, type RateGroup } from '../../../../shared/contract/rates.ts';
-import { contextOf } from '../../../server/http/request-context.ts';
-import { scaledLimit } from '../../../server/rate-limit-headers.ts';
+import { contextOf } from '../../../../shared/service-kit/http/request-context.ts';
+import { scaledLimit } from '../../../../shared/service-kit/rate-limit-headers.ts';
 
 /** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
 export const IPV6_SUBNET_BITS = 56;

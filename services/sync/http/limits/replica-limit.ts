@@ -2,7 +2,7 @@ import { BatonError } from '../../../../shared/contract/errors.ts';
 import { RATES, type RateGroup } from '../../../../shared/contract/rates.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { makeCounts } from './recent-counts.ts';
-import { rateLimitHeaders, scaled } from '../../../server/rate-limit-headers.ts';
+import { rateLimitHeaders, scaled } from '../../../../shared/service-kit/rate-limit-headers.ts';
 
 /** Those that count accounts. */
 type ReplicaGroup = {

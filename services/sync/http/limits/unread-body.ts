@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Middleware } from '../../../server/http/middleware.ts';
+import type { Middleware } from '../../../../shared/service-kit/http/middleware.ts';
 
 /** How long the rest of a body is still read after its answer, so that its sender gets to see the answer. */
 const LINGER_MS = 2_000;

@@ -2,7 +2,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { RATES } from '../../../../shared/contract/rates.ts';
 import { IPV6_SUBNET_BITS } from '../../http/limits/address-limit.ts';
-import { rateLimitHeaders, scaled } from '../../../server/rate-limit-headers.ts';
+import { rateLimitHeaders, scaled } from '../../../../shared/service-kit/rate-limit-headers.ts';
 import { makeCounts } from '../../http/limits/recent-counts.ts';
 import { makeConcurrencyLimit } from './concurrency-limit.ts';
 

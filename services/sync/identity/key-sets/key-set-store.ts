@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
-import type { Redis } from '../../../server/redis/connections.ts';
-import { orFault } from '../../../server/redis/faults.ts';
+import type { Redis } from '../../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../../redis/keys.ts';
-import type { ScriptLoader } from '../../../server/redis/scripts/scripts.ts';
+import type { ScriptLoader } from '../../../../shared/service-kit/redis/scripts/scripts.ts';
 import { KEEP_MS, keySetKeep } from '../scripts.ts';
 
 /** A key set, and the store's clock in ms before it was fetched. */

@@ -9,7 +9,7 @@ import {
 import { LIMITS } from '../../../../shared/contract/limits.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { streamRoutes } from '../../../../shared/contract/modules/stream.ts';
-import { isStoreAway } from '../../../server/redis/faults.ts';
+import { isStoreAway } from '../../../../shared/service-kit/redis/faults.ts';
 import { accountOf, type Caller } from '../caller.ts';
 import { isDeviceId } from '../device-id.ts';
 import { CONTROL, headerOf, refuseAmbiguous, utf8Of } from './headers.ts';

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { RedisAddress, RedisNode } from '../../../server/config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../../../shared/service-kit/config/redis.ts';
 import { type BulkReply, RangeReader, type RangeSink } from './range-reader.ts';
 
 /** Memory for one read of the socket: of ranges, and of small replies. */

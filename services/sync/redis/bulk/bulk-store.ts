@@ -2,17 +2,21 @@ import { createHash } from 'node:crypto';
 import { Cluster, type Redis as Server } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { RedisAddress, RedisNode } from '../../../server/config/redis.ts';
+import type { RedisAddress, RedisNode } from '../../../../shared/service-kit/config/redis.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { type BoundScript, bindScript, type Settings } from '../../../server/redis/scripts/bound-script.ts';
+import {
+  type BoundScript,
+  bindScript,
+  type Settings,
+} from '../../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { BulkLink } from './bulk-link.ts';
-import { close, type Connection, connectCommands } from '../../../server/redis/connections.ts';
-import { isAnswer, storeFault } from '../../../server/redis/faults.ts';
+import { close, type Connection, connectCommands } from '../../../../shared/service-kit/redis/connections.ts';
+import { isAnswer, storeFault } from '../../../../shared/service-kit/redis/faults.ts';
 import { makeGate } from '../gate.ts';
-import { Reachability } from '../../../server/redis/reachability.ts';
-import type { ScriptDeclaration } from '../../../server/redis/scripts/script.ts';
-import { makeScriptLoader, type ScriptLoader } from '../../../server/redis/scripts/scripts.ts';
-import { ServerCheck } from '../../../server/redis/server-check.ts';
+import { Reachability } from '../../../../shared/service-kit/redis/reachability.ts';
+import type { ScriptDeclaration } from '../../../../shared/service-kit/redis/scripts/script.ts';
+import { makeScriptLoader, type ScriptLoader } from '../../../../shared/service-kit/redis/scripts/scripts.ts';
+import { ServerCheck } from '../../../../shared/service-kit/redis/server-check.ts';
 import { slotOf } from '../slots.ts';
 
 /** So many idle connections are kept for later requests. */

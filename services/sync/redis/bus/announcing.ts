@@ -1,6 +1,6 @@
-import type { Announcing } from '../../../server/redis/scripts/scripts.ts';
-import { mayHaveRun } from '../../../server/redis/faults.ts';
-import type { Raw } from '../../../server/redis/scripts/script-values.ts';
+import type { Announcing } from '../../../../shared/service-kit/redis/scripts/scripts.ts';
+import { mayHaveRun } from '../../../../shared/service-kit/redis/faults.ts';
+import type { Raw } from '../../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Announcer } from './announcer.ts';
 

@@ -1,4 +1,4 @@
-import { storeFault } from '../../../server/redis/faults.ts';
+import { storeFault } from '../../../../shared/service-kit/redis/faults.ts';
 import { BUS } from './payloads.ts';
 import type { Loss, Subscriber, SubscriberParts } from './subscriber.ts';
 

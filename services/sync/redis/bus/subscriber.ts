@@ -1,10 +1,10 @@
-import type { RedisAddress } from '../../../server/config/redis.ts';
+import type { RedisAddress } from '../../../../shared/service-kit/config/redis.ts';
 import {
   close,
   COMMAND_TIMEOUT_MS,
   connectShardedSubscriber,
   connectSubscriber,
-} from '../../../server/redis/connections.ts';
+} from '../../../../shared/service-kit/redis/connections.ts';
 
 /**
  * Why announcements may have been missed. `resubscribed`: the subscription is there again. `moved`: it may have gone to

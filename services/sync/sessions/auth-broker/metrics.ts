@@ -1,4 +1,4 @@
-import { counter, gauge } from '../../../server/telemetry/metrics.ts';
+import { counter, gauge } from '../../../../shared/service-kit/telemetry/metrics.ts';
 
 /** Calls to the auth broker. */
 export const BROKER_METRICS = {

@@ -1,5 +1,5 @@
 import type { LoginRequestView } from '../../../../shared/contract/modules/signin.ts';
-import { escapeHtml as text, page } from '../../../server/http/page.ts';
+import { escapeHtml as text, page } from '../../../../shared/service-kit/http/page.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   browser: 'a browser',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
-import { isStoreAway } from '../../../server/redis/faults.ts';
+import { isStoreAway } from '../../../../shared/service-kit/redis/faults.ts';
 import type { AccountSets } from '../../replicas/account-sets.ts';
 import type { Replica } from '../../replicas/replica.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { traceOpening } from '../../../server/telemetry/trace-points.ts';
+import { traceOpening } from '../../../../shared/service-kit/telemetry/trace-points.ts';
 
 /** Over this many unsent bytes, or this long without progress, a client is too slow and is ended. */
 const MAX_BUFFERED_BYTES = 512 * 1024;

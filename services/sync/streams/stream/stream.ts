@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import type { ReconnectReason } from '../../../../shared/contract/modules/stream.ts';
-import { randomId } from '../../../server/random-id.ts';
+import { randomId } from '../../../../shared/service-kit/random-id.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { Attaches } from './attaches.ts';
 import { frame, reconnectFrame } from './frames.ts';

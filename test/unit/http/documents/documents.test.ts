@@ -6,7 +6,7 @@ import { EVENTS } from '../../../../shared/contract/events.ts';
 import { parseDeviceName } from '../../../../shared/contract/vocabulary/fields.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../../shared/contract/routes.ts';
-import { page } from '../../../../services/server/http/page.ts';
+import { page } from '../../../../shared/service-kit/http/page.ts';
 import { publicApp } from '../public-app.ts';
 
 interface Operation {

@@ -2,10 +2,10 @@ import express from 'express';
 import type { Redis } from 'ioredis';
 import request from 'supertest';
 import { makeAddressLimits } from '../../../../services/sync/http/limits/address-limit.ts';
-import { makeProblemHandler } from '../../../../services/server/http/problem.ts';
-import { requestId } from '../../../../services/server/http/request-context.ts';
+import { makeProblemHandler } from '../../../../shared/service-kit/http/problem.ts';
+import { requestId } from '../../../../shared/service-kit/http/request-context.ts';
 import { makeClientAddress } from '../../../../services/sync/identity/client-address.ts';
-import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
+import { makeLogger } from '../../../../shared/service-kit/telemetry/logger.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../../../support/redis/redis.ts';
 

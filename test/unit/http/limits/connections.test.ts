@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { makeConnectionsFull } from '../../../../services/sync/http/limits/connections-full.ts';
 import { makeConnectionCap } from '../../../../services/sync/http/limits/connection-cap.ts';
-import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 
 const HOST = '127.0.0.1';

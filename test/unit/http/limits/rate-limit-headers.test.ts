@@ -1,4 +1,4 @@
-import { rateLimitHeaders, scaledLimit } from '../../../../services/server/rate-limit-headers.ts';
+import { rateLimitHeaders, scaledLimit } from '../../../../shared/service-kit/rate-limit-headers.ts';
 
 test('a group that a module counts has the same headers as one that counts addresses', () => {
   expect(rateLimitHeaders('message', { limit: 120, remaining: 0, resetSeconds: 11.2 })).toEqual({

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 import { publicApp } from '../public-app.ts';
 
 /* A sender that goes on for as long as it is let: a byte now and then of a body whose answer is long there. */

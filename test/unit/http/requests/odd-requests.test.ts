@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { messageClasses } from '../../../../services/server/http/express-app.ts';
-import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import { messageClasses } from '../../../../shared/service-kit/http/express-app.ts';
+import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { fillPath } from '../../../../shared/contract/vocabulary/route.ts';

@@ -3,7 +3,7 @@ import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
 import { makeRouters } from '../../../../services/sync/http/router.ts';
 import type { Caller } from '../../../../services/sync/identity/caller.ts';
 import { sendAway } from '../../../../services/sync/streams/opening/send-away.ts';
-import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
+import { makeLogger } from '../../../../shared/service-kit/telemetry/logger.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';

@@ -8,7 +8,7 @@ import {
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../../shared/contract/routes.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import { makeValidator } from '../../../../services/server/http/request/validation.ts';
+import { makeValidator } from '../../../../shared/service-kit/http/request/validation.ts';
 
 /* A replica that starts neither compares its schemas with the schema of schemas nor compiles them. */
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import request from 'supertest';
 import { makeAdminApp } from '../../../../services/sync/http/admin.ts';
-import { makeLogger } from '../../../../services/server/telemetry/logger.ts';
+import { makeLogger } from '../../../../shared/service-kit/telemetry/logger.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 
 const silent = makeLogger({ level: 'silent', server: 'test' });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { makeExpress, messageClasses } from '../../../../services/server/http/express-app.ts';
+import { makeExpress, messageClasses } from '../../../../shared/service-kit/http/express-app.ts';
 
 test('requests and responses come with the prototypes of Express, which has none to change', async () => {
   const app = makeExpress();

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { oneAtATime } from '../../../../services/server/http/one-at-a-time.ts';
-import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import { oneAtATime } from '../../../../shared/service-kit/http/one-at-a-time.ts';
+import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 
 const HOST = '127.0.0.1';
 const ask = (path: string, ...headers: string[]): string =>

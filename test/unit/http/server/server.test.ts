@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { type RunningServer, startServer } from '../../../../services/server/http/server.ts';
+import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 
 const HOST = '127.0.0.1';
 const running: RunningServer[] = [];

@@ -2,7 +2,7 @@ import { ANSWER_HEADERS, type AnswerHeader } from '../../../../../shared/contrac
 import { ERRORS, type ErrorCode, statusesOf } from '../../../../../shared/contract/errors.ts';
 import { EVENTS } from '../../../../../shared/contract/events.ts';
 import type { Route } from '../../../../../shared/contract/vocabulary/route.ts';
-import { isEventStream } from '../../../../server/http/request-context.ts';
+import { isEventStream } from '../../../../../shared/service-kit/http/request-context.ts';
 import { errorsOf } from '../route-errors.ts';
 import { type Json, referring } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { RATES } from '../../../../../shared/contract/rates.ts';
 import type { HeaderField, Route } from '../../../../../shared/contract/vocabulary/route.ts';
-import { isEventStream } from '../../../../server/http/request-context.ts';
+import { isEventStream } from '../../../../../shared/service-kit/http/request-context.ts';
 import { responsesOf } from './answers.ts';
 import { type Json, referring } from './schemas.ts';
 import { securityOf } from './security.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BatonError } from '../../../../../shared/contract/errors.ts';
-import { acceptedEncoding } from '../../../../server/http/accepts.ts';
+import { acceptedEncoding } from '../../../../../shared/service-kit/http/accepts.ts';
 
 /** Where the build puts the files, from the place of this module in dist/. */
 const FOLDER = new URL('../../../../../reference/', import.meta.url);

@@ -1,5 +1,5 @@
 import { ERRORS } from '../../../../../shared/contract/errors.ts';
-import { escapeHtml as text } from '../../../../server/http/page.ts';
+import { escapeHtml as text } from '../../../../../shared/service-kit/http/page.ts';
 
 const RETRY = { never: 'no', later: 'later', refresh: 'after signing in again' } as const;
 

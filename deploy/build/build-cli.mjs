@@ -1,0 +1,42 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isStarted } from '../local/setup/command.mjs';
+import { installPackages, requireNode } from '../local/setup/setup.mjs';
+import { ROOT } from '../local/setup/tree.mjs';
+import { buildClient } from './build-client.mjs';
+
+/** Makes `services/cli/dist/baton.js`: the command line with everything that it needs in one file. */
+export async function buildCli() {
+  await buildClient();
+  const out = join(ROOT, 'services/cli/dist');
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'services/cli/package.json'), 'utf8'));
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const { rolldown } = await import('rolldown');
+  const made = await rolldown({
+    input: join(ROOT, 'services/cli/main.ts'),
+    platform: 'node',
+    // The library as it is published: without the service's schemas and what they are checked with.
+    plugins: [
+      {
+        name: 'published-client',
+        resolveId(id) {
+          const entry = /shared\/client\/(index|node)\.ts$/.exec(id)?.[1];
+          return entry === undefined ? null : join(ROOT, `shared/client/dist/${entry}.js`);
+        },
+      },
+    ],
+    transform: { define: { BATON_VERSION: JSON.stringify(version) } },
+    logLevel: 'silent',
+  });
+  const file = join(out, 'baton.js');
+  await made.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node' });
+  await made.close();
+  chmodSync(file, 0o755);
+}
+
+if (isStarted(import.meta.url)) {
+  requireNode();
+  installPackages();
+  await buildCli();
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { filesUnder, ROOT } from '../local/setup/tree.mjs';
+import { slimContract } from './slim-contract.mjs';
+
+/*
+ * The web app in dist/web: the page, its service worker, and assets under names with the hash of their content. What
+ * compresses lies there compressed as well; files.json names all of it. It is made of the client as tsc left it in dist/.
+ */
+const SOURCE = join(ROOT, 'services/web');
+const OUT = join(ROOT, 'dist/web');
+const PICTURES = join(SOURCE, 'pictures');
+export const WEB_FILES = 'web/files.json';
+const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
+
+/** What a change of the app is seen by. */
+export const webSources = () =>
+  filesUnder('services/web').filter((path) => !path.endsWith('.md') && !path.endsWith('screenshot.png'));
+
+/** The library as it is published: what tsc has made of it, with the slim tables of the contract. */
+const publishedClient = {
+  name: 'published-client',
+  enforce: 'pre',
+  resolveId(id) {
+    const [, entry] = /shared\/client\/([a-z-]+)\.ts$/.exec(id) ?? [];
+    return entry === undefined ? null : join(ROOT, `dist/shared/client/${entry}.js`);
+  },
+};
+
+/** The page asks for its worker by the address that this has in the build. */
+const workerAddress = {
+  name: 'worker-address',
+  resolveId: (id) => (id === 'virtual:worker-address' ? `\0${id}` : null),
+  load: (id) =>
+    id === '\0virtual:worker-address'
+      ? `import url from '${SOURCE}/files/file-worker.ts?worker&url';\nexport const workerAddress = url;\n`
+      : null,
+};
+
+/** The bundler's settings that the page, the worker of the page and the service worker have in common. */
+async function settings() {
+  return {
+    configFile: false,
+    root: SOURCE,
+    logLevel: 'error',
+    publicDir: false,
+    plugins: [publishedClient, workerAddress, await slimContract()],
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    worker: { format: 'es' },
+  };
+}
+
+const hashed = (name, bytes) => {
+  const stem = name.slice(0, -extname(name).length);
+  const hash = createHash('sha256').update(bytes).digest('base64url').replace(/[-_]/g, '0').slice(0, 8);
+  return `${stem}-${hash}${extname(name)}`;
+};
+
+function writeAsset(name, bytes) {
+  const served = hashed(name, bytes);
+  writeFileSync(join(OUT, 'assets', served), bytes);
+  return `/assets/${served}`;
+}
+
+/** The manifest names its pictures by what they are served as, and the page names both: made last. */
+function writeManifest() {
+  const pictures = Object.fromEntries(
+    readdirSync(PICTURES).map((name) => [name, writeAsset(name, readFileSync(join(PICTURES, name)))]),
+  );
+  const manifest = readFileSync(join(SOURCE, 'app.webmanifest'), 'utf8').replace(
+    /"pictures\/([\w.-]+)"/g,
+    (_, name) => `"${pictures[name]}"`,
+  );
+  const address = writeAsset('app.webmanifest', Buffer.from(manifest));
+  const links = [
+    // Before everything that it watches.
+    '<script src="/assets/boot.js"></script>',
+    `<link rel="manifest" href="${address}" />`,
+    `<link rel="icon" href="${pictures['icon.svg']}" type="image/svg+xml" />`,
+    `<link rel="apple-touch-icon" href="${pictures['icon-192.png']}" />`,
+  ];
+  const page = join(OUT, 'index.html');
+  writeFileSync(page, readFileSync(page, 'utf8').replace('<!-- links -->', links.join('\n    ')));
+}
+
+function filesOf(folder, prefix = '') {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesOf(join(folder, entry.name), `${prefix}${entry.name}/`) : [`${prefix}${entry.name}`],
+  );
+}
+
+/** Every page is there without network, but for what is asked for in rare moments. */
+const isShell = (name) => name === 'index.html' || (name.startsWith('assets/') && !name.endsWith('.map'));
+
+function compress(names) {
+  const listed = {};
+  for (const name of names) {
+    const bytes = readFileSync(join(OUT, name));
+    const packed = {
+      '.br': brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+      '.gz': gzipSync(bytes, { level: 9 }),
+    };
+    const isText = /\.(html|js|css|svg|webmanifest)$/.test(name);
+    listed[name] = isText ? Object.keys(packed) : [];
+    for (const ending of listed[name]) writeFileSync(join(OUT, name + ending), packed[ending]);
+  }
+  return listed;
+}
+
+/** The bundler takes NODE_ENV from the environment, and leaves there what it took: what is started next must not inherit it. */
+async function inProduction(work) {
+  const { NODE_ENV: before } = process.env;
+  process.env.NODE_ENV = 'production';
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
+}
+
+/** Makes it anew; gives the modules that went into it. */
+export const buildWeb = () => inProduction(bundleAll);
+
+async function bundleAll() {
+  const { build } = await import('vite');
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(join(OUT, 'assets'), { recursive: true });
+  const shared = await settings();
+  const output = { hashCharacters: 'base36' };
+  /** One file, under a name of its own. */
+  const buildScript = (source, entryFileNames, define = {}) =>
+    build({
+      ...{ ...shared, define },
+      build: {
+        ...{ outDir: OUT, emptyOutDir: false, target: TARGET, modulePreload: false },
+        rolldownOptions: { input: join(SOURCE, source), output: { entryFileNames, format: 'iife' } },
+      },
+    });
+  const made = await build({
+    ...shared,
+    build: {
+      outDir: OUT,
+      target: TARGET,
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      rolldownOptions: { output },
+    },
+  });
+  const boot = await buildScript('boot.ts', 'assets/boot.js');
+  writeManifest();
+  const shell = filesOf(OUT).filter(isShell);
+  const version = createHash('sha256');
+  for (const name of shell) version.update(readFileSync(join(OUT, name)));
+  const worker = await buildScript('service-worker/service-worker.ts', 'sw.js', {
+    BATON_SHELL: JSON.stringify(shell.map((name) => (name === 'index.html' ? '/' : `/${name}`))),
+    BATON_SHELL_VERSION: JSON.stringify(version.digest('hex').slice(0, 16)),
+  });
+  writeFileSync(join(ROOT, 'dist', WEB_FILES), JSON.stringify(compress(filesOf(OUT))));
+  const outputs = [made, boot, worker].flat().flatMap((one) => one.output);
+  return outputs.flatMap(({ moduleIds }) => moduleIds ?? []);
+}

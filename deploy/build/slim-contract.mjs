@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../local/setup/tree.mjs';
+
+/** What the client's own code says of one of the contract's tables. */
+function namesIn(pattern) {
+  const modules = readdirSync(join(ROOT, 'dist/shared/client'), { recursive: true });
+  const texts = modules
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(join(ROOT, 'dist/shared/client', name), 'utf8'));
+  return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name)));
+}
+
+const picked = (table, names) => Object.fromEntries(Object.entries(table).filter(([name]) => names.has(name)));
+const mapped = (table, to) => Object.fromEntries(Object.entries(table).map(([name, row]) => [name, to(row, name)]));
+const isLeaf = (value) => typeof value !== 'object' || value === null || value instanceof RegExp;
+const keyOf = (value) => JSON.stringify(value, (_, part) => (part instanceof RegExp ? { pattern: `${part}` } : part));
+
+/** The tables as a module. What stands in them more than once is written once. */
+function tablesText(tables) {
+  const counts = new Map();
+  const count = (value) => {
+    const key = keyOf(value);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (counts.get(key) === 1 && !isLeaf(value)) Object.values(value).forEach(count);
+  };
+  count(Object.values(tables));
+  const names = new Map();
+  const lines = [];
+  function inside(value) {
+    if (value instanceof RegExp) return `${value}`;
+    if (isLeaf(value)) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${written(field)}`).join(',')}}`;
+  }
+  function written(value) {
+    const key = keyOf(value);
+    const isShared = counts.get(key) > 1 && typeof value === 'object' && value !== null;
+    if (!isShared) return inside(value);
+    if (!names.has(key)) {
+      const text = inside(value);
+      names.set(key, `f${names.size}`);
+      lines.push(`const ${names.get(key)} = ${text};\n`);
+    }
+    return names.get(key);
+  }
+  const exports_ = Object.entries(tables).map(([name, table]) => `export const ${name} = ${written(table)};\n`);
+  return [...lines, ...exports_].join('');
+}
+
+/**
+ * A client has to know an error when its own code names it, or when its status does not tell what to do about it. Any other it
+ * takes as it takes those of a newer service: by what the answer says.
+ */
+function errorsOf(ERRORS) {
+  // Any word of it: codes are also keys of tables.
+  const named = namesIn(/(\w+)/g);
+  const isLater = (status) => status === 429 || status >= 500;
+  const kept = Object.entries(ERRORS).filter(
+    ([code, { status, retry }]) => named.has(code) || (retry === 'later') !== isLater(status),
+  );
+  const row = ({ status, retry, laterStatus }) => ({
+    status,
+    laterStatus,
+    retry: retry === 'later' ? retry : undefined,
+  });
+  return mapped(Object.fromEntries(kept), row);
+}
+
+/**
+ * The client's copy of the contract: names, paths, numbers and the forms of answers and events. It leaves out the schemas, the
+ * library that makes them, and the routes that a client never calls. A refusal brings its own title.
+ */
+async function slimTables() {
+  const from = (name) => import(join(ROOT, `dist/shared/contract/${name}.js`));
+  const [{ ROUTES }, { EVENTS }, { LIMITS }, { ERRORS }, { formOf }] = await Promise.all(
+    ['routes', 'events', 'limits', 'errors', 'forms'].map(from),
+  );
+  const told = (answer) => (answer === null || typeof answer === 'string' ? answer : formOf(answer));
+  const called = namesIn(/\bcall\('(\w+)'|ROUTES\.(\w+)/g).add('openStream');
+  const tables = {
+    ROUTES: mapped(picked(ROUTES, called), ({ method, path, idempotent, answers }) => ({
+      ...{ method, path, idempotent: idempotent || undefined, answers: mapped(answers, told) },
+    })),
+    EVENTS: mapped(EVENTS, ({ data }) => ({ data: formOf(data) })),
+    LIMITS: picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g)),
+    ERRORS: errorsOf(ERRORS),
+  };
+  const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
+  return {
+    'contract/tables.js': tablesText(tables),
+    'contract/routes.js': "export { ROUTES } from './tables.js';",
+    'contract/events.js': "export { EVENTS } from './tables.js';",
+    'contract/limits.js': "export { LIMITS } from './tables.js';",
+    'contract/forms.js': 'export const formOf = (form) => form;',
+    'contract/errors.js': contract('errors').replace(
+      /^export const ERRORS = \{[\s\S]*?^\};\n/m,
+      "import { ERRORS } from './tables.js';\nexport { ERRORS };\n",
+    ),
+    'contract/modules/relay.js': contract('modules/relay').replace(
+      /^import.*$|^(const params = |export const relay)[\s\S]*$/gm,
+      '',
+    ),
+  };
+}
+
+/** A plugin of the bundler: the client with the slim tables in place of the contract. */
+export async function slimContract() {
+  const slim = await slimTables();
+  const nameIn = (id) => Object.keys(slim).find((name) => id.endsWith(`/shared/${name}`));
+  return {
+    name: 'slim-contract',
+    // There is no such file.
+    resolveId: (id, from) => (id === './tables.js' ? from.replace(/[^/]+$/, 'tables.js') : null),
+    load: (id) => slim[nameIn(id)] ?? null,
+  };
+}

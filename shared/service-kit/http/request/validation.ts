@@ -1,0 +1,123 @@
+import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { BatonError } from '../../../contract/errors.ts';
+import type { Route } from '../../../contract/vocabulary/route.ts';
+
+interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** More would only help whoever sends rubbish on purpose. */
+const ERRORS_SHOWN = 20;
+
+const OPTIONS = {
+  strict: true,
+  // `oneOf: [{required}, ...]` names properties that the enclosing schema declares.
+  strictRequired: false,
+  allErrors: true,
+  verbose: true,
+  // Whether schemas are schemas the tests ask: it takes a fifth of the time that a replica needs to start.
+  validateSchema: false,
+} as const;
+
+const asSent = new Ajv2020(OPTIONS);
+const fromText = new Ajv2020({ ...OPTIONS, coerceTypes: true });
+
+/** The fields of a `oneOf` whose branches each require one field, such as `to` and `to_device_id`. */
+function alternatives(schema: unknown): string[] {
+  if (!Array.isArray(schema)) return [];
+  const fields = schema.map((branch: AnySchemaObject) => (branch['required'] as string[] | undefined) ?? []);
+  return fields.every((names) => names.length === 1) ? fields.flat() : [];
+}
+
+function fieldErrors(error: ErrorObject, place: string): FieldError[] {
+  const at = `/${place}${error.instancePath}`;
+  if (error.keyword === 'required') {
+    const field = String((error.params as { missingProperty: string }).missingProperty);
+    return [{ path: `${at}/${field}`, message: 'is required' }];
+  }
+  if (error.keyword === 'oneOf') {
+    const fields = alternatives(error.schema);
+    const message = `exactly one of ${fields.join(', ')} is required`;
+    if (fields.length > 0) return fields.map((field) => ({ path: `${at}/${field}`, message }));
+  }
+  return [{ path: at, message: error.message ?? 'is not valid' }];
+}
+
+/** Whether the error of the whole `oneOf` already says what this one of a branch says. */
+const insideChoice = (error: ErrorObject): boolean => /\/oneOf\/\d+\/required$/.test(error.schemaPath);
+
+function refusal(errors: readonly ErrorObject[], place: string): BatonError {
+  const fields = errors.filter((error) => !insideChoice(error)).flatMap((error) => fieldErrors(error, place));
+  const shown = fields.slice(0, ERRORS_SHOWN);
+  const detail = shown.map(({ path, message }) => `${path} ${message}`).join('; ');
+  return new BatonError('invalid_request', detail, { errors: shown });
+}
+
+function check(validate: ValidateFunction | null, value: unknown, place: string): void {
+  if (validate !== null && !validate(value)) throw refusal(validate.errors ?? [], place);
+}
+
+/** The known fields of a query. Others are ignored; a known one that occurs twice has no meaning. */
+function knownFields(query: Readonly<Record<string, unknown>>, route: Route): Record<string, unknown> {
+  const names = Object.keys(route.query?.properties ?? {}).filter((name) => Object.hasOwn(query, name));
+  const repeated = names.filter((name) => typeof query[name] !== 'string');
+  if (repeated.length > 0) {
+    const errors = repeated.map((name) => ({ path: `/query/${name}`, message: 'occurs more than once' }));
+    throw new BatonError('invalid_request', 'A query field occurs more than once', { errors });
+  }
+  return Object.fromEntries(names.map((name) => [name, query[name]]));
+}
+
+/**
+ * What a request brings, checked against one row of the route table.
+ * Throws `invalid_request` with one entry a field, `/body/to`, `/query/name`; and `not_found` for a path that cannot be
+ * that of anything.
+ */
+export interface RouteValidator {
+  params(params: Record<string, unknown>): void;
+  /** The known fields, turned from text into the types of the schema. */
+  query(query: Readonly<Record<string, unknown>>): unknown;
+  body(body: unknown): void;
+}
+
+/**
+ * Compiles at the first use. Of all routes at once it took an eighth of the time that a replica needs to start, most of
+ * which hear of a few routes; for one it takes 1 ms. That every schema compiles is tested.
+ */
+function compiledLater(ajv: Ajv2020, schema: AnySchemaObject | null): () => ValidateFunction | null {
+  let compiled: ValidateFunction | null = null;
+  return () => (compiled ??= schema && ajv.compile(schema));
+}
+
+/** The numbers of a path have one spelling, as its words have: no sign, leading zero or exponent. */
+const PLAIN_NUMBER = /^(?:0|[1-9]\d*)$/;
+
+const numbersOf = ({ params }: Route): string[] =>
+  Object.entries<AnySchemaObject>(params?.properties ?? {})
+    .filter(([, schema]) => schema['type'] === 'integer' || schema['type'] === 'number')
+    .map(([name]) => name);
+
+export function makeValidator(route: Route): RouteValidator {
+  const params = compiledLater(fromText, route.params);
+  const numbers = numbersOf(route);
+  const query = compiledLater(fromText, route.query);
+  const body = compiledLater(asSent, route.body);
+  return {
+    params(value) {
+      const validate = params();
+      if (validate === null) return;
+      const arePlain = numbers.every((name) => PLAIN_NUMBER.test(String(value[name])));
+      if (!arePlain || !validate(value)) throw new BatonError('not_found');
+    },
+    query(value) {
+      const validate = query();
+      if (validate === null) return null;
+      const fields = knownFields(value, route);
+      check(validate, fields, 'query');
+      return fields;
+    },
+    body: (value) => check(body(), value, 'body'),
+  };
+}

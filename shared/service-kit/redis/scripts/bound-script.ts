@@ -1,0 +1,65 @@
+import { basename, dirname } from 'node:path';
+import { BatonError, isErrorCode } from '../../../contract/errors.ts';
+import { type RateGroup, RATES } from '../../../contract/rates.ts';
+import { rateLimitHeaders } from '../../rate-limit-headers.ts';
+import type { Given, ScriptDeclaration } from './script.ts';
+import { scriptText } from './script-text.ts';
+import type { Raw, Word } from './script-values.ts';
+
+/** Values of the settings that a declaration names; nothing where it names none. */
+export type Settings<S extends string> = [S] extends [never] ? [] : [Readonly<Record<S, Word>>];
+
+/** A script with everything that its text depends on. */
+export interface BoundScript<K extends string, A, R> {
+  readonly name: string;
+  /** The one that it belongs to: its file is in the folder `lua` of this one. */
+  readonly module: string;
+  readonly text: string;
+  readonly keyCount: number;
+  readonly resentAt: number;
+  words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
+  /** Of the whole answer; throws what the script refuses with. */
+  read: (reply: readonly Raw[]) => R;
+}
+
+/** What the store refused, raised as the error of the registry that it names. */
+function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefined): never {
+  if (!isErrorCode(word)) throw new BatonError('internal', undefined, { cause: new Error(`script answered ${word}`) });
+  if (word !== 'rate_limited' || rate === undefined) throw new BatonError(word);
+  const [limit = 0, resetMs = 0] = rest.map(Number);
+  const resetSeconds = resetMs / 1000;
+  const headers = rateLimitHeaders(rate, { limit, remaining: 0, resetSeconds });
+  throw new BatonError(word, undefined, { headers, retryAfterSeconds: resetSeconds });
+}
+
+/** The window that the script's rate group is counted in. */
+const windowOf = (rate: RateGroup | undefined): Readonly<Record<string, Word>> =>
+  rate === undefined ? {} : { WINDOW_SECONDS: RATES[rate].windowSeconds };
+
+export function bindScript<K extends string, A, R, S extends string>(
+  declaration: ScriptDeclaration<K, A, R, S>,
+  publishInScript: boolean,
+  [values]: Settings<S> | [],
+): BoundScript<K, A, R> {
+  const { file, keys, resentAt, settings, rate, words, read } = declaration;
+  const given: Readonly<Record<string, Word>> = values ?? {};
+  const missing = settings.find((name) => given[name] === undefined);
+  const name = basename(file.pathname, '.lua');
+  if (missing !== undefined) throw new Error(`${name} was loaded without ${missing}`);
+  return {
+    name,
+    module: basename(dirname(dirname(file.pathname))),
+    text: scriptText({
+      ...declaration,
+      constants: { ...windowOf(rate), ...declaration.constants, ...given },
+      publishInScript,
+    }),
+    keyCount: keys.length,
+    resentAt,
+    words,
+    read(reply) {
+      const word = String(reply[0]);
+      return word === 'OK' ? read(reply) : refuse(word, reply.slice(1), rate);
+    },
+  };
+}
