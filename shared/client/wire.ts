@@ -77,6 +77,7 @@ export interface SignInRequestView {
   device_name: string;
   device_type: DeviceType;
   source: { address: string; user_agent: string };
+  device_id: string;
   age_seconds: number;
   expires_at: number;
   allowed_scopes: Scope[];

@@ -6,6 +6,7 @@ import { presenceEvents } from './modules/presence.ts';
 import { relayEvents } from './modules/relay.ts';
 import { sessionEvents } from './modules/sessions.ts';
 import { signalEvents } from './modules/signal.ts';
+import { signinEvents } from './modules/signin.ts';
 import { streamEvents } from './modules/stream.ts';
 import { transferEvents } from './modules/transfers.ts';
 
@@ -17,6 +18,7 @@ export const EVENTS = {
   ...clipboardEvents,
   ...deviceEvents,
   ...sessionEvents,
+  ...signinEvents,
   ...transferEvents,
   ...relayEvents,
   ...signalEvents,

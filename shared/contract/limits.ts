@@ -85,6 +85,8 @@ export const LIMITS = {
   publicOrigins: 80,
   /** A device that signed in by QR and then makes no request for so long is signed out again. */
   claimSeconds: 120,
+  /** A device that is signed in may be asked by whoever scans its invite for so long, and by one. */
+  inviteSeconds: 120,
 
   heartbeatMs: 15_000,
   /** A client takes this many heartbeats of silence as a dead stream. */

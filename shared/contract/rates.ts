@@ -33,6 +33,7 @@ const onReplica = (limit: number, accountLimit: number) =>
 export const RATES = {
   auth: inStore({ by: 'address', limit: 60, windowSeconds: 60 }),
   qr_start: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
+  qr_invite: inStore({ by: 'device', limit: 10, windowSeconds: 3_600 }),
   device_session: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
   /**
    * Identity `broker`, on every route: session cookies that the auth broker refused. An office whose sessions were all

@@ -41,6 +41,7 @@ const onNoFile = (headers?: Record<string, string>, body?: Record<string, unknow
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
   startLogin: () => ({ body: { device_name: 'Phone', device_type: 'ios' } }),
+  inviteLogin: () => ({}),
   pollLogin: () => ({
     query: { request_id: 'A'.repeat(22), wait_ms: '0' },
     code: 'poll_secret_required',

@@ -17,7 +17,7 @@ interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced'
 
 /** Who is asking: sessions of the auth broker, sign-in by QR code, identities. */
 export function makeAccounts(
-  { config, metrics, onFailure }: Host,
+  { config, limitOf, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,
   { devices, transfers, push, due }: Modules,
 ) {
@@ -54,6 +54,7 @@ export function makeAccounts(
     settings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
+    inviteLimit: limitOf('qr_invite'),
     clientAddress,
     metrics,
     onFailure,

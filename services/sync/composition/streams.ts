@@ -12,7 +12,7 @@ export function makeStreams(
   { config, metrics, onFailure }: Host,
   { store, db, leases, accountSets, replica }: StoreAndBus,
   { presence, messages, transfers, due }: Modules,
-  { identity, isRevoked }: Accounts,
+  { identity, signin, isRevoked }: Accounts,
 ) {
   const { scripts, keys } = db;
   const { offlineGraceMs: graceMs, sweepSeconds, rotateSeconds, heartbeatMs, maxStreams } = config.hub;
@@ -23,7 +23,7 @@ export function makeStreams(
     replica,
     modules: {
       readPresence: presence.snapshot,
-      pending: makePending({ messages, transfers }),
+      pending: makePending({ messages, transfers, signin }),
       restoreRow: identity.restoreRow,
       isRevoked,
       // The index lies in another slot, and a stream must not wait for it: the next sweep schedules it again.

@@ -139,6 +139,14 @@ export const KEYS = {
     'what replicas share: tokens, a VAPID key',
   ),
   login: key('login:{<request_id>}', 'hash', 'APP_QR_REQUEST_TTL_SECONDS + 600 s', 'signin', 'login request'),
+  invite: key('invite:{<invite_id>}', 'string', '120 s', 'signin', 'account whose device invites'),
+  invites: key(
+    '{u}:invites',
+    'hash',
+    '120 s + APP_QR_REQUEST_TTL_SECONDS',
+    'signin',
+    'invites of devices, and the login requests that were made with them',
+  ),
   wrongCodes: key(
     'login:{<request_id>}:wrong:<account>',
     'set',
@@ -171,6 +179,7 @@ const OF_ACCOUNT = {
   inbox: 'inbox',
   offers: 'offers',
   clipboard: 'clipboard',
+  invites: 'invites',
   due: 'due',
   push: 'push',
   targets: 'targets',
@@ -233,6 +242,7 @@ export function makeKeys(prefix: string) {
     relayBytes: (transferId: string, index: number, generation: number) =>
       `${prefix}:relay:{${transferId}}:${index}:${generation}`,
     login: (requestId: string) => `${prefix}:login:{${requestId}}`,
+    invite: (inviteId: string) => `${prefix}:invite:{${inviteId}}`,
     wrongCodes: (requestId: string, account: string) => `${prefix}:login:{${requestId}}:wrong:${account}`,
     replicas: `${prefix}:{sys}:replicas`,
     reaping: `${prefix}:{sys}:reaping`,

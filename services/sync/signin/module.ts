@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { BrokerClient } from '../sessions/auth-broker/broker-client.ts';
@@ -11,11 +12,12 @@ import { makeConsume } from './polling/consume.ts';
 import { makeGrants } from './approval/grants.ts';
 import { makePolls } from './polling/polls.ts';
 import { makeSigninHandlers } from './routes.ts';
+import { makeInvites } from './invites.ts';
 import { makeSignin } from './signin.ts';
 import { makeLoginStore } from './store.ts';
 
 interface SigninModuleParts {
-  db: { scripts: ScriptLoader; keys: Keys };
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
   /** Null without an auth broker: then nothing makes sessions. */
   broker: BrokerClient | null;
   sessions: SessionsModule;
@@ -31,6 +33,8 @@ interface SigninModuleParts {
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
   /** Whether the device has a row without a session of the broker. */
   isForeign: (account: string, deviceId: string) => Promise<boolean>;
+  /** Invites an hour of one device; null: unlimited. */
+  inviteLimit: number | null;
   clientAddress: (req: IncomingMessage) => string;
   metrics: Pick<Metrics, 'login_requests_total'>;
   onFailure: (task: string, error: unknown) => void;
@@ -40,6 +44,8 @@ interface SigninModuleParts {
 export function makeSigninModule(parts: SigninModuleParts) {
   const { db, broker, sessions, settings, bus, isForeign, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
+  const { requestSeconds } = settings;
+  const invites = makeInvites({ ...db, rateLimit: parts.inviteLimit, requestSeconds });
   const polls = makePolls();
   const { schedule, settle, hasStream, nowMs } = sessions.store;
   const claims = makeClaims({
@@ -67,13 +73,14 @@ export function makeSigninModule(parts: SigninModuleParts) {
     });
   const signin = makeSignin({
     store,
+    invites,
     polls,
     consume,
     grants,
     channel: bus.channel,
     publish: bus.publish,
     publicUrl: settings.publicUrl,
-    requestSeconds: settings.requestSeconds,
+    requestSeconds,
     onFailure,
     onOutcome: (outcome) => metrics.login_requests_total.inc({ outcome }),
   });
@@ -82,6 +89,8 @@ export function makeSigninModule(parts: SigninModuleParts) {
     use: claims.use,
     wake: polls.wake,
     drain: polls.drain,
+    /** The requests that wait for a device, as its stream tells them. */
+    pendingOf: invites.pending,
     handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, clientAddress }),
     /** Where signing in by a code is switched off, its routes are not there. */
     disabledRoutes: settings.qrEnabled ? [] : Object.keys(signinRoutes),

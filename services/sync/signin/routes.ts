@@ -98,6 +98,8 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
       return { status: 201, body: await signin.start(body, source) };
     },
 
+    inviteLogin: async ({ caller }) => ({ status: 201, body: await signin.invite(caller) }),
+
     pollLogin: async ({ query, req, res }) => {
       const gone = new AbortController();
       res.once('close', () => gone.abort());

@@ -2,12 +2,14 @@ import { defineScript } from '../redis/script.ts';
 import {
   fields,
   flag,
+  nothing,
   number,
   oneOf,
   record,
   rest,
   restOfWords,
   text,
+  textList,
   variants,
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
@@ -88,4 +90,46 @@ export const loginFinish = defineScript({
     outcome: oneOf('consumed', 'denied', 'approved'),
   },
   reply: record({ done: flag }),
+});
+
+export const inviteAdd = defineScript({
+  file: new URL('./lua/invite-add.lua', import.meta.url),
+  keys: ['devices', 'invites', 'rate'],
+  args: {
+    invite: text,
+    /** The device that invites. */
+    device: text,
+    /** Ms that the invite lives. */
+    ttlMs: number,
+    /** Ms that a login request lives. */
+    requestMs: number,
+  },
+  settings: ['RATE_LIMIT'],
+  reply: record({ expiresAtMs: number }),
+  rate: 'qr_invite',
+});
+
+export const inviteTake = defineScript({
+  file: new URL('./lua/invite-take.lua', import.meta.url),
+  keys: ['devices', 'invites', 'routes'],
+  args: {
+    invite: text,
+    /** Id of the login request, and when that ends. */
+    request: text,
+    requestExpires: number,
+    /** The event that the inviting device gets, as JSON. */
+    data: text,
+  },
+  reply: nothing,
+  announces: true,
+});
+
+export const invitePending = defineScript({
+  file: new URL('./lua/invite-pending.lua', import.meta.url),
+  keys: ['invites'],
+  args: {
+    /** The device that invited. */
+    device: text,
+  },
+  reply: record({ events: textList }),
 });

@@ -10,6 +10,7 @@ import type { Consume } from './polling/consume.ts';
 import type { Approver, Grants } from './approval/grants.ts';
 import { makePolling } from './polling/polling.ts';
 import type { Polls } from './polling/polls.ts';
+import type { Invites } from './invites.ts';
 import { digest, known } from './request-secrets.ts';
 import type { LoginStore } from './store.ts';
 
@@ -33,6 +34,7 @@ function viewOf(
     device_name: login['name'] ?? '',
     device_type: type,
     source: { address: login['address'] ?? '', user_agent: login['agent'] ?? '' },
+    device_id: login['device'] ?? '',
     age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
     expires_at: Number(login['expires']),
     allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
@@ -41,6 +43,7 @@ function viewOf(
 
 interface SigninParts {
   store: LoginStore;
+  invites: Invites;
   polls: Polls;
   /** Null without an auth broker: then nothing can make a session. */
   consume: Consume | null;
@@ -66,7 +69,7 @@ function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
 
 /** Signs in a new device by a code: the new device shows it, and a device that is signed in reads it. */
 export function makeSignin(parts: SigninParts) {
-  const { store, polls, grants, publicUrl, requestSeconds, onOutcome } = parts;
+  const { store, invites, polls, grants, publicUrl, requestSeconds, onOutcome, onFailure } = parts;
 
   const notify = makeNotifying(parts);
 
@@ -86,22 +89,40 @@ export function makeSignin(parts: SigninParts) {
     });
     onOutcome(state);
     notify(waiter, 'read');
+    // It lapses with the request; until then a stream that opens would ask once more.
+    await invites.settle(account, requestId).catch((error: unknown) => onFailure('settle invite', error));
   }
 
   return {
-    /** Throws `invalid_device_name`. */
-    async start(wanted: { device_name: string; device_type: DeviceType }, source: { address: string; agent: string }) {
+    /** With `invite` the device that made it is asked. Throws `invalid_device_name`, and `not_found` for the invite. */
+    async start(
+      wanted: { device_name: string; device_type: DeviceType; invite?: string },
+      source: { address: string; agent: string },
+    ) {
       const name = parseDeviceName(wanted.device_name);
       if (name === null) throw new BatonError('invalid_device_name');
+      const account = wanted.invite === undefined ? null : await invites.accountOf(wanted.invite);
       const [requestId, code, secret] = [random(16), random(16), random(32)];
+      const deviceId = newDeviceId();
       const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, {
         poll: digest(secret),
         code: digest(code),
         name,
         type: wanted.device_type,
-        device: newDeviceId(),
+        device: deviceId,
         ...source,
       });
+      if (account !== null && wanted.invite !== undefined) {
+        await invites.take(account, wanted.invite, {
+          request_id: requestId,
+          approval_code: code,
+          device_name: name,
+          device_type: wanted.device_type,
+          source: { address: source.address, user_agent: source.agent },
+          expires_at: expiresAtMs,
+          device_id: deviceId,
+        });
+      }
       onOutcome('started');
       return {
         request_id: requestId,
@@ -109,6 +130,12 @@ export function makeSignin(parts: SigninParts) {
         expires_at: expiresAtMs,
         qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
       };
+    },
+
+    /** Throws `device_required`, `rate_limited`. */
+    async invite(caller: Caller) {
+      const { inviteId, expiresAtMs } = await invites.invite(caller);
+      return { invite_id: inviteId, invite_payload: `${publicUrl}/join?i=${inviteId}`, expires_at: expiresAtMs };
     },
 
     poll: makePolling({ ...parts, notify }),

@@ -62,7 +62,7 @@ const attached = {
 /** The attach of a stream that opens: limits are checked, the connect is announced, the first page is read. */
 export const streamOpen = defineScript({
   file: new URL('./lua/stream-open.lua', import.meta.url),
-  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard'],
+  keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'invites'],
   args: {
     ...own,
     /** Position, or ''. */
@@ -76,7 +76,15 @@ export const streamOpen = defineScript({
     busy: {},
     /** The same, as far as is known: these channels of its other streams may be silent. */
     full: { channels: textList },
-    attached: { ...attached, lostReason, clipboard: text, pendingMessages: number, pendingTransfers: number, ...page },
+    attached: {
+      ...attached,
+      lostReason,
+      clipboard: text,
+      pendingMessages: number,
+      pendingTransfers: number,
+      hasInvites: flag,
+      ...page,
+    },
   }),
   announces: true,
 });

@@ -51,6 +51,8 @@ export interface Opened {
   clipboard: { updated_at: number; expires_at: number } | null;
   pendingMessages: number;
   pendingTransfers: number;
+  /** New devices may wait for the decision of this one. */
+  hasInvites: boolean;
   page: Page;
 }
 
@@ -72,6 +74,7 @@ function openedOf(opened: OpenReply): Opened {
     lostReason: opened.lostReason,
     pendingMessages: opened.pendingMessages,
     pendingTransfers: opened.pendingTransfers,
+    hasInvites: opened.hasInvites,
     clipboard: updated && expires ? { updated_at: Number(updated), expires_at: Number(expires) } : null,
     page: { entries: opened.entries, ended: opened.ended },
   };

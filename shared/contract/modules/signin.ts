@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Persist } from './broker.ts';
-import { DeviceNameInput, DeviceType, Scope, UnixMs } from '../vocabulary/fields.ts';
+import { event } from '../vocabulary/event.ts';
+import { DeviceId, DeviceNameInput, DeviceType, Scope, UnixMs } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
 import { route } from '../vocabulary/route.ts';
 import { SessionAnswer } from './sessions.ts';
@@ -22,7 +23,8 @@ export const ApproveLogin = Type.Object({
 });
 export type ApproveLogin = Static<typeof ApproveLogin>;
 
-export const LoginRequestView = Type.Object({
+/** Who asks to be let in. */
+const Asking = {
   request_id: RequestId,
   device_name: Type.String(),
   device_type: DeviceType,
@@ -30,8 +32,17 @@ export const LoginRequestView = Type.Object({
     address: Type.String({ description: 'Coarse: a /24 of IPv4, a /48 of IPv6.' }),
     user_agent: Type.String({ description: 'Such as `Firefox on Windows`.' }),
   }),
-  age_seconds: Type.Integer({ minimum: 0 }),
   expires_at: UnixMs,
+  device_id: DeviceId,
+};
+
+/** What the inviting device gets: all that it needs to ask its user, and to approve. */
+export const SigninRequested = Type.Object({ ...Asking, approval_code: Type.String() });
+export type SigninRequested = Static<typeof SigninRequested>;
+
+export const LoginRequestView = Type.Object({
+  ...Asking,
+  age_seconds: Type.Integer({ minimum: 0 }),
   allowed_scopes: Type.Array(Scope),
   allowed_persist: Type.Array(Persist, { description: 'What the caller may grant: a `once` session only `once`.' }),
 });
@@ -39,6 +50,9 @@ export type LoginRequestView = Static<typeof LoginRequestView>;
 
 /** The same for one that never was, is long over, or was asked about with the wrong secret or code. */
 const notFound = 'There is no such sign-in request, or this is not its secret or code';
+
+/** The same for one that never was, was used, or is over. */
+const NO_INVITE = 'There is no such invite, or it was used, or its time is over';
 
 const ended = ['not_found', 'access_denied', 'login_expired', 'login_consumed', 'already_decided'] as const;
 
@@ -49,7 +63,12 @@ export const signinRoutes = {
     summary: 'Ask to be signed in: the answer has what to show as a QR code, and the secret to poll with',
     identity: 'public',
     rate: 'qr_start',
-    body: Type.Object({ device_name: DeviceNameInput, device_type: DeviceType }),
+    notFound: NO_INVITE,
+    body: Type.Object({
+      device_name: DeviceNameInput,
+      device_type: DeviceType,
+      invite: Type.Optional(Named),
+    }),
     answers: {
       201: Type.Object({
         request_id: RequestId,
@@ -58,7 +77,23 @@ export const signinRoutes = {
         expires_at: UnixMs,
       }),
     },
-    errors: ['feature_disabled', 'invalid_device_name'],
+    errors: ['feature_disabled', 'invalid_device_name', 'not_found'],
+  }),
+  inviteLogin: route({
+    method: 'POST',
+    path: '/api/auth/qr/invite',
+    summary: 'Invite a new device: this one shows a code, and hears `signin:requested` when a device has scanned it',
+    scope: 'full',
+    device: 'required',
+    rate: 'qr_invite',
+    answers: {
+      201: Type.Object({
+        invite_id: RequestId,
+        invite_payload: Type.String({ maxLength: 1_024 }),
+        expires_at: UnixMs,
+      }),
+    },
+    errors: ['feature_disabled'],
   }),
   pollLogin: route({
     method: 'GET',
@@ -158,5 +193,14 @@ export const signinRoutes = {
       ...(['feature_disabled', 'guest_forbidden', 'scope_not_allowed', 'tier_exceeded', ...ended] as const),
       ...(['broker_unavailable', 'broker_contract'] as const),
     ],
+  }),
+};
+
+export const signinEvents = {
+  'signin:requested': event({
+    summary:
+      'A new device has scanned the invite of this one and asks to be let in; told again after each `ready` while nobody has decided',
+    data: SigninRequested,
+    id: 'never',
   }),
 };

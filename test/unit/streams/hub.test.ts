@@ -23,7 +23,7 @@ const ATTACHED: Attached = {
 const opened = (lostReason: 'gap' | 'new' | null): Attached => ({
   ...ATTACHED,
   opened: {
-    ...{ lostReason, clipboard: null, pendingMessages: 0, pendingTransfers: 0 },
+    ...{ lostReason, clipboard: null, pendingMessages: 0, pendingTransfers: 0, hasInvites: false },
     page: { entries: [], ended: true },
   },
 });

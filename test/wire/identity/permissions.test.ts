@@ -22,6 +22,7 @@ type Verdict = 'served' | 'page' | 'to_app' | ErrorCode;
 const GUEST: Record<RouteName, Verdict> = {
   getMe: 'served',
   startLogin: 'served',
+  inviteLogin: 'guest_forbidden',
   pollLogin: 'poll_secret_required',
   readLogin: 'guest_forbidden',
   approveLogin: 'guest_forbidden',
@@ -86,6 +87,7 @@ const GUEST: Record<RouteName, Verdict> = {
 const WITHOUT_DEVICE: Record<RouteName, Verdict> = {
   ...GUEST,
   startDeviceSession: 'served',
+  inviteLogin: 'device_required',
   readLogin: 'not_found',
   approveLogin: 'not_found',
   listSessions: 'served',

@@ -35,16 +35,17 @@ redis.call('EXPIRE', keys.log, LOG_SECONDS)
 local arrived = #others > 0 and device or nil
 local version, _, on, off, states = reconcile(keys, rows, closed, devices, now, GRACE_MS, liveness.dead, arrived, mine)
 -- Most accounts have nothing that waits: one command tells.
-local messages, transfers, clipboard = 0, 0, ''
-if redis.call('EXISTS', keys.inbox, keys.offers, keys.clipboard) > 0 then
+local messages, transfers, clipboard, has_invites = 0, 0, '', '0'
+if redis.call('EXISTS', keys.inbox, keys.offers, keys.clipboard, keys.invites) > 0 then
   messages = count_mail(keys.inbox, device)
   if messages > 0 and purge_mail(keys, device, now) > 0 then messages = count_mail(keys.inbox, device) end
   transfers = count_pending_offers(keys.offers, device)
   clipboard = redis.call('GETRANGE', keys.clipboard, 0, 31)
+  has_invites = tostring(redis.call('EXISTS', keys.invites))
 end
 local page, ended = '', '1'
 if not reason and not is_at_end then page, ended = read_page(keys, position, device, PAGE_BYTES) end
 return {
   'OK', 'attached', top, version, devices, states, transitions_of(on, off), orphan_in_ms, dropped,
-  reason or '', clipboard, messages, transfers, page, ended,
+  reason or '', clipboard, messages, transfers, has_invites, page, ended,
 }

@@ -39,7 +39,7 @@ export function sendReady(stream: Stream, { attached, opened, lostReason, heartb
   };
   const resetTo = lostReason === null ? null : attached.top;
   // Most streams have nothing pending, and are live after the one trip of their attach.
-  const hasPending = opened.pendingMessages + opened.pendingTransfers > 0;
+  const hasPending = opened.hasInvites || opened.pendingMessages + opened.pendingTransfers > 0;
   const chunk = frame('ready', JSON.stringify(ready), resetTo ?? undefined);
   stream.sendReady(chunk, resetTo, attached.presenceVersion, hasPending);
 }

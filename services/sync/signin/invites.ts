@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { BatonError } from '../../../shared/contract/errors.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { SigninRequested } from '../../../shared/contract/modules/signin.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Keys } from '../redis/keys.ts';
+import { known } from './request-secrets.ts';
+import { inviteAdd, invitePending, inviteTake } from './scripts.ts';
+
+interface InvitesParts {
+  redis: Redis;
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Invites an hour of one device; null: unlimited. */
+  rateLimit: number | null;
+  /** Seconds that a login request lives. */
+  requestSeconds: number;
+}
+
+/**
+ * Invites: a device that is signed in shows a code, and the new device that scans it starts a login request of which the
+ * inviting device is told. The invite grants nothing: the request is approved or denied as any other.
+ */
+export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }: InvitesParts) {
+  const addScript = scripts.define(inviteAdd, { RATE_LIMIT: rateLimit ?? 0 });
+  const takeScript = scripts.define(inviteTake);
+  const pendingScript = scripts.define(invitePending);
+  const ttlMs = LIMITS.inviteSeconds * 1000;
+
+  return {
+    /** A new invite of the caller's device. Throws `device_required`, `rate_limited`. */
+    async invite({ account, deviceId }: Caller): Promise<{ inviteId: string; expiresAtMs: number }> {
+      if (deviceId === null) throw new BatonError('device_required');
+      const inviteId = randomBytes(16).toString('base64url');
+      const accountKeys = keys.inAccount(account, { rate: keys.rate(account, 'qr_invite', deviceId) });
+      const args = { invite: inviteId, device: deviceId, ttlMs, requestMs: requestSeconds * 1000 };
+      const { expiresAtMs } = await addScript(accountKeys, args);
+      // Who scans the code is nobody yet: only this says which account it belongs to.
+      await orFault(redis.set(keys.invite(inviteId), account, 'PX', ttlMs));
+      return { inviteId, expiresAtMs };
+    },
+
+    /** The account of an invite. Throws `not_found` for one that is unknown, used or over. */
+    async accountOf(inviteId: string): Promise<string> {
+      const account = await orFault(redis.get(keys.invite(known(inviteId))));
+      if (account === null) throw new BatonError('not_found');
+      return account;
+    },
+
+    /** Uses the invite for a login request, and tells the inviting device. Throws `not_found` as `accountOf`. */
+    async take(account: string, inviteId: string, requested: SigninRequested): Promise<void> {
+      await takeScript(keys.inAccount(account), {
+        invite: inviteId,
+        request: requested.request_id,
+        requestExpires: requested.expires_at,
+        data: JSON.stringify(requested),
+      });
+    },
+
+    /** The requests that wait for this device, as JSON of the event `signin:requested`. */
+    async pending(account: string, deviceId: string): Promise<string[]> {
+      const { events } = await pendingScript(keys.inAccount(account), { device: deviceId });
+      return events;
+    },
+
+    /** A request of the account was decided: nobody is asked about it any more. */
+    async settle(account: string, requestId: string): Promise<void> {
+      await orFault(redis.hdel(keys.invites(account), `request:${requestId}`));
+    },
+  };
+}
+
+export type Invites = ReturnType<typeof makeInvites>;
