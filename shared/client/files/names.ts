@@ -159,8 +159,7 @@ export interface StoringRules {
 }
 
 /** Also where a file system takes another name for it: what shows nothing may be left out, and letters have no case. */
-const isPartsName = (name: string): boolean =>
-  name.normalize('NFKC').replace(IGNORED, '').toLowerCase() === PARTS_NAME;
+const isPartsName = (name: string): boolean => name.normalize('NFKC').replace(IGNORED, '').toLowerCase() === PARTS_NAME;
 
 /** One part of a path that the file system takes. */
 function storedPart(part: string, isTop: boolean, { hidden = false, isPosix = false }: StoringRules): string {

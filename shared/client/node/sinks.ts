@@ -92,7 +92,8 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
         // Before anything is fetched: a name that cannot be stored is refused at once. And for each file in its turn, those
         // that are stored too: who has which name of two that look alike is the same in each run.
         const place = store.placeFor(file.name);
-        const stored: Earlier = (await claim?.find(file, top.path)) ?? new Map<number, { path: string; name?: string }>();
+        const stored: Earlier =
+          (await claim?.find(file, top.path)) ?? new Map<number, { path: string; name?: string }>();
         if (stored.size < (isPack(file) ? filesIn(file) : 1)) return sinkFor(file, place, key, stored);
         const entries = [...stored].sort(([one], [other]) => one - other);
         for (const [, { name }] of entries) if (name !== undefined) store.placeFor(name);

@@ -157,7 +157,11 @@ describe('what is stored', () => {
     ['a number that is taken', ['a (2).txt', 'a.txt', 'A.txt'], ['a (2).txt', 'a.txt', 'A (3).txt']],
     ['folders of other case', ['Photos/a', 'photos/a', 'Photos/b'], ['Photos/a', 'photos (2)/a', 'Photos/b']],
     ['a file and a folder', ['a', 'a/b', 'A/c'], ['a', 'a (2)/b', 'A (3)/c']],
-    ['a name of our own and its safe one', ['x/.baton-parts/a', 'x/_.baton-parts/a'], ['x/_.baton-parts/a', 'x/_ (2).baton-parts/a']],
+    [
+      'a name of our own and its safe one',
+      ['x/.baton-parts/a', 'x/_.baton-parts/a'],
+      ['x/_.baton-parts/a', 'x/_ (2).baton-parts/a'],
+    ],
     ['names that show nothing', ['\u200b', '_'], ['_\u200b', '_ (2)']],
     ['a hidden name and its safe one', ['.env', '_env'], ['_env', '_env (2)']],
   ])('%s stay apart', (_, names, as) => {
