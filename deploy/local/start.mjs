@@ -124,6 +124,14 @@ function patienceMs() {
   return (15 + Math.max(...drains)) * 1000;
 }
 
+function secretOrRefuse() {
+  try {
+    return brokerSecret(env, say);
+  } catch (error) {
+    return refuse([error.message]);
+  }
+}
+
 requireNode();
 const plan = await readPlan();
 const external = env.APP_REDIS_URL || env.APP_REDIS_URL_FILE;
@@ -131,7 +139,7 @@ installPackages();
 const redisServer = external ? null : requireRedisServer('APP_REDIS_URL');
 await buildOrExit();
 const keysOfPush = await pushKeys(env, say);
-const secretOfBroker = plan.brokerPort === null ? {} : brokerSecret(env, say);
+const secretOfBroker = plan.brokerPort === null ? {} : secretOrRefuse();
 
 /** The store while it starts and after; null when it is somebody else's. */
 let starting = null;

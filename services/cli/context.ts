@@ -113,9 +113,9 @@ const tooManyPrograms = (): CliError =>
 /** The device of that name or id, or of the one name that looks the same. Throws what lists the others. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {
   const devices = await baton.devices.list({ signal });
-  const found = devices.find((device) => device.device_id === name) ?? devices.find((device) => device.name === name);
-  const loosely = devices.filter((device) => looksOf(device.name) === looksOf(name));
-  const device = found ?? (loosely.length === 1 ? loosely[0] : undefined);
+  const loosely = devices.filter((each) => each.device_id === name || looksOf(each.name) === looksOf(name));
+  const named = loosely.filter((each) => each.name === name || each.device_id === name);
+  const [device] = [named, loosely].find((found) => found.length === 1) ?? [];
   if (device !== undefined) return device;
   const others = devices.map((each) => oneLine(each.name)).join(', ');
   const why = loosely.length > 1 ? 'Several devices are called' : 'There is no device called';

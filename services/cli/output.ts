@@ -35,6 +35,23 @@ export const plain = (text: string): string =>
 /** The same in one line. */
 export const oneLine = (text: string): string => plain(text).replace(/[\t\n]/g, (found) => SHORT[found] as string);
 
+/** In quotes, at most so many letters of it. */
+const inQuotes = (name: string, most: number): string =>
+  oneLine(JSON.stringify(name.length > most ? `${name.slice(0, most).toWellFormed()}…` : name));
+
+const PLAIN_DEVICE = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,39}$/u;
+
+/** The name of a device: as it is, or in quotes where it could be taken for a name and the beginning of a text. */
+export const deviceNameOf = (name: string): string => (PLAIN_DEVICE.test(name) ? name : inQuotes(name, 64));
+
+/** Words of letters and a few signs; no sentence of this program is made of such alone, but for the number of others. */
+const PLAIN_FILE = /^[\p{L}\p{N}\p{M}._()+@#~/-]+(?: [\p{L}\p{N}\p{M}._()+@#~/-]+)*$/u;
+const LIKE_A_NUMBER = /\d (?:more|files?|[KMGT]?i?B)\b/;
+
+/** The name of a file: as it is, or in quotes where it could be taken for what this program says of files. */
+export const fileNameOf = (name: string): string =>
+  PLAIN_FILE.test(name) && !LIKE_A_NUMBER.test(name) && name.length <= 80 ? name : inQuotes(name, 80);
+
 /** JSON in which nothing is invisible. It says exactly the same. */
 const harmlessJson = (value: unknown): string =>
   JSON.stringify(value).replace(unseenOrEmoji, (found) =>
@@ -82,16 +99,22 @@ const stylesIn = new RegExp(`${STYLE}(\\d{1,2})m`, 'g');
 
 const width = (text: string): number => [...letters.segment(text.replace(stylesIn, ''))].length;
 
-/** Columns side by side, as wide as what is in them. */
-export function tableOf(rows: readonly (readonly string[])[]): string {
+/** A line, or as much of it as one line of a terminal with so many columns takes; what is cut loses its styles. */
+function fitted(line: string, columns: number): string {
+  const text = line.replace(stylesIn, '');
+  const [start = ''] = columns > 2 ? wrapped(text, columns - 2) : [text];
+  return start === text ? line : `${start}…`;
+}
+
+/**
+ * Columns side by side, as wide as what is in them. No line is wider than the terminal, so that none goes on in what looks like
+ * another one.
+ */
+export function tableOf(rows: readonly (readonly string[])[], columns: number = process.stdout.columns ?? 0): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ''))));
   return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)))
-        .join('  ')
-        .trimEnd(),
-    )
+    .map((row) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell))).join('  '))
+    .map((line) => fitted(line.trimEnd(), columns))
     .join('\n');
 }
 

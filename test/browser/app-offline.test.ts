@@ -79,6 +79,11 @@ withChromium.describe('the app without network', () => {
 
   test('files chosen without network wait, survive a reload, and are offered once, in their order', async () => {
     const { page, context, phone } = await scene();
+    // A browser that takes its time: what is said to wait is kept by then.
+    await page.evaluate(() => {
+      const answer = { quota: 1e9, usage: 0 };
+      navigator.storage.estimate = () => new Promise((resolve) => setTimeout(resolve, 1_500, answer));
+    });
     await context.setOffline(true);
     await chooseFiles(page, [fileOf('first.txt'), fileOf('beside it.txt')]);
     await page.getByText(OFFLINE).waitFor();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -95,4 +95,14 @@ test('its store asks for a password that is on no command line and is not printe
   expect(readFileSync(secretFile, 'utf8').trim()).toBe(secret);
   expect((statSync(secretFile).mode & 0o777).toString(8)).toBe('600');
   expect(environment(second.pids[2] ?? 0).get('APP_REDIS_URL')).not.toBe(url);
+});
+
+test('a secret of the broker that cannot be read, or is none, is said in one line', async () => {
+  await Promise.all(running.map(stop));
+  rmSync(secretFile);
+  mkdirSync(secretFile);
+  await expect(start()).rejects.toThrow(/^npm start: .*broker-secret holds .* cannot be read \(EISDIR\)[^\n]*\n$/m);
+  rmSync(secretFile, { recursive: true });
+  writeFileSync(secretFile, 'short\n');
+  await expect(start()).rejects.toThrow(/^npm start: .*broker-secret holds no secret: remove it\n$/m);
 });

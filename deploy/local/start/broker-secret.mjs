@@ -36,7 +36,14 @@ export function brokerSecret(env, say) {
     say(`broker: its secret cannot be kept in ${folder} (${error.code}), and ends with this run`);
     return { BROKER_SECRET: randomBytes(32).toString('hex') };
   }
-  const text = readFileSync(file, 'utf8').trim();
+  let text;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new Error(
+      `${file} holds the broker's secret and cannot be read (${error.code}): give this user the right to, or remove it`,
+    );
+  }
   if (text.split(',').some((secret) => secret.length < 32)) throw new Error(`${file} holds no secret: remove it`);
   return { BROKER_SECRET_FILE: file };
 }

@@ -3,7 +3,7 @@ import type { Message } from '../../../shared/client/index.ts';
 import { readInput } from '../ask.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, usageError } from '../failure.ts';
-import { colours, oneLine, plain, quoted } from '../output.ts';
+import { colours, deviceNameOf, oneLine, plain, quoted } from '../output.ts';
 
 const CLIPBOARD_BYTES = 65_536;
 const MESSAGE_BYTES = 4_096;
@@ -57,16 +57,8 @@ export async function message(context: Context, to: string, words: readonly stri
   });
 }
 
-const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,39}$/u;
-
-/** As it is, or in quotes where it could be taken for a name and the beginning of a text. */
-const nameOf = (name: string): string =>
-  PLAIN_NAME.test(name)
-    ? name
-    : oneLine(JSON.stringify(name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name));
-
 const lineOf = ({ from_name: from, content, created_at: at }: Message): string =>
-  quoted(`${colours.dim(new Date(at).toLocaleTimeString())} ${colours.bold(nameOf(from))}: `, content);
+  quoted(`${colours.dim(new Date(at).toLocaleTimeString())} ${colours.bold(deviceNameOf(from))}: `, content);
 
 /** Shows what waits and takes it, oldest first; with `keep` it stays. With `follow` whatever comes too. */
 export async function inbox(context: Context, { keep, follow }: { keep?: boolean; follow?: boolean }) {
@@ -96,8 +88,8 @@ export async function watch(context: Context) {
   await context.withClient(async (baton) => {
     baton.on('state', (state) => output.note(colours.dim(state)));
     baton.on('event', ({ name, data, id }) => {
-      const text = `${colours.dim(new Date().toLocaleTimeString())} ${colours.bold(name)} ${oneLine(JSON.stringify(data))}`;
-      output.result({ event: name, data, id }, text);
+      const head = `${colours.dim(new Date().toLocaleTimeString())} ${colours.bold(name)} `;
+      output.result({ event: name, data, id }, quoted(head, oneLine(JSON.stringify(data))));
     });
     baton.start();
     return await untilOver(context, baton);

@@ -1,6 +1,6 @@
 import type { Transfer } from '../../../shared/client/index.ts';
 import { filesIn } from '../../../shared/client/node.ts';
-import { oneLine, sizeOf } from '../output.ts';
+import { deviceNameOf, fileNameOf, sizeOf } from '../output.ts';
 
 type OfferedFile = NonNullable<Transfer['files']>[number];
 
@@ -9,7 +9,7 @@ const NAMES = 3;
 
 /** `a, b, c and 4 more`. */
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES).map(oneLine).join(', ');
+  const shown = names.slice(0, NAMES).map(fileNameOf).join(', ');
   return names.length > NAMES ? `${shown} and ${names.length - NAMES} more` : shown;
 }
 
@@ -19,7 +19,8 @@ export const fileCountOf = ({ files = [] }: Pick<Transfer, 'files'>): number =>
 
 const nameOf = (file: OfferedFile): string => {
   const count = filesIn(file);
-  return count > 1 ? `${oneLine(file.name)} with ${count} files` : oneLine(file.name);
+  // Their names are in the archive alone.
+  return count > 1 ? `${count} small files in the archive ${fileNameOf(file.name)}` : fileNameOf(file.name);
 };
 
 /** What is offered: the first names, how many there are, how much it is, and from whom. */
@@ -28,6 +29,6 @@ export function offered(transfer: Transfer): string {
   const count = fileCountOf(transfer);
   const shown = files.slice(0, NAMES).map(nameOf).join(', ');
   const more = files.length > NAMES ? ` and ${files.length - NAMES} more` : '';
-  const what = count === 1 ? shown : `${count} files: ${shown}${more}`;
-  return `${oneLine(sender.name)} sends ${what}, ${sizeOf(bytes)}`;
+  const what = files.length === 1 ? shown : `${count} files: ${shown}${more}`;
+  return `${deviceNameOf(sender.name)} sends ${what}, ${sizeOf(bytes)}`;
 }

@@ -125,6 +125,11 @@ export function makeFileCommands(parts: Parts) {
     async goOn(): Promise<void> {
       for (const transferId of await history.sources.all()) {
         const files = await history.sources.of(transferId);
+        // A page was closed before it had put the item in the outbox.
+        if (((await history.item(transferId)) ?? (await history.byRef(transferId))) === undefined) {
+          await history.sources.forget(transferId);
+          continue;
+        }
         const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
         // What is not offered yet goes by the outbox.
         if (here.length === 0 || here.length !== files?.length) continue;

@@ -53,11 +53,11 @@ export function makeOutbox(parts: Parts) {
 
   async function sendFiles({ id: to, name }: To, files: readonly ChosenFile[]): Promise<void> {
     const item = filesItem(to, files);
+    const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
+    // Before anybody sees that it waits, and may close the page.
+    await keepSources(history, item, files, waiting);
     await queue.add(item);
     await history.note(item, name);
-    const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
-    // Before it is tried: what has arrived is forgotten, and nothing is to be kept of it afterwards.
-    await keepSources(history, item, files, waiting);
     void tabs.ask('send-files', item.id, files).catch(() => {});
   }
 

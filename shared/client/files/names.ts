@@ -18,6 +18,10 @@ const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 const LEADING_DOT = /^\p{Default_Ignorable_Code_Point}*\./u;
 /** Folders of our own in the folder that files are stored in; the second is the short name that NTFS gives such a one. */
 const OURS = /^(?:\.baton-|baton-?~\d)/;
+/** Where a folder keeps what is not whole yet, at whatever depth: no name of a file or a folder that was sent. */
+export const PARTS_NAME = '.baton-parts';
+/** What shows nothing in a list of files, and nothing else. */
+const BLANK = /^[\p{Default_Ignorable_Code_Point}\p{Z}\u2800]+$/u;
 /** At most 16 characters without a space. `.tar.gz` is one. */
 const ENDING = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
 /** Place for `.part` with a digest, and for a number, in the 255 bytes that common file systems take for a name. */
@@ -154,13 +158,17 @@ export interface StoringRules {
   readonly isPosix?: boolean;
 }
 
+/** Also where a file system takes another name for it: what shows nothing may be left out, and letters have no case. */
+const isPartsName = (name: string): boolean => name.normalize('NFKC').replace(IGNORED, '').toLowerCase() === PARTS_NAME;
+
 /** One part of a path that the file system takes. */
 function storedPart(part: string, isTop: boolean, { hidden = false, isPosix = false }: StoringRules): string {
   let name = part.replace(UNSEEN, '_').replace(SEPARATORS, '_');
   if (!isPosix) name = name.replace(REFUSED, '_');
   const isOurs = isTop && OURS.test(foldedName(name));
   if (isTop && (isOurs || !hidden)) name = name.replace(LEADING_DOT, '_');
-  if ((isTop && OURS.test(foldedName(name))) || DEVICES.test(name)) name = `_${name}`;
+  const isReserved = isPartsName(name) || DEVICES.test(name) || BLANK.test(name);
+  if (isReserved || (isTop && OURS.test(foldedName(name)))) name = `_${name}`;
   const short = numberedName(name, 1, STORED_BYTES).replace(/[. ]+$/, (end) => '_'.repeat(end.length));
   return short === '' ? '_' : short;
 }

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import {
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
   statSync,
   unlinkSync,
-  utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -108,7 +110,8 @@ function isFree(path: string, nowMs: number, me: Owner): boolean {
     return found === null || found.state === 'Z' || found.state === 'X' || found.started !== owner.started;
   }
   if (isOwner(owner) && owner.where === null && owner.host === me.host && isGone(owner.pid)) return true;
-  return nowMs - touchedMs > DEAD_MS;
+  // What is far ahead was touched before the clock was set back, and by nobody since.
+  return Math.abs(nowMs - touchedMs) > DEAD_MS;
 }
 
 /** Where the file system knows no second name of a file, it is there for a moment before it says who made it. */
@@ -135,8 +138,14 @@ function claimOf(folder: string, name: string, number: number): Claim {
   const isHeld = () =>
     lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino === ino &&
     !existsSync(pathOf(folder, name, number + 1));
+  // Written, not set: then the time is that of the file system, whatever the clock of this machine says.
+  const touch = () => {
+    const file = openSync(path, 'r+');
+    writeSync(file, '{');
+    closeSync(file);
+  };
   // It has no part in whether the process goes on.
-  const timer = setInterval(() => quietly(() => utimesSync(path, new Date(), new Date())), TOUCH_MS).unref();
+  const timer = setInterval(() => quietly(touch), TOUCH_MS).unref();
   let isOver = false;
   const once = (work: () => void) => () => {
     clearInterval(timer);

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
+import { OPEN } from './disk.ts';
 import type { DiskPath } from './find-files.ts';
 import { TAR_END_BYTES, type TarFile, tarBytesOf, tarHeaderOf } from './tar.ts';
 import { numberedName } from '../files/names.ts';
@@ -52,7 +53,8 @@ async function build(
 function readInto(archive: Uint8Array, at: number, { path, size }: FoundFile): void {
   let bytes = 0;
   try {
-    const file = openSync(path, 'r');
+    // A link or a pipe may have the file's place by now.
+    const file = openSync(path, OPEN.read);
     try {
       let read: number;
       do {

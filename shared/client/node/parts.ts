@@ -21,7 +21,8 @@ import thisProcess from 'node:process';
 import { type Claim, makeClaim } from './claim.ts';
 import { idOf, idOfHandle, OPEN } from './disk.ts';
 import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
-import { type Folder, folderIn, PARTS_NAME, type Place, within } from './places.ts';
+import { PARTS_NAME } from '../files/names.ts';
+import { type Folder, folderIn, type Place, within } from './places.ts';
 import { OLD_MS } from './record.ts';
 
 /**

@@ -13,19 +13,6 @@ import { unlessTaken } from './file-errors.ts';
  * name is used right after it was compared.
  */
 
-/** Where part files lie, until they have their names (`parts.ts`). */
-export const PARTS_NAME = '.baton-parts';
-
-/** What is not shown is not compared, since some file systems leave it out; nor are letters, since many know no case. */
-const isPartsName = (part: string): boolean =>
-  part
-    .normalize('NFKC')
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .toLowerCase() === PARTS_NAME;
-
-/** A name that is this program's own is no name of a folder or a file, wherever it stands. */
-const notOurs = (part: string): string => (isPartsName(part) ? `_${part}` : part);
-
 /** A folder that was looked at: it stays that one, whatever its path leads to later. */
 export interface Folder {
   readonly path: string;
@@ -106,7 +93,7 @@ export function makePlaces(top: Folder, { hidden = false } = {}): (name: string)
   }
 
   return (name) => {
-    const parts = partsOf(name).map(notOurs);
+    const parts = partsOf(name);
     const last = parts.pop() as string;
     return { folder: folderOf(parts), name: last };
   };

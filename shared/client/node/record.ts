@@ -30,6 +30,8 @@ export interface Stored {
   readonly sha256: string;
   /** Device and inode. */
   readonly id: string;
+  /** Of an entry: its name in the pack. */
+  readonly name?: string | undefined;
 }
 
 /** What a process began to receive: from whom, into which folder. */
@@ -82,9 +84,10 @@ function defaultFolder(): string {
 }
 
 const isStored = (value: unknown): value is Stored => {
-  const { index, entry, path, size, sha256, id } = (value ?? {}) as Record<string, unknown>;
+  const { index, entry, path, size, sha256, id, name } = (value ?? {}) as Record<string, unknown>;
   const numbers = [index, entry, size].every((one) => Number.isSafeInteger(one) && (one as number) >= 0);
-  return numbers && [path, sha256, id].every((one) => typeof one === 'string');
+  const texts = [path, sha256, id, name ?? ''];
+  return numbers && texts.every((one) => typeof one === 'string');
 };
 
 const isBegunFile = (value: unknown): boolean => {

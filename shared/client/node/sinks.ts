@@ -64,7 +64,7 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
     leave();
   };
 
-  type Earlier = ReadonlyMap<number, { path: string }>;
+  type Earlier = ReadonlyMap<number, { path: string; name?: string | undefined }>;
 
   function sinkFor(file: TransferFile, place: Place, key: string, stored: Earlier): FileSink {
     const parts = isPack(file) ? topParts : store.partsFor(place.folder);
@@ -92,9 +92,12 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
         // Before anything is fetched: a name that cannot be stored is refused at once. And for each file in its turn, those
         // that are stored too: who has which name of two that look alike is the same in each run.
         const place = store.placeFor(file.name);
-        const stored: Earlier = (await claim?.find(file, top.path)) ?? new Map<number, { path: string }>();
+        const stored: Earlier =
+          (await claim?.find(file, top.path)) ?? new Map<number, { path: string; name?: string }>();
         if (stored.size < (isPack(file) ? filesIn(file) : 1)) return sinkFor(file, place, key, stored);
-        for (const { path } of stored.values()) onStored(file, path);
+        const entries = [...stored].sort(([one], [other]) => one - other);
+        for (const [, { name }] of entries) if (name !== undefined) store.placeFor(name);
+        for (const [, { path }] of entries) onStored(file, path);
         // A process that died right after it stored this has left its part.
         topParts.drop(key);
         onEnd();

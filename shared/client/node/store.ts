@@ -14,6 +14,8 @@ export interface Whole {
   readonly parts: Parts;
   readonly place: Place;
   readonly entry: number;
+  /** Of an entry: its name in the pack. */
+  readonly name?: string;
   readonly size: number;
   readonly sha256: string;
 }
@@ -69,8 +71,9 @@ export function makeStore({ top, placeFor, topParts, openParts, claim }: StorePa
     if (claim !== null && !claim.isHeld()) throw taken();
   }
 
-  const lineOf = ({ index }: TransferFile, { id, entry, size, sha256 }: Whole, { folder, name }: Place): Stored => ({
-    ...{ index, entry, size, sha256, path: join(folder.path, name), id },
+  const lineOf = ({ index }: TransferFile, whole: Whole, at: Place): Stored => ({
+    ...{ index, entry: whole.entry, name: whole.name, size: whole.size, sha256: whole.sha256 },
+    ...{ path: join(at.folder.path, at.name), id: whole.id },
   });
 
   return {

@@ -54,7 +54,7 @@ async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: n
     await syncFile(fd);
     if (!holds(fd, bytes)) throw new Error(`${name} is not on the disk as it came`);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return { key: draftKey(key, entry), id: idOfHandle(fd), parts, place, entry, size: bytes.length, sha256 };
+    return { key: draftKey(key, entry), id: idOfHandle(fd), parts, place, entry, name, size: bytes.length, sha256 };
   } finally {
     await closeFile(fd);
   }

@@ -1,4 +1,13 @@
-import { colours, oneLine, plain, quoted, rendered, tableOf } from '../../../services/cli/output.ts';
+import {
+  colours,
+  deviceNameOf,
+  fileNameOf,
+  oneLine,
+  plain,
+  quoted,
+  rendered,
+  tableOf,
+} from '../../../services/cli/output.ts';
 
 /* What a terminal is given: nothing from elsewhere that it would obey, or that nobody would see. */
 
@@ -60,6 +69,42 @@ test('columns are as wide as what is seen in them', () => {
       ]),
     ).replaceAll(/\x1b\[\d+m/g, ''),
   ).toBe('on       x\noffline  y');
+});
+
+test('no row of a table goes on in a second line of the terminal', () => {
+  const rows = [
+    [colours.green('on'), 'x'.repeat(100)],
+    ['offline', '日'.repeat(100)],
+    ['off', 'y'],
+  ];
+  const lines = rendered(tableOf(rows, 40))
+    .replaceAll(/\x1b\[\d+m/g, '')
+    .split('\n');
+  expect(lines).toEqual([`on       ${'x'.repeat(29)}…`, `offline  ${'日'.repeat(14)}…`, 'off      y']);
+  expect(rendered(tableOf(rows, 0))).toContain('x'.repeat(100));
+});
+
+test.each([
+  ['a.txt', 'a.txt'],
+  ['Lake on Sunday (2).jpg', 'Lake on Sunday (2).jpg'],
+  ['photos/été.jpg', 'photos/été.jpg'],
+  ['.bash_profile', '.bash_profile'],
+  ['a.txt, 3 B. Take it?', '"a.txt, 3 B. Take it?"'],
+  ['a.txt and 4 more', '"a.txt and 4 more"'],
+  ['a "b"', '"a \\"b\\""'],
+  ['a  b', '"a  b"'],
+  ['\x1b[2J', '"\\u001b[2J"'],
+  ['x'.repeat(200), `"${'x'.repeat(80)}…"`],
+])('the name %j of a file is said as %s', (name, as) => {
+  expect(fileNameOf(name)).toBe(as);
+});
+
+test.each([
+  ["Ann's phone (2)", "Ann's phone (2)"],
+  ['Phone sends a.txt, 3 B', '"Phone sends a.txt, 3 B"'],
+  ['12:00 Laptop: pay', '"12:00 Laptop: pay"'],
+])('the name %j of a device is said as %s', (name, as) => {
+  expect(deviceNameOf(name)).toBe(as);
 });
 
 const HEAD = '12:00:00 Phone: ';

@@ -110,6 +110,11 @@ describe('what is stored', () => {
     ['.b\u200cashrc', '_b\u200cashrc'],
     ['..', '__'],
     ['.baton-parts', '_baton-parts'],
+    ['\u200b', '_\u200b'],
+    ['\u3164', '_\u3164'],
+    ['a/\u2060\u00ad/b', 'a/_\u2060\u00ad/b'],
+    ['\u00a0\u2800', '_\u00a0\u2800'],
+    ['\u3164.txt', '_txt'],
     ['BATON-~1', '_BATON-~1'],
     [`${'x'.repeat(250)}.txt`, `${'x'.repeat(211)}.txt`],
     [`${'ü'.repeat(125)}.jpeg`, `${'ü'.repeat(105)}.jpeg`],
@@ -130,7 +135,8 @@ describe('what is stored', () => {
     ['\u200d.baton-parts', '_baton-parts'],
     ['..', '__'],
     ['.baton', '.baton'],
-    ['a/.baton-parts', 'a/.baton-parts'],
+    ['a/.baton-parts', 'a/_.baton-parts'],
+    ['a/.Baton\u200b-parts/b', 'a/_.Baton\u200b-parts/b'],
   ])('where hidden names may be, %j is stored as %j', (name, as) => {
     expect(stored(name, { hidden: true })).toBe(as);
   });
@@ -151,6 +157,12 @@ describe('what is stored', () => {
     ['a number that is taken', ['a (2).txt', 'a.txt', 'A.txt'], ['a (2).txt', 'a.txt', 'A (3).txt']],
     ['folders of other case', ['Photos/a', 'photos/a', 'Photos/b'], ['Photos/a', 'photos (2)/a', 'Photos/b']],
     ['a file and a folder', ['a', 'a/b', 'A/c'], ['a', 'a (2)/b', 'A (3)/c']],
+    [
+      'a name of our own and its safe one',
+      ['x/.baton-parts/a', 'x/_.baton-parts/a'],
+      ['x/_.baton-parts/a', 'x/_ (2).baton-parts/a'],
+    ],
+    ['names that show nothing', ['\u200b', '_'], ['_\u200b', '_ (2)']],
     ['a hidden name and its safe one', ['.env', '_env'], ['_env', '_env (2)']],
   ])('%s stay apart', (_, names, as) => {
     const place = makeStoredNames();

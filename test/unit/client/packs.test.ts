@@ -172,6 +172,31 @@ test('what a process that died had unpacked is not stored twice, and what is not
   expect(readdirSync(into)).toHaveLength(7);
 });
 
+test('who goes on behind a pack that is stored keeps its folders apart from those that only look like them', async () => {
+  const [into, records] = [newFolder(), newFolder()];
+  const first = archiveOf(['Photos/a', 'Photos/b']);
+  expect(await take(into, first, 2, records)).toEqual(['Photos/a', 'Photos/b']);
+  // Another process, to which the first pack comes as stored.
+  const open = folderSink(into, () => {}, { records });
+  let stop: (error: Error) => void = () => {};
+  const done = new Promise<never>((_, reject) => {
+    stop = reject;
+  });
+  done.catch(() => {});
+  const running = { id: ID, done };
+  const pack = { index: 0, name: 'pack.tar', size: first.length, type: packType(2) };
+  const again = await open({ ...pack, sha256: createHash('sha256').update(first).digest('hex') }, never, running);
+  expect((again as FileSink).isStored).toBe(true);
+  const other = Buffer.from('c');
+  const sha256 = createHash('sha256').update(other).digest('hex');
+  const sink = (await open({ index: 1, name: 'photos/c', size: 1, type: null, sha256 }, never, running)) as FileSink;
+  await sink.write(other);
+  await sink.close();
+  stop(new BatonClientError('aborted', 'stopped', { action: 'retry' }));
+  expect(readdirSync(into)).toEqual(expect.arrayContaining(['Photos', 'photos (2)']));
+  expect(readFileSync(join(into, 'photos (2)', 'c'), 'utf8')).toBe('c');
+});
+
 test.each([
   ['a name that leads out', archiveOf(['../out']), 'one of dots'],
   ['a name in the middle that leads out', archiveOf(['a/../../out']), 'one of dots'],
