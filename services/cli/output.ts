@@ -48,9 +48,9 @@ export const deviceNameOf = (name: string): string => (PLAIN_DEVICE.test(name) ?
 const PLAIN_FILE = /^[\p{L}\p{N}\p{M}._()+@#~/-]+(?: [\p{L}\p{N}\p{M}._()+@#~/-]+)*$/u;
 const LIKE_A_NUMBER = /\d (?:more|files?|[KMGT]?i?B)\b/;
 
-/** The name of a file: as it is, or in quotes where it could be taken for what this program says of files. */
-export const fileNameOf = (name: string): string =>
-  PLAIN_FILE.test(name) && !LIKE_A_NUMBER.test(name) && name.length <= 80 ? name : inQuotes(name, 80);
+/** The name of a file: as it is, or in quotes where it could be taken for what this program says of files. `most`: letters. */
+export const fileNameOf = (name: string, most: number = Number.POSITIVE_INFINITY): string =>
+  PLAIN_FILE.test(name) && !LIKE_A_NUMBER.test(name) && name.length <= most ? name : inQuotes(name, most);
 
 /** JSON in which nothing is invisible. It says exactly the same. */
 const harmlessJson = (value: unknown): string =>

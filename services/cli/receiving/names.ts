@@ -6,10 +6,15 @@ type OfferedFile = NonNullable<Transfer['files']>[number];
 
 /** So many names are said before the number of the others. */
 const NAMES = 3;
+/** A question is read in a glance: a longer name is cut there. */
+const MOST_LETTERS = 80;
 
 /** `a, b, c and 4 more`. */
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES).map(fileNameOf).join(', ');
+  const shown = names
+    .slice(0, NAMES)
+    .map((name) => fileNameOf(name))
+    .join(', ');
   return names.length > NAMES ? `${shown} and ${names.length - NAMES} more` : shown;
 }
 
@@ -20,7 +25,9 @@ export const fileCountOf = ({ files = [] }: Pick<Transfer, 'files'>): number =>
 const nameOf = (file: OfferedFile): string => {
   const count = filesIn(file);
   // Their names are in the archive alone.
-  return count > 1 ? `${count} small files in the archive ${fileNameOf(file.name)}` : fileNameOf(file.name);
+  return count > 1
+    ? `${count} small files in the archive ${fileNameOf(file.name, MOST_LETTERS)}`
+    : fileNameOf(file.name, MOST_LETTERS);
 };
 
 /** What is offered: the first names, how many there are, how much it is, and from whom. */

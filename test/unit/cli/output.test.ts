@@ -96,7 +96,7 @@ test.each([
   ['\x1b[2J', '"\\u001b[2J"'],
   ['x'.repeat(200), `"${'x'.repeat(80)}…"`],
 ])('the name %j of a file is said as %s', (name, as) => {
-  expect(fileNameOf(name)).toBe(as);
+  expect(fileNameOf(name, 80)).toBe(as);
 });
 
 test.each([
