@@ -64,8 +64,9 @@ const LENT = new Set([
  *   between the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
  * - `transfer-init` (12): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds what all
  *   devices offer together; `files` keeps a long list apart, so that one file of it is read without the others.
+ * - `stream-open` (9): `invites` says, in the one trip of an opening, whether a new device waits for this one's decision.
  */
-const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua']);
+const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-open.lua']);
 const MOST_KEYS = 8;
 
 /** A script takes chunks that are for all, those of its own module, and those that another one lends. */

@@ -4,11 +4,12 @@ import { type App, endedBy, openApp } from './engine/app.ts';
 import { tabWords } from './kept-words.ts';
 import { onWorkerMessage, registerWorker } from './push/registration.ts';
 import { type Entry, findEntry } from './session/entry.ts';
+import { endJoining, joining, takeJoining } from './session/joining.ts';
 import { leaveBrowser } from './session/this-browser.ts';
 import { language, startLanguage, texts } from './texts/texts.ts';
 import { AppContext } from './view/app-context.ts';
 import { NoticeList } from './view/parts/notice-list.tsx';
-import { attempt } from './view/parts/notices.ts';
+import { attempt, notify } from './view/parts/notices.ts';
 import { Shell } from './view/shell.tsx';
 import { NameDevice, Unreachable, Welcome } from './view/sign-in/welcome.tsx';
 
@@ -26,6 +27,10 @@ function enter(found: Entry): void {
     return;
   }
   tabWords.set(ENDED, null);
+  if (joining() !== null) {
+    endJoining();
+    notify(texts.value.join.already(found.deviceName));
+  }
   attempt(async () => {
     app.value = await openApp(found);
     entry.value = found;
@@ -86,5 +91,6 @@ async function drawInLanguage(): Promise<void> {
   if (root !== null) draw(root);
 }
 
+takeJoining();
 attempt(() => Promise.all([drawInLanguage(), findEntry().then(enter)]));
 void registerWorker();

@@ -6,6 +6,7 @@ import type {
   Device,
   DeviceSession,
   Me,
+  Invite,
   Message,
   MessageAccepted,
   MessagesDelivered,
@@ -17,6 +18,7 @@ import type {
   PushSubscriptionEntry,
   PushSubscriptionRequest,
   Scope,
+  SignInLink,
   SignInRequestView,
   Transfer,
   TransferState,
@@ -211,12 +213,11 @@ export interface SignIns {
   look(link: SignInLink, settings?: CallSettings): Promise<SignInRequestView>;
   /** Lets it in, for as long and with as much as is granted. */
   approve(link: SignInLink, grant: { scope: Scope; persist: Persist }, settings?: CallSettings): Promise<void>;
+  /** Invites a new device. When it asks, this one hears the event `signin:requested`. */
+  invite(settings?: CallSettings): Promise<Invite>;
   /** It is not let in. */
   deny(link: SignInLink, settings?: CallSettings): Promise<void>;
 }
-
-/** What names a request to be let in. */
-export type SignInLink = string | { request_id: string; approval_code: string };
 
 /** The sessions of the account. */
 export interface Sessions {

@@ -16,6 +16,7 @@ export {
   type DeviceSessionOptions,
   proposeDeviceName,
   requestSignIn,
+  type RequestOptions,
   type SignInOptions,
   type SignInRequest,
   startDeviceSession,

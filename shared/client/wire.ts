@@ -84,6 +84,18 @@ export interface SignInRequestView {
   allowed_persist: Persist[];
 }
 
+/** What a new device is shown, to ask this one with. It lets nobody in by itself, and serves one request. */
+export interface Invite {
+  readonly inviteId: string;
+  /** To be shown as a QR code: a page of the service. */
+  readonly link: string;
+  /** Unix ms, by the service's clock. */
+  readonly expiresAt: number;
+}
+
+/** What names a request to be let in. */
+export type SignInLink = string | { request_id: string; approval_code: string };
+
 /** A message to this device. */
 export interface Message {
   message_id: string;

@@ -116,6 +116,64 @@ withChromium.describe('signing in with the app', () => {
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);
 
+  /** The link of the code that a device shows to invite another one. */
+  async function inviteOf({ page, context }: Awaited<ReturnType<typeof stranger>>): Promise<string> {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('link', { name: 'Add a device' }).first().click();
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText(/Valid for/).waitFor();
+    return await page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  test('a new phone scans the code of a desktop, says its name, and is let in by six digits', async () => {
+    const [one, two, three] = [await stranger(), await stranger(PHONE), await stranger(PHONE)];
+    const [desktop, phone] = [one.page, two.page];
+    await logIn(desktop, 'Desktop');
+    const link = await inviteOf(one);
+    expect(link).toMatch(/^https?:\/\/[^/]+\/join\?i=[\w-]{22}#s=[\w-]{22}$/);
+    await desktop.screenshot({ path: join(PICTURES, 'invite-1440-light.png') });
+    await phone.goto(link);
+    await phone.getByLabel('Device name').fill('Käthes Pixel');
+    await phone.getByText('It will be called “Kathes Pixel”.').waitFor();
+    expect(phone.url()).toBe(`${new URL(link).origin}/`);
+    await phone.screenshot({ path: join(PICTURES, 'join-name-390-light.png') });
+    await phone.keyboard.press('Enter');
+    const digits = (await phone.locator('.digits').innerText()).replace(/\D/g, '');
+    expect(digits).toMatch(/^\d{6}$/);
+    await phone.screenshot({ path: join(PICTURES, 'join-digits-390-light.png') });
+
+    // Whoever has a picture of the code is too late.
+    await three.page.goto(link);
+    await three.page.keyboard.press('Enter');
+    await three.page.getByText('This code was used already').waitFor();
+
+    const field = desktop.getByLabel('Six digits that it shows');
+    await desktop.getByText('Kathes Pixel').waitFor();
+    expect(await desktop.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+    await desktop.screenshot({ path: join(PICTURES, 'digits-1440-light.png') });
+    await field.pressSequentially(String((Number(digits) + 1) % 1_000_000).padStart(6, '0'));
+    await desktop.getByText('These are not its digits. 2 tries are left.').waitFor();
+    await field.pressSequentially(digits);
+    await desktop.getByRole('button', { name: 'Approve' }).click();
+    await deviceRow(phone, 'Desktop').waitFor();
+    await deviceRow(desktop, 'Kathes Pixel').waitFor();
+    expect([...one.reports, ...two.reports]).toEqual([]);
+  }, 120_000);
+
+  test('three times the wrong digits keep the other device out', async () => {
+    const [one, two] = [await stranger(), await stranger(PHONE)];
+    await logIn(one.page, 'Desktop');
+    await two.page.goto(await inviteOf(one));
+    await two.page.keyboard.press('Enter');
+    const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
+    const wrong = digits === '000000' ? '000001' : '000000';
+    const field = one.page.getByLabel('Six digits that it shows');
+    for (let i = 0; i < 3; i++) await field.pressSequentially(wrong);
+    await one.page.getByText('The digits were wrong three times').waitFor();
+    await two.page.getByText('The other device has refused').waitFor();
+    expect([...one.reports]).toEqual([]);
+  }, 120_000);
+
   test('who approves sees what asks and from where, with the refusal first and an hour preset', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];

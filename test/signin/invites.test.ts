@@ -1,4 +1,3 @@
-import { eventually } from '../broker/support/brokers.ts';
 import { type SignedIn, type SignInSite, cookieOf, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -123,7 +122,7 @@ test('the invite of a device that was signed out since is not found', async () =
   const tablet = await site.signIn(laptop.user);
   const { invite_id: id } = await invite(laptop);
   await tablet.ask(site.two, { method: 'DELETE', path: `/api/devices/${laptop.deviceId}` });
-  await eventually('the invite is gone', async () => ((await start(id)).status === 404 ? true : null));
+  expectProblem(await start(id), 'not_found');
 });
 
 test('a guest invites nobody, and neither does a session without a device', async () => {

@@ -24,7 +24,7 @@ export const revokedAdd = defineScript({
 
 export const accountErase = defineScript({
   file: new URL('./lua/account-erase.lua', import.meta.url),
-  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due', 'invites'],
+  keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due'],
   args: {
     random: randomBits,
   },

@@ -98,8 +98,8 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
 
     /** Removes everything of an account but its open routes and records of transfers. False: there are transfers left. */
     async erase(u: string): Promise<boolean> {
-      // No stream reads these, so they need not go in the same step as the rest.
-      await orFault(redis.del(keys.offers(u), keys.relayFiles(u)));
+      // No stream goes on from these, so they need not go in the same step as the rest.
+      await orFault(redis.del(keys.offers(u), keys.relayFiles(u), keys.invites(u)));
       const { transfers } = await eraseScript(keys.inAccount(u), {});
       return transfers === 0;
     },

@@ -67,9 +67,49 @@ function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
   };
 }
 
+/** A new login request. With `invite` the device that made that is asked. Throws `invalid_device_name`, and `not_found` for the invite. */
+function makeStart({ store, invites, publicUrl, requestSeconds, onOutcome }: SigninParts) {
+  return async function start(
+    wanted: { device_name: string; device_type: DeviceType; invite?: string },
+    source: { address: string; agent: string },
+  ) {
+    const name = parseDeviceName(wanted.device_name);
+    if (name === null) throw new BatonError('invalid_device_name');
+    const account = wanted.invite === undefined ? null : await invites.accountOf(wanted.invite);
+    const [requestId, code, secret] = [random(16), random(16), random(32)];
+    const deviceId = newDeviceId();
+    const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, {
+      poll: digest(secret),
+      code: digest(code),
+      name,
+      type: wanted.device_type,
+      device: deviceId,
+      ...source,
+    });
+    if (account !== null && wanted.invite !== undefined) {
+      await invites.take(account, wanted.invite, {
+        request_id: requestId,
+        approval_code: code,
+        device_name: name,
+        device_type: wanted.device_type,
+        source: { address: source.address, user_agent: source.agent },
+        expires_at: expiresAtMs,
+        device_id: deviceId,
+      });
+    }
+    onOutcome('started');
+    return {
+      request_id: requestId,
+      poll_secret: secret,
+      expires_at: expiresAtMs,
+      qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
+    };
+  };
+}
+
 /** Signs in a new device by a code: the new device shows it, and a device that is signed in reads it. */
 export function makeSignin(parts: SigninParts) {
-  const { store, invites, polls, grants, publicUrl, requestSeconds, onOutcome, onFailure } = parts;
+  const { store, invites, polls, grants, publicUrl, onOutcome, onFailure } = parts;
 
   const notify = makeNotifying(parts);
 
@@ -94,43 +134,7 @@ export function makeSignin(parts: SigninParts) {
   }
 
   return {
-    /** With `invite` the device that made it is asked. Throws `invalid_device_name`, and `not_found` for the invite. */
-    async start(
-      wanted: { device_name: string; device_type: DeviceType; invite?: string },
-      source: { address: string; agent: string },
-    ) {
-      const name = parseDeviceName(wanted.device_name);
-      if (name === null) throw new BatonError('invalid_device_name');
-      const account = wanted.invite === undefined ? null : await invites.accountOf(wanted.invite);
-      const [requestId, code, secret] = [random(16), random(16), random(32)];
-      const deviceId = newDeviceId();
-      const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, {
-        poll: digest(secret),
-        code: digest(code),
-        name,
-        type: wanted.device_type,
-        device: deviceId,
-        ...source,
-      });
-      if (account !== null && wanted.invite !== undefined) {
-        await invites.take(account, wanted.invite, {
-          request_id: requestId,
-          approval_code: code,
-          device_name: name,
-          device_type: wanted.device_type,
-          source: { address: source.address, user_agent: source.agent },
-          expires_at: expiresAtMs,
-          device_id: deviceId,
-        });
-      }
-      onOutcome('started');
-      return {
-        request_id: requestId,
-        poll_secret: secret,
-        expires_at: expiresAtMs,
-        qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
-      };
-    },
+    start: makeStart(parts),
 
     /** Throws `device_required`, `rate_limited`. */
     async invite(caller: Caller) {

@@ -11,7 +11,7 @@ import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
 import type { Parts } from './parts.ts';
 import { keepDevices, recallDevices } from './known-devices.ts';
-import { allRunning, runningOf, type Shared, shared } from './shared-state.ts';
+import { allRunning, requested, runningOf, type Shared, shared } from './shared-state.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
 
 /** Why the session of this browser is over; null while it is not. */
@@ -51,6 +51,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
     if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
     else if (message.type === 'running') runningOf(message.id).value = message.running;
     else if (message.type === 'changed') changed(message.thread);
+    else if (message.type === 'requested') requested.value = message.request;
     else if (message.type === 'signed-out') endedBy.value = message.reason;
     else if (message.type === 'hello' && tabs.isLeading.value) {
       tabs.post({ type: 'shared', part: shared.value });

@@ -33,6 +33,15 @@ const NOTHING: Shared = {
 
 export const shared = signal<Shared>(NOTHING);
 
+/** Who asks to be let in with an invite of this device; its event says more. */
+export interface SignInRequested {
+  request_id: string;
+  approval_code: string;
+}
+
+/** The newest of them; the tab that shows the invite answers. */
+export const requested = signal<SignInRequested | null>(null);
+
 const running = new Map<string, Signal<Running | null>>();
 
 /** How a transfer goes; null while it does not run. One signal each, so that a hundred of them do not draw each other. */

@@ -1,4 +1,5 @@
 import { englishErrors } from './english-errors.ts';
+import { englishSignIn } from './english-sign-in.ts';
 
 const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
@@ -44,16 +45,7 @@ export const english = {
     rule: 'Letters, digits and signs without accents, at most 32.',
     done: 'Continue',
   },
-  qr: {
-    title: 'Scan with a device that is signed in',
-    how: 'There, choose “Add a device” and scan this code, or open it with the camera.',
-    alt: 'QR code of the sign-in',
-    copy: 'Copy link',
-    left: (seconds: number) => `Valid for ${seconds} s`,
-    expired: 'This code has expired.',
-    denied: 'The other device has refused.',
-    again: 'New code',
-  },
+  ...englishSignIn,
   connection: {
     online: 'Connected',
     connecting: 'Connecting …',
@@ -208,45 +200,6 @@ export const english = {
     insecure: 'Without https a page may not read the clipboard. Paste it into the field below.',
     noText: 'There is no text in the clipboard of this device.',
     changed: (name: string) => `New in the clipboard, from ${name}`,
-  },
-  add: {
-    title: 'Add a device',
-    how: 'On the new device open this address and choose “Use another device”:',
-    scan: 'Scan its code',
-    stop: 'Stop the camera',
-    looking: 'Point the camera at the code.',
-    noCamera: 'The camera cannot be used. Paste the link instead.',
-    link: 'Or paste the link of its code',
-    open: 'Continue',
-    notALink: 'This is not a link of a sign-in.',
-  },
-  approve: {
-    title: 'Sign in another device?',
-    warning: 'Not this one. Whoever holds the other device will read your messages, your clipboard and your files.',
-    check: 'Approve only if you see the code on a device in front of you. Somebody sent it to you? Then deny.',
-    name: 'It calls itself',
-    kind: 'It is',
-    from: 'It asked from',
-    when: 'When',
-    ago: (seconds: number) => (seconds < 60 ? `${seconds} s ago` : `${Math.floor(seconds / 60)} min ago`),
-    deny: 'Deny',
-    approve: 'Approve',
-    howLong: 'For how long',
-    once: 'Only once, for an hour',
-    persist: 'Until it is signed out',
-    what: 'What it may do',
-    guest: 'Messages, clipboard and files',
-    full: 'Everything, devices and sign-ins too',
-    approved: 'The other device is signed in.',
-    denied: 'The other device was kept out.',
-    kinds: {
-      browser: 'A browser',
-      macos: 'An app on macOS',
-      windows: 'An app on Windows',
-      linux: 'An app on Linux',
-      ios: 'An app on iOS',
-      shortcut: 'A shortcut',
-    },
   },
   search: {
     title: 'Search',

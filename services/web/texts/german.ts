@@ -1,5 +1,6 @@
 import type { Texts } from './english.ts';
 import { germanErrors } from './german-errors.ts';
+import { germanSignIn } from './german-sign-in.ts';
 
 const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
@@ -44,16 +45,7 @@ export const german: Texts = {
     rule: 'Buchstaben, Ziffern und Zeichen ohne Akzente, höchstens 32.',
     done: 'Weiter',
   },
-  qr: {
-    title: 'Mit einem angemeldeten Gerät scannen',
-    how: 'Wähle dort „Gerät hinzufügen“ und scanne diesen Code, oder öffne ihn mit der Kamera.',
-    alt: 'QR-Code der Anmeldung',
-    copy: 'Link kopieren',
-    left: (seconds) => `Noch ${seconds} s gültig`,
-    expired: 'Dieser Code ist abgelaufen.',
-    denied: 'Das andere Gerät hat abgelehnt.',
-    again: 'Neuer Code',
-  },
+  ...germanSignIn,
   connection: {
     online: 'Verbunden',
     connecting: 'Verbindet …',
@@ -207,46 +199,6 @@ export const german: Texts = {
     insecure: 'Ohne https darf eine Seite die Zwischenablage nicht lesen. Füge den Text in das Feld unten ein.',
     noText: 'In der Zwischenablage dieses Geräts ist kein Text.',
     changed: (name) => `Neu in der Zwischenablage, von ${name}`,
-  },
-  add: {
-    title: 'Gerät hinzufügen',
-    how: 'Öffne auf dem neuen Gerät diese Adresse und wähle „Anderes Gerät benutzen“:',
-    scan: 'Seinen Code scannen',
-    stop: 'Kamera ausschalten',
-    looking: 'Richte die Kamera auf den Code.',
-    noCamera: 'Die Kamera ist nicht verfügbar. Füge stattdessen den Link ein.',
-    link: 'Oder füge den Link seines Codes ein',
-    open: 'Weiter',
-    notALink: 'Das ist kein Link einer Anmeldung.',
-  },
-  approve: {
-    title: 'Ein anderes Gerät anmelden?',
-    warning: 'Nicht dieses. Wer das andere Gerät hat, liest deine Nachrichten, deine Zwischenablage und deine Dateien.',
-    check:
-      'Erlaube es nur, wenn du den Code auf einem Gerät vor dir siehst. Jemand hat ihn dir geschickt? Dann lehne ab.',
-    name: 'Es nennt sich',
-    kind: 'Es ist',
-    from: 'Es fragt von',
-    when: 'Wann',
-    ago: (seconds) => (seconds < 60 ? `vor ${seconds} s` : `vor ${Math.floor(seconds / 60)} min`),
-    deny: 'Ablehnen',
-    approve: 'Erlauben',
-    howLong: 'Wie lange',
-    once: 'Nur einmal, für eine Stunde',
-    persist: 'Bis es abgemeldet wird',
-    what: 'Was es darf',
-    guest: 'Nachrichten, Zwischenablage und Dateien',
-    full: 'Alles, auch Geräte und Anmeldungen',
-    approved: 'Das andere Gerät ist angemeldet.',
-    denied: 'Das andere Gerät bleibt draußen.',
-    kinds: {
-      browser: 'Ein Browser',
-      macos: 'Eine App auf macOS',
-      windows: 'Eine App auf Windows',
-      linux: 'Eine App auf Linux',
-      ios: 'Eine App auf iOS',
-      shortcut: 'Ein Kurzbefehl',
-    },
   },
   search: {
     title: 'Suche',

@@ -5,7 +5,8 @@ export type Place =
   | { name: 'home' }
   | { name: 'device'; id: string; at?: string }
   | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' }
-  | { name: 'approve'; link: string }
+  /** `isInvited`: it has scanned a code of this tab, and has digits to show. */
+  | { name: 'approve'; link: string; isInvited: boolean }
   | { name: 'share'; id: string }
   /** A message or a transfer, wherever its thread is: where a notification leads. */
   | { name: 'item'; id: string }
@@ -23,7 +24,7 @@ function placeOf(hash: string): Place {
   if (plain !== undefined) return { name: plain };
   if (id === '') return { name: 'nowhere' };
   if (name === 'device') return { name, id, ...(at !== '' && { at }) };
-  if (name === 'approve') return { name, link: id };
+  if (name === 'approve') return { name, link: id, isInvited: at === 'invited' };
   if (name === 'share' || name === 'item') return { name, id };
   return { name: 'nowhere' };
 }

@@ -3,9 +3,11 @@ import { ClipboardList, MousePointerClick, Plus, Search, SendHorizontal, Setting
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
-import { shared } from '../engine/shared-state.ts';
+import { requested, shared } from '../engine/shared-state.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
+import { serverNow } from '../server-time.ts';
+import { secretsOf } from '../session/joining.ts';
 import { texts } from '../texts/texts.ts';
 import { AddPane } from './devices/add-device.tsx';
 import { announceChanges } from './announcing.ts';
@@ -145,7 +147,7 @@ function Main({ at }: { at: Place }) {
     case 'add':
       return <AddPane />;
     case 'approve':
-      return <ApprovePane link={at.link} />;
+      return <ApprovePane key={at.link} link={at.link} isInvited={at.isInvited} />;
     case 'settings':
       return <SettingsPane />;
     case 'search':
@@ -169,6 +171,17 @@ function Main({ at }: { at: Place }) {
   }
 }
 
+/** The tab that shows an invite asks about whoever has scanned it. */
+function useRequests(): void {
+  const request = requested.value;
+  useEffect(() => {
+    if (request === null || secretsOf(serverNow()).length === 0) return;
+    requested.value = null;
+    const { request_id: id, approval_code: code } = request;
+    goInstead('approve', `/link?r=${id}&c=${code}`, 'invited');
+  }, [request]);
+}
+
 /** Files that are pasted outside of a thread wait for a device to be chosen. */
 function usePaste(): void {
   useEffect(() => {
@@ -187,6 +200,7 @@ export function Shell() {
   const app = useApp();
   const change = changes.value;
   usePaste();
+  useRequests();
   useEffect(() => {
     void app.history.threads().then((all) => {
       threads.value = new Map(all.map((thread) => [thread.id, thread]));

@@ -1,10 +1,10 @@
-import type { BatonClient, ClientEvents, Devices, Push, Sessions, SignInLink, SignIns } from '../api.ts';
+import type { BatonClient, ClientEvents, Devices, Push, Sessions, SignIns } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
 import { isAmong } from '../session/service.ts';
 import { readSignInLink } from '../session/sign-in-link.ts';
-import type { Device, PresenceEntry } from '../wire.ts';
+import type { Device, PresenceEntry, SignInLink } from '../wire.ts';
 
 export interface DeviceModule {
   readonly api: Devices;
@@ -109,6 +109,14 @@ export function makeAccountCalls(
     },
     async approve(link, grant, settings = {}) {
       await caller.call('approveLogin', { body: { ...partsOf(link, await origins()), ...grant }, ...settings });
+    },
+    async invite(settings = {}) {
+      const {
+        invite_id: inviteId,
+        invite_payload: link,
+        expires_at: expiresAt,
+      } = (await caller.call('inviteLogin', settings)).body;
+      return { inviteId, link, expiresAt };
     },
     async deny(link, settings = {}) {
       await caller.call('denyLogin', { body: partsOf(link, await origins()), ...settings });

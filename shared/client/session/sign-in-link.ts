@@ -1,4 +1,4 @@
-import type { SignInLink } from '../api.ts';
+import type { SignInLink } from '../wire.ts';
 
 /** An id or a code; how long it is is the service's business. */
 const PART = /^[\w-]{1,128}$/;

@@ -22,6 +22,12 @@ export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'b
   plainHttp?: boolean;
 }
 
+/** What a new device asks with. */
+export interface RequestOptions extends SignInOptions {
+  /** The invite that it was shown: the device that made it is asked, and no other. */
+  invite?: string;
+}
+
 /** A device that waits to be let in. */
 export interface SignInRequest {
   readonly requestId: string;
@@ -178,12 +184,12 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Asks to be let in by a device that is signed in. */
-export async function requestSignIn(options: SignInOptions): Promise<SignInRequest> {
-  const { deviceName, deviceType } = options;
+/** Asks to be let in by a device that is signed in. Throws `not_found` for an invite that was used, or is over. */
+export async function requestSignIn(options: RequestOptions): Promise<SignInRequest> {
+  const { deviceName, deviceType, invite } = options;
   const connection = connectionOf(options);
   const { client, serverNow } = connection;
-  const body = { device_name: deviceName, device_type: deviceType };
+  const body = { device_name: deviceName, device_type: deviceType, ...(invite !== undefined && { invite }) };
   const started = (await told(client.call('startLogin', { body, signal: options.signal }), options.signal)).body;
 
   const poll = (signal: AbortSignal | undefined) =>

@@ -35,6 +35,14 @@ export const documentRoutes = {
     answers: { 200: 'text/html' },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
+  getJoin: route({
+    method: 'GET',
+    path: '/join',
+    summary: 'The web app: where the invite of a device leads',
+    identity: 'public',
+    answers: { 200: 'text/html' },
+    answerHeaders: { 200: ['Cache-Control'] },
+  }),
   getAppFile: route({
     method: 'GET',
     path: '/assets/{file}',

@@ -61,6 +61,7 @@ export function makeDocumentHandlers({
       return null;
     },
     getHome: ({ req, res }) => app.page(req, res),
+    getJoin: ({ req, res }) => app.page(req, res),
     getAppFile: ({ params, req, res }) => app.asset(params.file, req, res),
     getWorker: ({ req, res }) => app.worker(req, res),
     openShare: ({ res }) => toApp(res),

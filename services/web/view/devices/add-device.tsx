@@ -1,12 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { Camera } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import { readSignInLink } from '../../../../shared/client/index.ts';
+import { type Invite, readSignInLink } from '../../../../shared/client/index.ts';
+import { shared } from '../../engine/shared-state.ts';
+import { serverNow } from '../../server-time.ts';
+import { inviteLink, keepSecret, newSecret } from '../../session/joining.ts';
 import { scan } from '../../scan/scanner.ts';
-import { texts } from '../../texts/texts.ts';
+import { errorText, texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { Countdown } from '../parts/countdown.tsx';
+import { codeOf } from '../parts/notices.ts';
+import { CopyLink } from '../sign-in/sign-in-code.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { go } from '../navigation.ts';
-import { Pane } from '../parts/parts.tsx';
+import { Pane, Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
 
 /** The camera, until it has seen the code of a sign-in. */
@@ -32,12 +39,85 @@ function Scanner({ onFound, onFailed }: { onFound: (link: string) => void; onFai
   );
 }
 
+type InviteState = { kind: 'asking' } | { kind: 'shown'; invite: Invite; link: string } | { kind: 'over'; why: string };
+
+/** A code for the camera of the new device. */
+function InviteCode() {
+  const { client } = useApp();
+  const state = useSignal<InviteState>({ kind: 'asking' });
+  const turn = useSignal(0);
+  const { add, qr } = texts.value;
+  useEffect(() => {
+    let isGone = false;
+    state.value = { kind: 'asking' };
+    client.signIns.invite().then(
+      (invite) => {
+        const secret = newSecret();
+        keepSecret(secret, invite.expiresAt, serverNow());
+        if (!isGone) state.value = { kind: 'shown', invite, link: inviteLink(invite.link, secret) };
+      },
+      (error: unknown) => {
+        if (!isGone) state.value = { kind: 'over', why: errorText(codeOf(error)) };
+      },
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [turn.value]);
+  const again = () => {
+    turn.value += 1;
+  };
+  return (
+    <>
+      <p class="lead">{add.invite}</p>
+      {state.value.kind === 'asking' && (
+        <div class="qr-frame">
+          <Waiting />
+        </div>
+      )}
+      {state.value.kind === 'shown' && (
+        <>
+          <div class="qr-frame">
+            <QrCode text={state.value.link} label={add.inviteAlt} />
+          </div>
+          <p class="hint centred">
+            <Countdown
+              until={state.value.invite.expiresAt}
+              text={(seconds) => qr.left(Math.ceil(seconds))}
+              onOver={() => {
+                state.value = { kind: 'over', why: qr.expired };
+              }}
+            />
+          </p>
+          <div class="row start">
+            <CopyLink link={state.value.link} />
+          </div>
+        </>
+      )}
+      {state.value.kind === 'over' && (
+        <>
+          <div class="qr-frame over" role="status">
+            {state.value.why}
+          </div>
+          <div class="row start">
+            <button type="button" class="button primary" onClick={again}>
+              {qr.again}
+            </button>
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
 export function AddPane() {
   const isScanning = useSignal(false);
   const hasNoCamera = useSignal(false);
   const link = useSignal('');
   const isWrong = useSignal(false);
   const { add } = texts.value;
+  const me = shared.value.me;
+  const mayInvite = me?.features.qr === true && me.scope === 'full';
   const found = (text: string) => go('approve', text);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -47,9 +127,11 @@ export function AddPane() {
   return (
     <Pane title={add.title}>
       <div class="pane-body">
-        <p class="lead">{add.how}</p>
+        {mayInvite && <InviteCode />}
+        {mayInvite && <h2>{add.other}</h2>}
+        <p>{add.how}</p>
         <div class="address">
-          <QrCode text={location.origin} label={location.origin} />
+          {!mayInvite && <QrCode text={location.origin} label={location.origin} />}
           <strong dir="ltr">{location.host}</strong>
         </div>
         {isScanning.value && (

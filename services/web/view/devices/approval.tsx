@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { TriangleAlert } from 'lucide';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
+import { serverNow } from '../../server-time.ts';
+import { digitsOf, secretsOf } from '../../session/joining.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { useApp } from '../app-context.ts';
@@ -51,11 +53,62 @@ export function Choice<T extends string>({ legend, options, chosen, choose }: Ch
   );
 }
 
-function Decision({ view, link }: { view: SignInRequestView; link: string }) {
+/** Tries at the digits; then the request is denied, since the right ones stand on the screen of whoever types. */
+const MOST_TRIES = 3;
+
+/** The digits that the new device shows. `onRight`: they are those of a code that this tab has shown. */
+function Digits({ requestId, onRight, onOver }: { requestId: string; onRight: () => void; onOver: () => void }) {
+  const typed = useSignal('');
+  const wrong = useSignal(0);
+  const input = useRef<HTMLInputElement>(null);
+  const { approve } = texts.value;
+  useEffect(() => input.current?.focus(), []);
+  const type = (text: string) => {
+    typed.value = text.replace(/\D/g, '').slice(0, 6);
+    if (typed.value.length < 6) return;
+    const isRight = secretsOf(serverNow()).some((secret) => digitsOf(secret, requestId) === typed.value);
+    if (isRight) return onRight();
+    typed.value = '';
+    wrong.value += 1;
+    if (wrong.value >= MOST_TRIES) onOver();
+  };
+  return (
+    <label class="field">
+      <span>{approve.digits}</span>
+      <input
+        ref={input}
+        class="digits"
+        inputMode="numeric"
+        autocomplete="one-time-code"
+        dir="ltr"
+        aria-invalid={wrong.value > 0}
+        value={typed.value}
+        onInput={(event) => {
+          type(event.currentTarget.value);
+          event.currentTarget.value = typed.value;
+        }}
+      />
+      {wrong.value > 0 && (
+        <span class="item-error" role="status">
+          {approve.wrongDigits(MOST_TRIES - wrong.value)}
+        </span>
+      )}
+    </label>
+  );
+}
+
+function Decision({ view, link, isInvited }: { view: SignInRequestView; link: string; isInvited: boolean }) {
   const { client } = useApp();
   const { approve } = texts.value;
   const scope = useSignal<Scope>(view.allowed_scopes.includes('guest') ? 'guest' : 'full');
   const persist = useSignal<Persist>('once');
+  const isKnown = useSignal(!isInvited);
+  const known = () => {
+    isKnown.value = true;
+    // Whoever reads its digits has it in hand: it is a device of their own, unless they say otherwise.
+    if (view.allowed_scopes.includes('full')) scope.value = 'full';
+    if (view.allowed_persist.includes('persist')) persist.value = 'persist';
+  };
   const isBusy = useSignal(false);
   const decide = (work: () => Promise<void>, said: string) => () => {
     isBusy.value = true;
@@ -76,7 +129,14 @@ function Decision({ view, link }: { view: SignInRequestView; link: string }) {
         <span>{approve.warning}</span>
       </p>
       <Facts view={view} />
-      <p>{approve.check}</p>
+      {isInvited && !isKnown.value && (
+        <Digits
+          requestId={view.request_id}
+          onRight={known}
+          onOver={decide(() => client.signIns.deny(link), approve.digitsOver)}
+        />
+      )}
+      {!isInvited && <p>{approve.check}</p>}
       <button
         type="button"
         class="button wide strong"
@@ -85,7 +145,7 @@ function Decision({ view, link }: { view: SignInRequestView; link: string }) {
       >
         {approve.deny}
       </button>
-      {view.allowed_persist.length > 1 && (
+      {isKnown.value && view.allowed_persist.length > 1 && (
         <Choice
           legend={approve.howLong}
           options={[
@@ -98,7 +158,7 @@ function Decision({ view, link }: { view: SignInRequestView; link: string }) {
           }}
         />
       )}
-      {view.allowed_scopes.length > 1 && (
+      {isKnown.value && view.allowed_scopes.length > 1 && (
         <Choice
           legend={approve.what}
           options={[
@@ -114,7 +174,7 @@ function Decision({ view, link }: { view: SignInRequestView; link: string }) {
       <button
         type="button"
         class="button wide"
-        disabled={isBusy.value}
+        disabled={isBusy.value || !isKnown.value}
         onClick={decide(async () => {
           noteApproval();
           await client.signIns.approve(link, { scope: scope.value, persist: persist.value });
@@ -127,7 +187,7 @@ function Decision({ view, link }: { view: SignInRequestView; link: string }) {
 }
 
 /** Asks whether another device may sign in: what it is and from where, with the refusal first. */
-export function ApprovePane({ link }: { link: string }) {
+export function ApprovePane({ link, isInvited }: { link: string; isInvited: boolean }) {
   const { client } = useApp();
   const view = useSignal<SignInRequestView | null>(null);
   const problem = useSignal<string | null>(null);
@@ -153,7 +213,7 @@ export function ApprovePane({ link }: { link: string }) {
       <div class="pane-body">
         {problem.value !== null && <Empty node={TriangleAlert} title={problem.value} />}
         {problem.value === null && view.value === null && <Waiting />}
-        {view.value !== null && <Decision view={view.value} link={link} />}
+        {view.value !== null && <Decision view={view.value} link={link} isInvited={isInvited} />}
       </div>
     </Pane>
   );

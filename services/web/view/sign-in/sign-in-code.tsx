@@ -61,7 +61,7 @@ export function SignInCode({ enter, back }: { enter: (entry: Entry) => void; bac
   );
 }
 
-function CopyLink({ link }: { link: string }) {
+export function CopyLink({ link }: { link: string }) {
   return (
     <button type="button" class="button" onClick={() => attempt(() => copyText(link))}>
       {texts.value.qr.copy}

@@ -8,6 +8,8 @@ import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../../s
 import { texts } from '../../texts/texts.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
+import { joining } from '../../session/joining.ts';
+import { Join } from './join.tsx';
 import { SignInCode } from './sign-in-code.tsx';
 
 type Enter = (entry: Entry) => void;
@@ -58,8 +60,22 @@ function DevelopmentLogin({ enter }: { enter: Enter }) {
 
 export function Welcome({ login, ended, enter }: { login: string; ended: string | null; enter: Enter }) {
   const isWithCode = useSignal(false);
+  const invited = useSignal(joining());
   const { welcome, app } = texts.value;
   const reasons: Readonly<Record<string, string>> = welcome.ended;
+  if (invited.value !== null) {
+    return (
+      <Front>
+        <Join
+          invited={invited.value}
+          enter={enter}
+          leave={() => {
+            invited.value = null;
+          }}
+        />
+      </Front>
+    );
+  }
   if (isWithCode.value) {
     return (
       <Front>

@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { cookieSession, proposeDeviceName, requestSignIn } from '../../../../shared/client/index.ts';
+import { proposedName } from '../../session/device.ts';
+import { type Entry, findEntry } from '../../session/entry.ts';
+import { digitsOf, endJoining, type Joining } from '../../session/joining.ts';
+import { timedFetch } from '../../server-time.ts';
+import { errorText, texts } from '../../texts/texts.ts';
+import { Countdown } from '../parts/countdown.tsx';
+import { codeOf } from '../parts/notices.ts';
+import { Waiting } from '../parts/parts.tsx';
+
+type Enter = (entry: Entry) => void;
+
+/** Asks for a name, then to be let in by the device that made the invite. */
+export function Join({ invited, enter, leave }: { invited: Joining; enter: Enter; leave: () => void }) {
+  const name = useSignal<string | null>(null);
+  const back = () => {
+    endJoining();
+    leave();
+  };
+  return name.value === null ? (
+    <JoinName
+      back={back}
+      done={(chosen) => {
+        name.value = chosen;
+      }}
+    />
+  ) : (
+    <JoinWaiting name={name.value} invited={invited} enter={enter} back={back} />
+  );
+}
+
+function JoinName({ done, back }: { done: (name: string) => void; back: () => void }) {
+  const name = useSignal(proposedName());
+  const input = useRef<HTMLInputElement>(null);
+  const { join, name: words, app } = texts.value;
+  useLayoutEffect(() => input.current?.select(), []);
+  const plain = proposeDeviceName(name.value);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    done(plain);
+  };
+  return (
+    <form class="stack" onSubmit={submit}>
+      <h1>{join.title}</h1>
+      <p class="lead">{join.why}</p>
+      <label class="field">
+        <span>{words.label}</span>
+        <input
+          ref={input}
+          required
+          maxLength={32}
+          autocomplete="off"
+          aria-describedby="name-rule"
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      <p class="hint" id="name-rule">
+        {plain === name.value.trim() || name.value.trim() === '' ? words.rule : join.called(plain)}
+      </p>
+      <button class="button primary wide">{join.ask}</button>
+      <button type="button" class="button wide" onClick={back}>
+        {app.back}
+      </button>
+    </form>
+  );
+}
+
+type State = { kind: 'asking' } | { kind: 'shown'; digits: string; until: number } | { kind: 'over'; why: string };
+
+function JoinWaiting(props: { name: string; invited: Joining; enter: Enter; back: () => void }) {
+  const { name, invited, enter, back } = props;
+  const state = useSignal<State>({ kind: 'asking' });
+  const { join, qr, app } = texts.value;
+  useEffect(() => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const ask = async () => {
+      const about = { baseUrl: '', fetch: timedFetch, deviceName: name, deviceType: 'browser' as const };
+      const request = await requestSignIn({ ...about, invite: invited.invite, session: cookieSession(), signal });
+      // It serves one request: a reload has to begin anew.
+      endJoining();
+      const digits = digitsOf(invited.secret, request.requestId);
+      state.value = { kind: 'shown', digits, until: request.expiresAt };
+      await request.approved({ signal });
+      enter(await findEntry());
+    };
+    ask().catch((error: unknown) => {
+      if (!signal.aborted) state.value = { kind: 'over', why: codeOf(error) };
+    });
+    return () => stopping.abort();
+  }, []);
+  if (state.value.kind === 'asking') return <Waiting />;
+  if (state.value.kind === 'over') {
+    const { why } = state.value;
+    const said = { not_found: join.used, login_expired: qr.expired, access_denied: qr.denied }[why] ?? errorText(why);
+    return (
+      <div class="stack">
+        <h1>{join.ended}</h1>
+        <p class="lead" role="status">
+          {said} {join.again}
+        </p>
+        <button type="button" class="button wide" onClick={back}>
+          {app.back}
+        </button>
+      </div>
+    );
+  }
+  const { digits, until } = state.value;
+  return (
+    <div class="stack">
+      <h1>{join.type}</h1>
+      <p class="digits" dir="ltr" aria-label={Array.from(digits).join(' ')}>
+        {digits.slice(0, 3)} {digits.slice(3)}
+      </p>
+      <p class="lead">{join.typeWhy}</p>
+      <p class="hint centred">
+        <Countdown until={until} text={(seconds) => qr.left(Math.ceil(seconds))} />
+      </p>
+      <button type="button" class="button wide" onClick={back}>
+        {app.back}
+      </button>
+    </div>
+  );
+}
