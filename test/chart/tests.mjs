@@ -160,7 +160,7 @@ function* programTests({ helm4 }) {
       const portsOf = (name) => containerOf(manifests, name).container.ports.map(({ containerPort }) => containerPort);
       assert.deepEqual(portsOf('replica'), [replica.APP_PORT.default, replica.APP_ADMIN_PORT.default].map(Number));
       assert.deepEqual(portsOf('broker'), [Number(broker.BROKER_PORT.default)]);
-      const admin = textOf('services/sync/http/admin.ts');
+      const admin = textOf('shared/service-kit/http/admin.ts');
       const { container } = containerOf(manifests, 'replica');
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
         assert.ok(admin.includes(`app.get('${container[probe].httpGet.path}'`), probe);

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { makeLastAnswers } from './last-answers.ts';
 import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
 
@@ -24,6 +25,8 @@ const STUCK_MS = 120_000;
 export interface RunningServer {
   /** The port in use, also when 0 was asked for. */
   readonly port: number;
+  /** From now on each answer ends its connection; new connections are accepted. */
+  endAfterAnswers(): void;
   /**
    * Accepts nothing more and lets running requests finish; connections still open after `deadlineMs` are cut.
    * Resolves when all are closed. Repeated calls are one.
@@ -82,13 +85,17 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
     const closeIdle = makeIdleCloser(server, sockets);
     // A connection becomes idle after the look of `close()` at them: look again until none is left.
     const idle = setInterval(closeIdle, IDLE_CHECK_MS);
-    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(deadline);
-      resolve();
-    });
-    closeIdle();
+    const stopListening = (): void => {
+      const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+      server.close(() => {
+        clearInterval(idle);
+        clearTimeout(deadline);
+        resolve();
+      });
+      closeIdle();
+    };
+    // The system resets connections that wait to be accepted when nobody listens any more. They were accepted just now.
+    setImmediate(stopListening);
   });
 }
 
@@ -121,7 +128,8 @@ const withPlainTarget =
 /** Listens; rejects with a text that names host and port when that is not possible. */
 export async function startServer(parts: ServerParts) {
   const { classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
-  const app = withPlainTarget(parts.app);
+  const answers = makeLastAnswers(withPlainTarget(parts.app));
+  const app = answers.listener;
   const server = createServer(
     {
       ...classes,
@@ -155,6 +163,7 @@ export async function startServer(parts: ServerParts) {
   let closing: Promise<void> | null = null;
   const running: RunningServer = {
     port: (server.address() as AddressInfo).port,
+    endAfterAnswers: answers.begin,
     close(deadlineMs) {
       closing ??= closeWithin(server, sockets, deadlineMs).finally(stuck.stop);
       return closing;
