@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { whenNobodyWaits } from './accept-queue.ts';
 import { makeLastAnswers } from './last-answers.ts';
 import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
@@ -20,6 +21,8 @@ const BACKLOG = 4_096;
  */
 const BUFFER_BYTES = 16 * 1_024;
 const IDLE_CHECK_MS = 50;
+/** A connection over which nothing has come after so many checks is closed. */
+const SILENT_LOOKS = 10;
 const STUCK_MS = 120_000;
 
 export interface RunningServer {
@@ -66,16 +69,18 @@ function connectionsOf(server: Server, admits: (socket: Socket) => boolean): Rea
 
 /**
  * Closes the connections over which nothing is under way. Node does not count those on which nothing has come yet, and
- * clients open some in advance: they are closed at the second look, so that a request that is just arriving is heard.
+ * clients open some in advance: they are closed at the tenth look, so that a request that is just arriving is heard, on a
+ * busy machine too.
  */
 function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => void {
-  const silent = new WeakSet<Socket>();
+  const looks = new WeakMap<Socket, number>();
   return () => {
     server.closeIdleConnections();
     for (const socket of sockets) {
       if (socket.bytesRead > 0) continue;
-      if (silent.has(socket)) socket.destroy();
-      else silent.add(socket);
+      const seen = (looks.get(socket) ?? 0) + 1;
+      looks.set(socket, seen);
+      if (seen >= SILENT_LOOKS) socket.destroy();
     }
   };
 }
@@ -94,8 +99,7 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
       });
       closeIdle();
     };
-    // The system resets connections that wait to be accepted when nobody listens any more. They were accepted just now.
-    setImmediate(stopListening);
+    whenNobodyWaits(server, stopListening);
   });
 }
 

@@ -1,0 +1,33 @@
+import { makeBatonClient } from '@baton/client';
+
+const [connect, send] = [document.querySelector('#connect'), document.querySelector('#send')];
+const [state, received] = [document.querySelector('#state'), document.querySelector('#received')];
+let baton = null;
+
+connect.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const { service, token } = Object.fromEntries(new FormData(connect));
+  void baton?.close();
+  // No cookie goes to another origin: the token says who this is.
+  baton = makeBatonClient({ baseUrl: service, headers: { Authorization: `Bearer ${token}` } });
+  baton.on('state', (now) => {
+    state.textContent = now;
+  });
+  baton.on('problem', ({ message }) => {
+    state.textContent = message;
+  });
+  baton.on('presence', (devices) => {
+    send.elements.to.replaceChildren(...devices.map(({ name, device_id }) => new Option(name, device_id)));
+  });
+  baton.messages.receive(({ content }) => {
+    received.append(Object.assign(document.createElement('li'), { textContent: content }));
+  });
+  baton.start();
+});
+
+send.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const { to, text } = Object.fromEntries(new FormData(send));
+  await baton.messages.send({ device_id: to }, text);
+  send.elements.text.value = '';
+});
