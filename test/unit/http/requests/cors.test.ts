@@ -22,13 +22,11 @@ const closed = rows.filter(([, { cors }]) => !cors);
 
 const { app } = publicApp({ corsOrigins: [LISTED] });
 const preflight = (path: string, method: string, origin = LISTED) =>
-  request(app)
-    .options(path)
-    .set({
-      Origin: origin,
-      'Access-Control-Request-Method': method,
-      'Access-Control-Request-Headers': 'authorization',
-    });
+  request(app).options(path).set({
+    Origin: origin,
+    'Access-Control-Request-Method': method,
+    'Access-Control-Request-Headers': 'authorization',
+  });
 
 test('no page of another origin may sign a device in, approve one, or erase an account', () => {
   const names = closed.filter(([, { path, identity }]) => path.startsWith('/api/') && identity === 'caller');
