@@ -25,7 +25,7 @@ const isReady = ({ adminUrl }: ReplicaProcess): Promise<boolean> =>
 test('no request of a kept connection is lost while every replica is replaced under load', async () => {
   const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
   const old = await Promise.all([start(), start()]);
-  await laptop.on(old[0] as ReplicaProcess).call('getMe');
+  await laptop.on(old[0]).call('getMe');
   /** What a balancer would lead new connections to. */
   let ready = [...old];
   let turn = 0;

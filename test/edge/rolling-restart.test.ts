@@ -58,18 +58,6 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('behind nginx', () => {
     } finally {
       await load.stop();
     }
-    const lost = site.edge
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('[error]') && !line.includes('111: Connection refused'));
-    console.info(
-      lost.join('\n'),
-      site.edge
-        .log()
-        .split('\n')
-        .filter((line) => line.includes('"status":503'))
-        .join('\n'),
-    );
     const answered = load.answers.get(200) ?? 0;
     console.info(`${answered} answers over ${load.connections()} connections, ${load.failures.length} failures`);
     expect(load.failures).toEqual([]);

@@ -1,6 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** A client thinks for up to so long between two requests: its connection is idle then. */
 const THINKS_MS = 30;
@@ -55,9 +54,9 @@ export function startLoad({ clients, port, path, headers, body }: LoadParts): St
     while (!isOver) {
       await send(agent).then(
         (status) => answers.set(status, (answers.get(status) ?? 0) + 1),
-        (error: NodeJS.ErrnoException) => failures.push(error.code ?? error.message),
+        (error: unknown) => failures.push(String((error as NodeJS.ErrnoException).code ?? error)),
       );
-      await delay(Math.random() * THINKS_MS);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * THINKS_MS));
     }
     agent.destroy();
   }

@@ -6,10 +6,10 @@ let baton = null;
 
 connect.addEventListener('submit', (event) => {
   event.preventDefault();
-  const { service, token } = Object.fromEntries(new FormData(connect));
+  const { service, token } = connect.elements;
   void baton?.close();
   // No cookie goes to another origin: the token says who this is.
-  baton = makeBatonClient({ baseUrl: service, headers: { Authorization: `Bearer ${token}` } });
+  baton = makeBatonClient({ baseUrl: service.value, headers: { Authorization: `Bearer ${token.value}` } });
   baton.on('state', (now) => {
     state.textContent = now;
   });
@@ -25,9 +25,10 @@ connect.addEventListener('submit', (event) => {
   baton.start();
 });
 
-send.addEventListener('submit', async (event) => {
+send.addEventListener('submit', (event) => {
   event.preventDefault();
-  const { to, text } = Object.fromEntries(new FormData(send));
-  await baton.messages.send({ device_id: to }, text);
-  send.elements.text.value = '';
+  const { to, text } = send.elements;
+  void baton.messages.send({ device_id: to.value }, text.value).then(() => {
+    text.value = '';
+  });
 });

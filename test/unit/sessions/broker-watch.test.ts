@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { brokerReason, makeBrokerWatch } from '../../../services/sync/sessions/auth-broker/broker-watch.ts';
 
+const { jest } = import.meta;
+
 const refusedBy = (code: string): BatonError =>
   new BatonError('broker_unavailable', undefined, { cause: Object.assign(new Error('connect'), { code }) });
 
@@ -103,7 +105,7 @@ describe('a watch', () => {
     await settled();
     await pass(6_000);
     outcome = away;
-    for (let i = 0; i < 100; i++) watch.doubt();
+    for (let i = 0; i < 100; i++) watch.recheck();
     await settled();
     expect([asked, watch.status().up]).toEqual([2, false]);
   });

@@ -126,7 +126,7 @@ function makeAsking({ url, token, app, metrics, logger, onEnded }: BrokerClientP
       metrics.broker_requests_total.inc({ operation, outcome: 'ok' });
       return result;
     } catch (error) {
-      if (countsAsFailure(error)) watch.doubt();
+      if (countsAsFailure(error)) watch.recheck();
       metrics.broker_requests_total.inc({ operation, outcome: error instanceof BatonError ? error.code : 'internal' });
       throw error;
     }

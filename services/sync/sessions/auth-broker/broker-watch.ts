@@ -102,7 +102,7 @@ export function makeBrokerWatch({ url, probe, up, logger, now = () => performanc
     /** Asks now, and from time to time. */
     start: (): void => void ask(),
     /** A call has failed: asks now, unless it was asked lately. */
-    doubt(): void {
+    recheck(): void {
       if (timer === null || now() - askedAtMs < ASK_AGAIN_MS) return;
       clearTimeout(timer);
       void ask();

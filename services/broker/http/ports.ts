@@ -1,12 +1,12 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import { makeAdminApp } from '../../shared/service-kit/http/admin.ts';
-import { Arrivals } from '../../shared/service-kit/http/arrivals.ts';
-import { messageClasses } from '../../shared/service-kit/http/express-app.ts';
-import { giveNotice } from '../../shared/service-kit/http/notice.ts';
-import { type RunningServer, startServer } from '../../shared/service-kit/http/server.ts';
-import type { BrokerConfig } from './config/config.ts';
-import type { Metrics } from './telemetry/metrics.ts';
+import { makeAdminApp } from '../../../shared/service-kit/http/admin.ts';
+import { Arrivals } from '../../../shared/service-kit/http/arrivals.ts';
+import { messageClasses } from '../../../shared/service-kit/http/express-app.ts';
+import { giveNotice } from '../../../shared/service-kit/http/notice.ts';
+import { type RunningServer, startServer } from '../../../shared/service-kit/http/server.ts';
+import type { BrokerConfig } from '../config/config.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 
 /** Requests that are running after the notice may take this long. */
 const FINISH_MS = 5_000;
