@@ -161,17 +161,17 @@ test('a preflight is let through as nobody, however an edge says so, and no othe
   const none = Object.fromEntries(
     ['subject', 'scope', 'meta', 'name', 'roles', 'assertion'].map((name) => [`x-auth-${name}`, '']),
   );
-  const ask = (method: string, headers: Record<string, string> = {}) =>
+  const askEdge = (method: string, headers: Record<string, string> = {}) =>
     fetch(`${broker.url}/forward-auth`, { method, headers });
   for (const answer of [
-    await ask('OPTIONS'),
-    await ask('GET', { 'X-Forwarded-Method': 'OPTIONS' }),
-    await ask('GET', { 'X-Original-Method': 'OPTIONS' }),
+    await askEdge('OPTIONS'),
+    await askEdge('GET', { 'X-Forwarded-Method': 'OPTIONS' }),
+    await askEdge('GET', { 'X-Original-Method': 'OPTIONS' }),
   ]) {
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(none);
   }
-  expect((await ask('GET', { 'X-Forwarded-Method': 'POST' })).status).toBe(401);
+  expect((await askEdge('GET', { 'X-Forwarded-Method': 'POST' })).status).toBe(401);
   // Whoever shows something is looked at.
-  expect((await ask('OPTIONS', { Authorization: 'Bearer nothing' })).status).toBe(401);
+  expect((await askEdge('OPTIONS', { Authorization: 'Bearer nothing' })).status).toBe(401);
 });

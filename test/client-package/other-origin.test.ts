@@ -1,37 +1,57 @@
 import { cpSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { launchChromium, withChromium } from '../browser/chromium.ts';
+import { launchChromium, newContext, withChromium } from '../browser/chromium.ts';
+import { listenForComplaints } from '../browser/device-page.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { bundlePage } from './bundled.ts';
 import { type Installed, installClient } from './installed.ts';
-import { openBundledPage } from './opened.ts';
 
 /* The example of a program of another origin, in a browser that keeps to the rules of CORS, with a real broker. */
 
-/** Nobody listens there: the browser is given the page by the test. The service is at 127.0.0.1, another origin. */
-const PAGES = 'http://localhost:4999';
+const TYPES: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 
 withChromium.describe('a page of another origin', () => {
   let browser: Browser;
   let installed: Installed;
   let site: SignInSite;
+  /** Serves the page, and nothing of the service. */
+  let pages: Server;
+  let files: Map<string, Buffer>;
+  let origin: string;
   beforeAll(async () => {
+    pages = createServer(({ url = '/' }, res) => {
+      const body = files.get(url);
+      res.writeHead(body === undefined ? 404 : 200, {
+        'Content-Type': TYPES[url.split('.').at(-1) ?? ''] ?? 'text/plain',
+      });
+      res.end(body);
+    });
+    await once(pages.listen(0, '127.0.0.1'), 'listening');
+    origin = `http://localhost:${(pages.address() as AddressInfo).port}`;
     [browser, installed, site] = await Promise.all([
       launchChromium(),
       installClient(),
-      startSignInSite({ APP_CORS_ORIGINS: PAGES }),
+      startSignInSite({ APP_CORS_ORIGINS: origin }),
     ]);
     cpSync(join(installed.folder, 'node_modules/@baton/client/examples'), installed.folder, { recursive: true });
+    files = await bundlePage(installed, 'other-origin.html', '/');
   }, 150_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(async () => {
     installed.remove();
     await Promise.all([site.stop(), browser.close()]);
+    pages.closeAllConnections();
+    await new Promise((resolve) => pages.close(resolve));
   });
 
   const openExample = async (service: string, token: string) => {
-    const { page, complaints } = await openBundledPage(installed, browser, 'other-origin.html', { url: PAGES });
-    expect(new URL(page.url()).origin).toBe(PAGES);
+    const page = await (await newContext(browser)).newPage();
+    const complaints = listenForComplaints(page);
+    await page.goto(`${origin}/other-origin.html`);
     await page.fill('[name=service]', service);
     await page.fill('[name=token]', token);
     await page.click('#connect button');
@@ -60,10 +80,10 @@ withChromium.describe('a page of another origin', () => {
   });
 
   test('where its origin is not listed the browser lets it read nothing', async () => {
-    const closed = await site.startReplica({ APP_CORS_ORIGINS: 'http://localhost:5999' });
+    const closed = await site.startReplica({ APP_CORS_ORIGINS: 'https://notes.example' });
     const { answer } = await site.signIn();
     const { page, complaints } = await openExample(closed.url, answer?.access_token ?? '');
     await page.waitForFunction(() => document.querySelector('#state')?.textContent === 'offline');
-    expect(complaints.join('\n')).toContain('has been blocked by CORS policy');
+    expect(complaints.join('\n')).toMatch(/has been blocked by CORS policy: .*Access-Control-Allow-Origin/);
   });
 });
