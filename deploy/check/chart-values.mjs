@@ -16,7 +16,11 @@ const ANNOTATION = '# @schema ';
 /** The prefix of its settings, where they are declared, and those that the chart leaves at their default. */
 const PROGRAMS = {
   replica: { prefix: 'APP_', module: 'services/sync/config/settings.js', fixed: ['APP_PORT', 'APP_ADMIN_PORT'] },
-  broker: { prefix: 'BROKER_', module: 'services/broker/config/settings.js', fixed: ['BROKER_PORT'] },
+  broker: {
+    prefix: 'BROKER_',
+    module: 'services/broker/config/settings.js',
+    fixed: ['BROKER_PORT', 'BROKER_ADMIN_PORT'],
+  },
 };
 
 const textOf = (path) => readFileSync(join(ROOT, CHART, path), 'utf8');

@@ -77,12 +77,17 @@ async function keyTable({ built }) {
 
 async function metricTable({ built }) {
   const { metricsTable } = await built('services/sync/telemetry/metrics.js');
-  const rows = metricsTable().map(({ name, kind, labels, help }) => [code(name), kind, labels.join(', '), help]);
+  const { metricsTable: ofBroker } = await built('services/broker/telemetry/metrics.js');
+  const rowOf = ({ name, kind, labels, help }) => [code(name), kind, labels.join(', '), help];
+  const heads = ['metric', 'kind', 'labels', 'what'];
   return [
     '# Metrics',
     'Served as `GET /metrics` on the admin port, beside the metrics of Node itself. No label holds an id.',
     'Generated from the `metrics.ts` of each module.',
-    table(['metric', 'kind', 'labels', 'what'], rows),
+    table(heads, metricsTable().map(rowOf)),
+    '## The reference broker',
+    'Served as `GET /metrics` on `BROKER_ADMIN_PORT`.',
+    table(heads, ofBroker().map(rowOf)),
   ].join('\n\n');
 }
 

@@ -13,6 +13,7 @@ import { namesIn } from './promql.mjs';
 export const RULES = 'helm/baton/files/rules';
 const RUNBOOKS = 'deploy/runbooks';
 const METRICS = 'services/sync/telemetry/metrics.ts';
+const BROKER_METRICS = 'services/broker/telemetry/metrics.ts';
 
 /** What Prometheus adds to everything that it reads, and what it has of its own. */
 const ADDED = ['namespace', 'job', 'instance', 'pod'];
@@ -50,11 +51,14 @@ export async function alertsWithMeaning() {
   }));
 }
 
-/** Name -> labels of each series that a replica has. */
+/** Name -> labels of each series that a replica or a broker has. */
 async function seriesOf(built) {
-  const { makeMetrics } = await built(METRICS.replace(/\.ts$/, '.js'));
+  const [ofReplica, ofBroker] = await Promise.all(
+    [METRICS, BROKER_METRICS].map((path) => built(path.replace(/\.ts$/, '.js'))),
+  );
   const series = new Map(Object.entries(OF_PROMETHEUS));
-  for (const { name, labelNames, constructor } of makeMetrics({ version: '' }).registry.getMetricsAsArray()) {
+  const metrics = [ofReplica.makeMetrics({ version: '' }), ofBroker.makeMetrics({ version: '' })];
+  for (const { name, labelNames, constructor } of metrics.flatMap(({ registry }) => registry.getMetricsAsArray())) {
     if (constructor.name !== 'Histogram') series.set(name, labelNames);
     else
       for (const part of ['bucket', 'sum', 'count'])
@@ -103,6 +107,7 @@ export async function findMonitoringFlaws(built) {
   const runbooks = namesOf(RUNBOOKS).filter((name) => name !== 'README.md');
   const asked = new Set(queries.flatMap(({ expr }) => namesIn(expr).metrics.map(({ name }) => name)));
   const { metricsTable } = await built(METRICS.replace(/\.ts$/, '.js'));
+  const { metricsTable: ofBroker } = await built(BROKER_METRICS.replace(/\.ts$/, '.js'));
   const isAsked = (name) => ['', '_bucket', '_sum', '_count'].some((part) => asked.has(name + part));
   return [
     ...queries.flatMap((query) => [...flawsOfQuery(query, series)]),
@@ -111,5 +116,8 @@ export async function findMonitoringFlaws(built) {
     ...metricsTable()
       .filter(({ name }) => !isAsked(name))
       .map(({ name }) => `${METRICS}: ${name} is in no dashboard and no alert`),
+    ...ofBroker()
+      .filter(({ name }) => !isAsked(name))
+      .map(({ name }) => `${BROKER_METRICS}: ${name} is in no dashboard and no alert`),
   ];
 }

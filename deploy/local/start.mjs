@@ -71,6 +71,8 @@ function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
     ...(env.APP_REDIS_URL_FILE
       ? { BROKER_REDIS_URL_FILE: env.APP_REDIS_URL_FILE }
       : { BROKER_REDIS_URL: redisUrl ?? env.APP_REDIS_URL }),
+    // Nobody scrapes it here: a free port, so that two of these do not meet.
+    BROKER_ADMIN_PORT: '0',
     ...env,
     BROKER_PORT: String(brokerPort),
     BROKER_RETURN_ORIGINS: lan?.url ?? places.map(({ url }) => url).join(','),

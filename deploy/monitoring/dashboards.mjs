@@ -224,6 +224,30 @@ export const DASHBOARDS = {
         unit: 'bool_yes_no',
         queries: { '{{operation}}': 'max by (operation) (baton_broker_breaker_open)' },
       },
+      { title: 'The auth broker can be used', unit: 'bool_yes_no', queries: each('baton_broker_up') },
+      {
+        title: 'The reference broker is ready, and can use its store',
+        unit: 'bool_yes_no',
+        queries: {
+          'ready {{instance}}': 'baton_auth_broker_ready',
+          'store {{instance}}': 'baton_auth_broker_redis_up',
+        },
+      },
+      {
+        title: 'Answers of the reference broker',
+        unit: 'reqps',
+        queries: rate('baton_auth_broker_requests_total', 'route', 'status'),
+      },
+      {
+        title: 'Time of the reference broker to answer',
+        unit: 's',
+        queries: quantile(0.99, 'baton_auth_broker_request_duration_seconds', 'route'),
+      },
+      {
+        title: 'Reference brokers by version',
+        unit: 'short',
+        queries: { '{{version}}': 'count by (version) (baton_auth_broker_build_info)' },
+      },
       { title: 'Pushes', unit: 'cps', queries: rate('baton_push_sent_total', 'platform', 'outcome') },
       {
         title: 'Pushes tried again later',

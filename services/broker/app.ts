@@ -3,13 +3,13 @@ import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { BROKER_LIMITS } from '../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../shared/contract/errors.ts';
-import { makeExpress, messageClasses } from '../../shared/service-kit/http/express-app.ts';
+import { makeExpress } from '../../shared/service-kit/http/express-app.ts';
 import { checkHead } from '../../shared/service-kit/http/head-check.ts';
 import { hostChecks } from '../../shared/service-kit/http/host-check.ts';
 import { makeProblemHandler } from '../../shared/service-kit/http/problem.ts';
 import { requestId } from '../../shared/service-kit/http/request-context.ts';
 import { logRequests } from '../../shared/service-kit/http/request-log.ts';
-import { addressText, startServer } from '../../shared/service-kit/http/server.ts';
+import { addressText } from '../../shared/service-kit/http/server.ts';
 import { close, connectCommands, type Redis } from '../../shared/service-kit/redis/connections.ts';
 import { Reachability } from '../../shared/service-kit/redis/reachability.ts';
 import { ServerCheck } from '../../shared/service-kit/redis/server-check.ts';
@@ -19,8 +19,10 @@ import { VERSION } from '../../shared/service-kit/version.ts';
 import type { BrokerConfig } from './config/config.ts';
 import { makeForwardAuth } from './edge/routes.ts';
 import { mountApi } from './http/api.ts';
+import { countRequests } from './http/count-requests.ts';
 import { makeSecurityHeaders, versionAndNoStore } from './http/headers.ts';
 import { loginForm } from './http/login-form.ts';
+import { openPorts } from './http/ports.ts';
 import { makeServiceAuth } from './http/service-auth.ts';
 import { Keyring } from './keyring/keyring.ts';
 import { makeKeySetHandler } from './keyring/routes.ts';
@@ -37,15 +39,15 @@ import { makeSessionHandlers } from './sessions/routes.ts';
 import { makeSessions } from './sessions/sessions.ts';
 import { makeSessionStore } from './sessions/store.ts';
 import { makeTokens } from './sessions/credentials/tokens.ts';
+import { makeMetrics, type Metrics } from './telemetry/metrics.ts';
 
-/** Requests that are running when the process is asked to stop may take this long. */
-const FINISH_MS = 5_000;
 /** A key set may be kept this long, and never longer than half of the time that a key is published before it signs. */
 const KEY_SET_SECONDS = 300;
 
 export interface BrokerApp {
   readonly port: number;
-  /** Finishes what is running and stops; resolves when nothing is left. Repeated calls are one. */
+  readonly adminPort: number;
+  /** Goes on for the notice, finishes what is running and stops; resolves when nothing is left. Repeated calls are one. */
   stop(): Promise<void>;
 }
 
@@ -84,7 +86,7 @@ function openStore({ redis: { address, keyPrefix }, keyring: settings }: BrokerC
       servers.run().catch((failure: unknown) => logger.debug({ err: failure }, 'the store could not be looked at'));
     },
   });
-  return { db: { redis, scripts, keys }, keyring };
+  return { db: { redis, scripts, keys }, keyring, isStoreUp: () => keyring.isReady && reachability.reason === null };
 }
 
 type Opened = ReturnType<typeof openStore>;
@@ -144,11 +146,12 @@ interface AppParts {
   keyring: Keyring;
   modules: Modules;
   isDraining: () => boolean;
+  metrics: Metrics;
   logger: Logger;
 }
 
 /** The port, in the order in which a request meets it. */
-function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Express {
+function makeApp({ config, keyring, modules, isDraining, metrics, logger }: AppParts): Express {
   const { sessions, list, tokens, cookieName } = modules;
   const { returnOrigins } = config.login;
   const app = makeExpress();
@@ -158,6 +161,7 @@ function makeApp({ config, keyring, modules, isDraining, logger }: AppParts): Ex
     versionAndNoStore,
     makeSecurityHeaders({ returnOrigins }),
     logRequests({ logger }),
+    countRequests(metrics),
     checkHead,
     ...checks,
   );
@@ -188,16 +192,23 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   const logger = makeLogger({ level: config.logLevel, server: `broker:${hostname()}:${http.port}` });
   for (const warning of config.warnings) logger.warn(warning);
   let stopping: Promise<void> | null = null;
+  const isDraining = () => stopping !== null;
   const opened = openStore(config, logger);
-  const { keyring, db } = opened;
-  const modules = makeModules(config, opened);
-  const app = makeApp({ config, keyring, modules, isDraining: () => stopping !== null, logger });
+  const { keyring, db, isStoreUp } = opened;
+  const isReady = () => keyring.isReady && !isDraining();
+  const metrics = makeMetrics({ version: VERSION, isReady, isStoreUp });
+  const app = makeApp({ config, keyring, modules: makeModules(config, opened), isDraining, metrics, logger });
+  const reasons = () => [
+    ...(keyring.isReady ? [] : ['no key was read from the store yet']),
+    ...(isDraining() ? ['draining'] : []),
+  ];
 
   parseTrustedRoots();
-  const server = await startServer({ app, classes: messageClasses(app), host: http.host, port: http.port });
+  const ports = await openPorts({ config, app, reasons, metrics, logger });
   logger.info(
     {
-      listens: addressText(http.host, server.port),
+      listens: addressText(http.host, ports.port),
+      admin: addressText(http.host, ports.adminPort),
       publicUrl,
       login: login.dev ? 'dev' : login.oidc === null ? 'none' : 'oidc',
       redis: config.redis.address.mode,
@@ -210,13 +221,16 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
   keyring.start();
 
   const stop = async (): Promise<void> => {
-    await server.close(FINISH_MS);
+    logger.info({ noticeSeconds: config.noticeMs / 1000 }, 'draining');
+    await ports.drain();
     await keyring.stop();
     close(db.redis);
+    await ports.closeAdmin();
     logger.info('stopped');
   };
   return {
-    port: server.port,
+    port: ports.port,
+    adminPort: ports.adminPort,
     stop: () => {
       stopping ??= stop();
       return stopping;

@@ -46,6 +46,7 @@ export async function startApp(config: Config): Promise<App> {
   relay.bulk.connect();
   const started = replica.startWhenItCan(shutdown.isStopping);
   for (const part of [identity, hub, dueSweeper]) part.start();
+  broker?.start();
   return {
     port: ports.publicServer.port,
     adminPort: ports.adminServer.port,

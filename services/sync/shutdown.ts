@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import { drainPlan } from './drain-plan.ts';
+import { giveNotice } from '../../shared/service-kit/http/notice.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 const LAST_SCRAPE_MS = 1_000;
-/** How often it is looked whether anybody uses this replica. */
-const QUIET_CHECK_MS = 500;
 
 interface Stops {
   stop: () => unknown;
@@ -32,25 +30,13 @@ interface Running {
   replica: Stops;
   store: Stops;
   broker: { close: () => Promise<void> } | null;
-  ports: { publicServer: Closes; adminServer: Closes; arrivals: Arrivals };
+  ports: { publicServer: Closes & { endAfterAnswers: () => void }; adminServer: Closes; arrivals: Arrivals };
 }
 
 interface ShutdownParts {
   config: Pick<Config, 'drain'>;
   metrics: Pick<Metrics, 'drain_duration_seconds'>;
   logger: Logger;
-}
-
-/**
- * A balancer takes as long as the notice to see that `/readyz` is off; until then new requests still arrive. Where nobody
- * came for that long already there is none that would send any, but for one at most (see DECISIONS.md): then it is over.
- */
-async function giveNotice(noticeMs: number, arrivals: Arrivals): Promise<void> {
-  const endsAt = performance.now() + noticeMs;
-  for (let leftMs = noticeMs; leftMs > 0; leftMs = endsAt - performance.now()) {
-    await delay(Math.min(QUIET_CHECK_MS, leftMs));
-    if (arrivals.isQuiet(noticeMs)) return;
-  }
 }
 
 /** How a replica ends: it takes itself off the balancer, hands its clients over, then stops what they used. */
@@ -67,6 +53,7 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
     Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
     isDraining = true;
     logger.info({ withinSeconds: plan.totalMs / 1000, noticeSeconds: plan.noticeMs / 1000 }, 'draining');
+    ports.publicServer.endAfterAnswers();
     await giveNotice(plan.noticeMs, ports.arrivals);
     isStopping = true;
     running.signin.drain();

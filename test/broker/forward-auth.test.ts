@@ -156,3 +156,22 @@ test.each([
   expect((await ask({ Cookie: `baton=${session.cookie.value}` }, path, method)).status).toBe(200);
   expect((await ask({}, path, method)).status).toBe(401);
 });
+
+test('a preflight is let through as nobody, however an edge says so, and no other request is', async () => {
+  const none = Object.fromEntries(
+    ['subject', 'scope', 'meta', 'name', 'roles', 'assertion'].map((name) => [`x-auth-${name}`, '']),
+  );
+  const askEdge = (method: string, headers: Record<string, string> = {}) =>
+    fetch(`${broker.url}/forward-auth`, { method, headers });
+  for (const answer of [
+    await askEdge('OPTIONS'),
+    await askEdge('GET', { 'X-Forwarded-Method': 'OPTIONS' }),
+    await askEdge('GET', { 'X-Original-Method': 'OPTIONS' }),
+  ]) {
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(none);
+  }
+  expect((await askEdge('GET', { 'X-Forwarded-Method': 'POST' })).status).toBe(401);
+  // Whoever shows something is looked at.
+  expect((await askEdge('OPTIONS', { Authorization: 'Bearer nothing' })).status).toBe(401);
+});

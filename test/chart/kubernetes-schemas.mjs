@@ -34,7 +34,7 @@ export const CUSTOM = [
 ];
 
 /** Kinds of other controllers, whose schemas are in no module that is small. */
-export const UNCHECKED = ['SecurityPolicy', 'GCPBackendPolicy', 'Middleware'];
+export const UNCHECKED = ['SecurityPolicy', 'GCPBackendPolicy', 'Middleware', 'ScaledObject'];
 
 const KEPT = [
   'type',

@@ -83,6 +83,12 @@ export const REFUSALS = [
     { progressDeadlineSeconds: 25 },
     'progressDeadlineSeconds is not above',
   ],
+  [
+    'a ScaledObject that does not know whom to ask',
+    'production',
+    { 'autoscaling.keda.enabled': true },
+    'autoscaling.keda.serverAddress is empty',
+  ],
   ['least above most', 'production', { 'autoscaling.minReplicas': 21 }, 'autoscaling.minReplicas is above'],
   [
     'scaling by nothing',

@@ -159,11 +159,13 @@ function* programTests({ helm4 }) {
       const manifests = manifestsOf(await template(helm4, { values: [SCENARIOS.production] }));
       const portsOf = (name) => containerOf(manifests, name).container.ports.map(({ containerPort }) => containerPort);
       assert.deepEqual(portsOf('replica'), [replica.APP_PORT.default, replica.APP_ADMIN_PORT.default].map(Number));
-      assert.deepEqual(portsOf('broker'), [Number(broker.BROKER_PORT.default)]);
-      const admin = textOf('services/sync/http/admin.ts');
-      const { container } = containerOf(manifests, 'replica');
-      for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
-        assert.ok(admin.includes(`app.get('${container[probe].httpGet.path}'`), probe);
+      assert.deepEqual(portsOf('broker'), [broker.BROKER_PORT.default, broker.BROKER_ADMIN_PORT.default].map(Number));
+      const admin = textOf('shared/service-kit/http/admin.ts');
+      for (const name of ['replica', 'broker']) {
+        const { container } = containerOf(manifests, name);
+        for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+          assert.ok(admin.includes(`app.get('${container[probe].httpGet.path}'`), probe);
+        }
       }
       assert.ok(textOf('services/broker/app.ts').includes(`app.get('/healthz'`));
     },

@@ -23,6 +23,8 @@ export interface EdgeSite {
   readonly broker: BrokerProcess;
   readonly replicas: readonly [ReplicaProcess, ReplicaProcess];
   readonly redis: Redis;
+  /** Stops a replica by SIGTERM and starts another process on its port. */
+  restartReplica(which: 0 | 1): Promise<void>;
   /** Another process on the same port and keys, after the broker was ended. */
   restartBroker(): Promise<void>;
   /** A session of this device at the broker, and its row. */
@@ -67,9 +69,11 @@ export async function startEdgeSite(
     APP_LOG_LEVEL: 'info',
     ...(typeof env === 'function' ? env({ broker: broker.url, publicUrl }) : env),
   };
-  const start = (changed: Record<string, string> = replicaEnv) => startReplica({ redisUrl, keyPrefix, env: changed });
+  const start = (changed: Record<string, string> = replicaEnv, own?: number) =>
+    startReplica({ redisUrl, keyPrefix, env: changed, ...(own !== undefined && { port: own }) });
   // The third writes device rows, as sign-in would.
   const [one, two, dev] = await Promise.all([start(), start(), start({})]);
+  const replicas: [ReplicaProcess, ReplicaProcess] = [one, two];
   const edge = await startEdge(kind, { port, replicas: [one.url, two.url], broker: (await before(broker.url)).url });
   const redis = connectTo(redisUrl);
   return {
@@ -77,8 +81,13 @@ export async function startEdgeSite(
     get broker() {
       return broker;
     },
-    replicas: [one, two],
+    replicas,
     redis,
+    async restartReplica(which) {
+      const { url } = replicas[which];
+      await replicas[which].stop();
+      replicas[which] = await start(replicaEnv, Number(new URL(url).port));
+    },
     async restartBroker() {
       broker = await restart();
     },

@@ -342,6 +342,51 @@ export const STORIES = [
     fires: [],
   },
   {
+    alert: 'BrokerFailing',
+    story: 'a replica could not use the broker from its start on',
+    series: { [`baton_broker_up{${A}}`]: '0+0x10', [`baton_broker_up{${B}}`]: '1+0x10' },
+    at: 4,
+    fires: [critical('The auth broker does not serve anything for baton')],
+  },
+  {
+    alert: 'BrokerFailing',
+    story: 'every replica can use it',
+    series: { [`baton_broker_up{${A}}`]: '0 1+0x10', [`baton_broker_up{${B}}`]: '1+0x10' },
+    at: 6,
+    fires: [],
+  },
+  {
+    alert: 'AuthBrokerUnhealthy',
+    story: 'one broker of two cannot use its store',
+    series: {
+      [`baton_auth_broker_redis_up{${A}}`]: '1 0+0x10',
+      [`baton_auth_broker_redis_up{${B}}`]: '1+0x10',
+    },
+    at: 5,
+    fires: [critical('The auth broker baton cannot use its store, or fails')],
+  },
+  {
+    alert: 'AuthBrokerUnhealthy',
+    story: 'a fifth of its answers are errors of its own',
+    series: {
+      [`baton_auth_broker_requests_total{${A},route="/v1/verify",status="200"}`]: '0+80x10',
+      [`baton_auth_broker_requests_total{${A},route="/v1/verify",status="500"}`]: '0+20x10',
+    },
+    at: 8,
+    fires: [critical('The auth broker baton cannot use its store, or fails')],
+  },
+  {
+    alert: 'AuthBrokerUnhealthy',
+    story: 'its store answers, refusals are no errors of its own, and some fail',
+    series: {
+      [`baton_auth_broker_redis_up{${A}}`]: '1+0x10',
+      [`baton_auth_broker_requests_total{${A},route="/v1/verify",status="401"}`]: '0+80x10',
+      [`baton_auth_broker_requests_total{${A},route="/v1/verify",status="503"}`]: '0+1x10',
+    },
+    at: 8,
+    fires: [],
+  },
+  {
     alert: 'TargetAbsent',
     story: 'there is no replica at all',
     series: { [up('instance="prometheus"')]: '1+0x10' },

@@ -79,7 +79,12 @@ export async function start(main: 'sync' | 'broker', env: Record<string, string>
 
 function portsOf(main: 'sync' | 'broker', port: number, adminPort: number): Record<string, string> {
   if (main === 'broker') {
-    return { BROKER_HOST: '127.0.0.1', BROKER_PORT: String(port), BROKER_TOKENS: 'baton:a-token-of-the-service' };
+    return {
+      BROKER_HOST: '127.0.0.1',
+      BROKER_PORT: String(port),
+      BROKER_ADMIN_PORT: '0',
+      BROKER_TOKENS: 'baton:a-token-of-the-service',
+    };
   }
   return {
     APP_IDENTITY: 'dev',

@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SERVICES = fileURLToPath(new URL('../../services/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The services, and what they share. */
+const FOLDERS = ['services', 'shared/service-kit'];
 
 export interface Source {
-  /** From services/ on. */
+  /** From the folder that it is of on, as `sync/main.ts`. */
   readonly path: string;
   readonly text: string;
 }
@@ -16,11 +18,13 @@ const code = (path: string, text: string): string =>
     ? text.replace(/--.*$/gm, '')
     : text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
-/** Every TypeScript and Lua file under services/. */
+/** Every TypeScript and Lua file of the services. */
 export function serviceSources(): Source[] {
-  return readdirSync(SERVICES, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.(ts|lua)$/.test(path))
-    .map((path) => ({ path, text: code(path, readFileSync(join(SERVICES, path), 'utf8')) }));
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(ts|lua)$/.test(path))
+      .map((path) => ({ path, text: code(path, readFileSync(join(ROOT, folder, path), 'utf8')) })),
+  );
 }
 
 /** The first group of every match of `pattern` (with flag g), in whatever file of `sources`. */

@@ -58,10 +58,11 @@ helm.sh/chart: {{ printf "%s-%s" $top.Chart.Name $top.Chart.Version | replace "+
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
 {{- end }}
 
-{{/* The ports are the defaults of APP_PORT, APP_ADMIN_PORT and BROKER_PORT. */}}
+{{/* The ports are the defaults of APP_PORT, APP_ADMIN_PORT, BROKER_PORT and BROKER_ADMIN_PORT. */}}
 {{- define "baton.port" -}}8080{{- end }}
 {{- define "baton.adminPort" -}}9090{{- end }}
 {{- define "baton.brokerPort" -}}8090{{- end }}
+{{- define "baton.brokerAdminPort" -}}9190{{- end }}
 
 {{/* Where this chart's broker is reached inside the cluster. */}}
 {{- define "baton.brokerService" -}}

@@ -3,6 +3,14 @@
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- include "baton.pullSecrets" . }}
+{{- with .Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
@@ -36,6 +44,13 @@ topologySpreadConstraints:
   {{- end }}
 {{- end }}
 
+{{/* Pods may mount what extraObjects makes: another content is another pod. Foreign Secrets are no part of it: the program reads their files again. */}}
+{{- define "baton.checksums" -}}
+{{- with .Values.extraObjects -}}
+checksum/extra-objects: {{ toJson . | sha256sum }}
+{{- end -}}
+{{- end }}
+
 {{/* A security context without the ids that were set to null. */}}
 {{- define "baton.context" -}}
 {{- range $key, $value := . }}
@@ -50,6 +65,10 @@ topologySpreadConstraints:
 {{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
 {{- end }}
 
+{{- define "baton.leastBrokers" -}}
+{{- ternary .Values.broker.autoscaling.minReplicas .Values.broker.replicaCount .Values.broker.autoscaling.enabled | int -}}
+{{- end }}
+
 {{/* The number to write: none where an autoscaler decides, since a rollback would bring back that of its time, or be refused as a conflict with the autoscaler. A number that was written once is written on: without it there would be 1. */}}
 {{- define "baton.replicas" -}}
 {{- if not .Values.autoscaling.enabled -}}
@@ -62,6 +81,22 @@ topologySpreadConstraints:
 {{ int $present.spec.replicas }}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{/* How fast replicas come and go. */}}
+{{- define "baton.scaleBehavior" -}}
+scaleUp:
+  stabilizationWindowSeconds: 30
+  selectPolicy: Max
+  policies:
+    - { type: Percent, value: 100, periodSeconds: 60 }
+    - { type: Pods, value: 4, periodSeconds: 60 }
+# It deletes pods without asking a disruption budget, and each takes its streams along.
+scaleDown:
+  stabilizationWindowSeconds: 900
+  selectPolicy: Min
+  policies:
+    - { type: Pods, value: 1, periodSeconds: {{ int .Values.autoscaling.scaleDownPeriodSeconds }} }
 {{- end }}
 
 {{- define "baton.progressDeadline" -}}

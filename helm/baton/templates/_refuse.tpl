@@ -150,6 +150,9 @@ autoscaling has nothing to go by: set autoscaling.streamsPercent or autoscaling.
 {{- if and $scale.cpuPercent (not (dig "requests" "cpu" "" $values.resources)) }}
 autoscaling.cpuPercent is a share of a request that is not there: set resources.requests.cpu, or autoscaling.cpuPercent=0.
 {{- end }}
+{{- if and $scale.keda.enabled $scale.streamsPercent (not $scale.keda.serverAddress) }}
+autoscaling.keda.serverAddress is empty: set the address of your Prometheus, or autoscaling.streamsPercent=0.
+{{- end }}
 {{- if lt (int $scale.scaleDownPeriodSeconds) (int $values.drain.streamsSeconds) }}
 autoscaling.scaleDownPeriodSeconds is shorter than drain.streamsSeconds, so that several replicas would drain at once: set it to at least {{ int $values.drain.streamsSeconds }}.
 {{- end }}

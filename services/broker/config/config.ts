@@ -17,10 +17,13 @@ export interface BrokerConfig {
   readonly http: {
     readonly host: string;
     readonly port: number;
+    readonly adminPort: number;
     /** Host names that requests may ask for; null: any. */
     readonly allowedHosts: readonly string[] | null;
   };
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
+  /** How long a stopping broker goes on taking requests. */
+  readonly noticeMs: number;
   /** Who may call `/v1`. */
   readonly tokens: readonly { readonly app: string; readonly token: string }[];
   /** Without a slash at its end. */
@@ -96,6 +99,9 @@ function warningsOf(values: Values, host: string): string[] {
   ];
 }
 
+/** Of `BROKER_DRAIN_NOTICE_SECONDS`. */
+const NOTICE_SECONDS = 10;
+
 /** Only after `checkTogether` had nothing to say. */
 function required<T>(value: T | null): T {
   if (value === null) throw new Error('a required setting was not checked');
@@ -110,7 +116,8 @@ function assemble(values: Values): BrokerConfig {
   const allowedHosts = values.BROKER_DEV_LOGIN && listensOnLoopback(host) ? hostsOf(publicUrl) : null;
   return {
     logLevel: values.BROKER_LOG_LEVEL,
-    http: { host, port: values.BROKER_PORT, allowedHosts },
+    http: { host, port: values.BROKER_PORT, adminPort: values.BROKER_ADMIN_PORT, allowedHosts },
+    noticeMs: 1000 * (values.BROKER_DRAIN_NOTICE_SECONDS ?? (values.BROKER_DEV_LOGIN ? 0 : NOTICE_SECONDS)),
     redis: { address: required(values.BROKER_REDIS_URL), keyPrefix: values.BROKER_KEY_PREFIX },
     tokens,
     publicUrl,

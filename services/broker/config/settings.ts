@@ -53,6 +53,15 @@ export const SETTINGS = {
     meaning: 'Address to listen on.',
   }),
   BROKER_PORT: setting(integer(1, 65_535), { default: '8090', meaning: 'Port to listen on.' }),
+  BROKER_ADMIN_PORT: setting(integer(0, 65_535), {
+    default: '9190',
+    meaning: 'Port of health and metrics, not for the public; 0 takes a free one.',
+  }),
+  BROKER_DRAIN_NOTICE_SECONDS: setting(integer(0, 600), {
+    defaultSays: '`10`; 0 with `BROKER_DEV_LOGIN`',
+    meaning:
+      'How long a stopping broker goes on taking requests while it says that it is not ready, until every balancer knows; half a second if nobody came for as long before.',
+  }),
   BROKER_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
     meaning:

@@ -31,6 +31,16 @@ function asUnauthenticated(error: unknown): unknown {
   return error instanceof BatonError && error.status === 403 ? new BatonError('unauthenticated') : error;
 }
 
+const IDENTITY = ['X-Auth-Subject', 'X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Name', 'X-Auth-Roles', 'X-Auth-Assertion'];
+
+/** How edges say which method the request has: Envoy, Traefik and Caddy, ingress-nginx. */
+const methodOf = ({ method, headers }: Request): unknown =>
+  headers['x-forwarded-method'] ?? headers['x-original-method'] ?? method;
+
+/** A browser asks before a request to another origin, and shows nothing of its user. Replicas answer it without an identity. */
+const isPreflight = (req: Request): boolean =>
+  methodOf(req) === 'OPTIONS' && req.headers.authorization === undefined && req.headers.cookie === undefined;
+
 /**
  * Forward-auth for an edge: 200 with the identity of the request in headers, else 401. All of the headers are always
  * there, also empty, so that an edge that copies them overwrites whatever the client has sent under these names.
@@ -38,6 +48,11 @@ function asUnauthenticated(error: unknown): unknown {
 export const makeForwardAuth =
   (parts: ForwardAuthParts): RequestHandler =>
   async (req, res) => {
+    if (isPreflight(req)) {
+      for (const name of IDENTITY) res.setHeader(name, '');
+      res.status(200).end();
+      return;
+    }
     const session = await identify(req, parts).catch((error: unknown) => {
       throw asUnauthenticated(error);
     });

@@ -17,13 +17,14 @@ interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced'
 
 /** Who is asking: sessions of the auth broker, sign-in by QR code, identities. */
 export function makeAccounts(
-  { config, limitOf, metrics, onFailure }: Host,
+  { config, limitOf, logger, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,
   { devices, transfers, push, due }: Modules,
 ) {
   const sessionListener = makeLate<SessionListener>('what listens to sessions');
   const onEnded: SessionListener['onEnded'] = (session) => sessionListener.get().onEnded(session);
-  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, onEnded });
+  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, logger, onEnded });
+  if (broker === null) metrics.broker_up.set(1);
   const settings = {
     ...config.signin,
     publicUrl: config.http.publicUrl,

@@ -9,7 +9,7 @@ import type { Bus } from '../redis/bus/bus.ts';
 import { bindGauges } from '../telemetry/gauges.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../../../shared/service-kit/version.ts';
-import { makeAdminApp } from '../http/admin.ts';
+import { makeAdminApp } from '../../../shared/service-kit/http/admin.ts';
 
 interface StoreHealth {
   readonly isUp: boolean;
@@ -33,7 +33,7 @@ interface HealthParts {
   store: StoreHealth & { readonly wasSeen: boolean };
   relayStore: StoreHealth;
   /** Null without one. */
-  broker: { failing: () => string[] } | null;
+  broker: { status: () => object } | null;
   hub: Hub;
   replica: Replica;
   bus: Bus;
@@ -68,7 +68,7 @@ export function makeHealth(parts: HealthParts): Express {
     memory: memoryStatus(),
     store: statusOf(store),
     relay_store: statusOf(relayStore),
-    broker: broker && { failing: broker.failing() },
+    broker: broker && broker.status(),
     bus: { silent_for_ms: Math.round(bus.silentForMs) },
   });
   bindGauges(metrics, {

@@ -75,6 +75,7 @@ export function openHttp(parts: HttpParts) {
   const { redis, keys } = db;
   const app = makePublicApp({
     allowedHosts: config.http.allowedHosts,
+    corsOrigins: config.http.corsOrigins,
     faultOf: makeStoreFault({ isStoreUp: () => store.isUp }),
     handlers: handlersOf(parts),
     identity,
@@ -82,7 +83,7 @@ export function openHttp(parts: HttpParts) {
     onCaller: signin.use,
     requireRow: makeKnownRows({ hasRow: devices.hasRow, restoreRow: identity.restoreRow }),
     disabled: new Set([...signin.disabledRoutes, ...push.disabledRoutes]),
-    sameOrigin: makeSameOrigin({ publicUrl: config.http.publicUrl }),
+    sameOrigin: makeSameOrigin(config.http),
     addressLimits: makeAddressLimits({
       sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
       prefixOf: keys.addressRatePrefix,

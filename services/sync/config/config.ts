@@ -19,6 +19,8 @@ export interface Config {
     readonly publicUrl: string;
     /** Every origin of this installation, the public one first. */
     readonly origins: readonly string[];
+    /** Other programs' origins, whose pages may use bearer tokens. */
+    readonly corsOrigins: readonly string[];
     /** The name of this installation. */
     readonly serviceId: string;
     /** Host names that requests may ask for; null: any. */
@@ -216,6 +218,7 @@ function httpOf(values: Values, descriptorLimit: number): Config['http'] {
     adminPort: values.APP_ADMIN_PORT,
     publicUrl,
     origins,
+    corsOrigins: values.APP_CORS_ORIGINS ?? [],
     serviceId: values.APP_SERVICE_ID ?? publicUrl,
     allowedHosts: allowedHostsOf(values, { host, origins }),
     trustedProxies: values.APP_TRUSTED_PROXIES ?? [],

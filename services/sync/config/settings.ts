@@ -18,6 +18,9 @@ import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
 
+/** An installation knows the programs that it serves; each costs a comparison. */
+const MOST_CORS_ORIGINS = 100;
+
 /** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
 export const SETTINGS = {
   NODE_ENV: setting(oneOf('production', 'development', 'test'), {
@@ -59,6 +62,10 @@ export const SETTINGS = {
   APP_PUBLIC_ORIGINS: setting(origins(LIMITS.publicOrigins), {
     defaultSays: 'none',
     meaning: `Comma-separated further origins of the same installation, at most ${LIMITS.publicOrigins}: a client that signed in at one of them goes on at the others. Same-origin checks take \`APP_PUBLIC_URL\` alone.`,
+  }),
+  APP_CORS_ORIGINS: setting(origins(MOST_CORS_ORIGINS), {
+    defaultSays: 'none',
+    meaning: `Comma-separated origins of other programs, at most ${MOST_CORS_ORIGINS}: their pages may call the API by a bearer token, the event stream included. They never have a cookie, and never \`device-session\`, \`qr/approve\` and the erasing of an account.`,
   }),
   APP_SERVICE_ID: setting(matching(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters'), {
     defaultSays: 'the origin of `APP_PUBLIC_URL`',

@@ -8,9 +8,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../../../shared/service-kit/version.ts';
 import { messageClasses } from '../../../shared/service-kit/http/express-app.ts';
 import { makeAddressQueue } from './limits/address-queue.ts';
-import { Arrivals } from './arrivals.ts';
 import { makeConnectionCap } from './limits/connection-cap.ts';
 import { makeConnectionsFull } from './limits/connections-full.ts';
+import { Arrivals } from '../../../shared/service-kit/http/arrivals.ts';
 import { oneAtATime } from '../../../shared/service-kit/http/one-at-a-time.ts';
 import { addressText, type RunningServer, startServer } from '../../../shared/service-kit/http/server.ts';
 

@@ -6,6 +6,7 @@ import { hostChecks } from '../../../shared/service-kit/http/host-check.ts';
 import { makeProblemHandler } from '../../../shared/service-kit/http/problem.ts';
 import { requestId } from '../../../shared/service-kit/http/request-context.ts';
 import { logRequests } from '../../../shared/service-kit/http/request-log.ts';
+import { makeCors } from './cors.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
 import { countRequests } from './request-metrics.ts';
 import { commonHeaders, securityHeaders } from './response-headers.ts';
@@ -14,12 +15,19 @@ import { AUTH_PREFIX, makeRouters, type RouterDeps } from './router.ts';
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
   allowedHosts?: readonly string[] | null;
+  /** Origins whose pages may call the API by a bearer token. */
+  corsOrigins?: readonly string[];
   /** What a request is refused with, for whatever was thrown. */
   faultOf?: (error: unknown) => unknown;
 }
 
 /** The public port, in the order in which a request meets it. Every failure is answered by the one error exit. */
-export function makePublicApp({ allowedHosts = null, faultOf = (error) => error, ...deps }: PublicAppDeps): Express {
+export function makePublicApp({
+  allowedHosts = null,
+  corsOrigins = [],
+  faultOf = (error) => error,
+  ...deps
+}: PublicAppDeps): Express {
   const { logger, metrics } = deps;
   const app = makeExpress();
   // A path has one spelling, so that an edge in front cannot take it for another one.
@@ -33,6 +41,7 @@ export function makePublicApp({ allowedHosts = null, faultOf = (error) => error,
     boundUnreadBody,
     checkHead,
     ...hostChecks(allowedHosts),
+    makeCors(corsOrigins),
   );
   app.use(AUTH_PREFIX, deps.addressLimits.auth);
   app.use(...makeRouters(deps));

@@ -40,7 +40,7 @@ export interface RouterDeps {
   onCaller: (caller: Caller) => void;
   /** Routes of what this installation has switched off, by their names in the table. */
   disabled: ReadonlySet<string>;
-  sameOrigin: (req: IncomingMessage) => void;
+  sameOrigin: (req: IncomingMessage, route: Route) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   replicaLimits: Pick<ReplicaLimits, 'check'>;
   accountQueue: Pick<AccountQueue, 'enter'>;
@@ -90,7 +90,7 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
   const handlers = deps.handlers as unknown as Readonly<Record<string, Handler<Route>>>;
 
   const admission = (route: Route): Step[] => [
-    ...(route.sameOrigin ? [checkOrigin(deps.sameOrigin)] : []),
+    ...(route.sameOrigin ? [checkOrigin(deps.sameOrigin, route)] : []),
     ...(route.identity === 'public'
       ? []
       : [

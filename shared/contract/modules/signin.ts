@@ -140,6 +140,7 @@ export const signinRoutes = {
     method: 'POST',
     path: '/api/auth/qr/approve',
     summary: 'Let the device in that asked',
+    cors: false,
     scope: 'full',
     rate: 'auth',
     notFound,

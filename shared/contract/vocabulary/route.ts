@@ -40,6 +40,8 @@ export interface Route {
   endsSession: boolean;
   /** The same-origin rule (CONTRACT.md, "Identity"): with unsafe methods unless a row says no, with GET what it says of streams. */
   sameOrigin: boolean;
+  /** Pages of `APP_CORS_ORIGINS` may call it by a bearer token: routes of the API with an identity, unless a row says no. */
+  cors: boolean;
   /** Of a route with an identity never null. */
   rate: RateGroup | null;
   /** Whether `Idempotency-Key` is honoured. */
@@ -93,13 +95,15 @@ const DEFAULTS = {
   errors: [],
 } as const;
 
-type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: boolean };
+type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: boolean; cors: boolean };
 type Given = Pick<Route, Needed> & Partial<Route>;
 export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDefaults<R>[K & keyof WithDefaults<R>] };
 
 /** Completes one row; what is left out takes the strict default. */
 export function route<const R extends Given>(row: R): RouteOf<R> {
-  return { ...DEFAULTS, sameOrigin: row.method !== 'GET' && row.method !== 'HEAD', ...row } as unknown as RouteOf<R>;
+  const sameOrigin = row.method !== 'GET' && row.method !== 'HEAD';
+  const cors = row.identity !== 'public' && row.path.startsWith('/api/');
+  return { ...DEFAULTS, sameOrigin, cors, ...row } as unknown as RouteOf<R>;
 }
 
 type Shape<S> = S extends TSchema ? Static<S> : null;

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { whenNobodyWaits } from './accept-queue.ts';
+import { makeLastAnswers } from './last-answers.ts';
 import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
 
@@ -19,11 +21,15 @@ const BACKLOG = 4_096;
  */
 const BUFFER_BYTES = 16 * 1_024;
 const IDLE_CHECK_MS = 50;
+/** A connection over which nothing has come after so many checks is closed. */
+const SILENT_LOOKS = 10;
 const STUCK_MS = 120_000;
 
 export interface RunningServer {
   /** The port in use, also when 0 was asked for. */
   readonly port: number;
+  /** From now on each answer ends its connection; new connections are accepted. */
+  endAfterAnswers(): void;
   /**
    * Accepts nothing more and lets running requests finish; connections still open after `deadlineMs` are cut.
    * Resolves when all are closed. Repeated calls are one.
@@ -63,16 +69,18 @@ function connectionsOf(server: Server, admits: (socket: Socket) => boolean): Rea
 
 /**
  * Closes the connections over which nothing is under way. Node does not count those on which nothing has come yet, and
- * clients open some in advance: they are closed at the second look, so that a request that is just arriving is heard.
+ * clients open some in advance: they are closed at the tenth look, so that a request that is just arriving is heard, on a
+ * busy machine too.
  */
 function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => void {
-  const silent = new WeakSet<Socket>();
+  const looks = new WeakMap<Socket, number>();
   return () => {
     server.closeIdleConnections();
     for (const socket of sockets) {
       if (socket.bytesRead > 0) continue;
-      if (silent.has(socket)) socket.destroy();
-      else silent.add(socket);
+      const seen = (looks.get(socket) ?? 0) + 1;
+      looks.set(socket, seen);
+      if (seen >= SILENT_LOOKS) socket.destroy();
     }
   };
 }
@@ -82,13 +90,16 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
     const closeIdle = makeIdleCloser(server, sockets);
     // A connection becomes idle after the look of `close()` at them: look again until none is left.
     const idle = setInterval(closeIdle, IDLE_CHECK_MS);
-    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(deadline);
-      resolve();
-    });
-    closeIdle();
+    const stopListening = (): void => {
+      const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+      server.close(() => {
+        clearInterval(idle);
+        clearTimeout(deadline);
+        resolve();
+      });
+      closeIdle();
+    };
+    whenNobodyWaits(server, stopListening);
   });
 }
 
@@ -121,7 +132,8 @@ const withPlainTarget =
 /** Listens; rejects with a text that names host and port when that is not possible. */
 export async function startServer(parts: ServerParts) {
   const { classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
-  const app = withPlainTarget(parts.app);
+  const answers = makeLastAnswers(withPlainTarget(parts.app));
+  const app = answers.listener;
   const server = createServer(
     {
       ...classes,
@@ -155,6 +167,7 @@ export async function startServer(parts: ServerParts) {
   let closing: Promise<void> | null = null;
   const running: RunningServer = {
     port: (server.address() as AddressInfo).port,
+    endAfterAnswers: answers.begin,
     close(deadlineMs) {
       closing ??= closeWithin(server, sockets, deadlineMs).finally(stuck.stop);
       return closing;

@@ -11,6 +11,8 @@ const READY_WITHIN_MS = 75_000;
 /** One broker as a process of its own. */
 export interface BrokerProcess {
   readonly url: string;
+  /** As it logged it. */
+  readonly adminUrl: string;
   readonly process: ChildProcess;
   /** Everything it logged. */
   readonly log: () => string;
@@ -26,7 +28,12 @@ export const TOKEN = 'token-of-the-service-that-is-long-enough';
 export const OTHER_TOKEN = 'token-of-another-service-long-enough-too';
 
 /** What a test broker is started with, beside its port and store: two apps, no login. */
-const DEFAULTS = { BROKER_TOKENS: `baton:${TOKEN},other:${OTHER_TOKEN}`, BROKER_LOG_LEVEL: 'info' };
+const DEFAULTS = {
+  BROKER_ADMIN_PORT: '0',
+  BROKER_DRAIN_NOTICE_SECONDS: '0',
+  BROKER_TOKENS: `baton:${TOKEN},other:${OTHER_TOKEN}`,
+  BROKER_LOG_LEVEL: 'info',
+};
 
 const started = new Set<BrokerProcess>();
 
@@ -75,6 +82,9 @@ export function spawnBroker(env: Record<string, string>, port: number): BrokerPr
   };
   const broker: BrokerProcess = {
     url: `http://127.0.0.1:${port}`,
+    get adminUrl() {
+      return `http://${/"admin":"([^"]+)"/.exec(log)?.[1]}`;
+    },
     process: child,
     log: () => log,
     async ready() {

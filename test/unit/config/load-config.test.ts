@@ -41,6 +41,7 @@ describe('defaults', () => {
       adminPort: 9090,
       publicUrl: 'http://localhost:8080',
       origins: ['http://localhost:8080'],
+      corsOrigins: [],
       serviceId: 'http://localhost:8080',
       allowedHosts: ['localhost'],
       trustedProxies: [],

@@ -31,6 +31,7 @@ interface Parts {
   accountQueue?: AccountQueue;
   /** `APP_RATE_LIMIT_SCALE`; 0, the default, is off. */
   rateScale?: number;
+  corsOrigins?: readonly string[];
   health?: 'ok' | 'draining' | 'store_unavailable';
 }
 
@@ -63,10 +64,12 @@ export function publicApp(parts: Parts = {}) {
   );
   const metrics = makeMetrics({ version: 'test' });
   const pass: RequestHandler = (_req, _res, next) => next();
+  const { corsOrigins = [] } = parts;
   const app = makePublicApp({
+    corsOrigins,
     handlers: handlersWith(parts),
     identity: parts.identity ?? makeDevIdentity({ ensureRow: () => Promise.resolve(), isRevoked: () => false }),
-    sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL }),
+    sameOrigin: makeSameOrigin({ publicUrl: PUBLIC_URL, corsOrigins }),
     addressLimits: { auth: parts.auth ?? pass, device_session: pass, qr_start: pass },
     replicaLimits: makeReplicaLimits({ scale: parts.rateScale ?? 0 }),
     accountQueue: parts.accountQueue ?? makeAccountQueue(),

@@ -4,7 +4,7 @@ import { codeOf, requestWith } from './request.ts';
 const HOME = 'https://baton.example';
 const sameOrigin = makeSameOrigin({ publicUrl: HOME });
 const verdict = (...headers: (readonly [string, string])[]): Promise<string> =>
-  codeOf(() => sameOrigin(Object.assign(requestWith(headers), { method: 'POST' })));
+  codeOf(() => sameOrigin(Object.assign(requestWith(headers), { method: 'POST' }), { cors: true }));
 
 const COOKIE = ['Cookie', '__Host-baton=v1'] as const;
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
 import type { EndedSession, IssuedSession, MintSession } from '../../../shared/contract/modules/broker.ts';
 import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sessions/auth-broker/broker-client.ts';
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
@@ -28,7 +29,10 @@ beforeEach(async () => {
   await once(server, 'listening');
   metrics = makeMetrics({ version: '0' });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = makeBrokerClient({ url, token: 'the-token', app: 'baton', metrics, onEnded: (each) => ended.push(each) });
+  client = makeBrokerClient({
+    ...{ url, token: 'the-token', app: 'baton', metrics, logger: pino({ level: 'silent' }) },
+    onEnded: (each) => ended.push(each),
+  });
 });
 afterEach(async () => {
   server.closeAllConnections();

@@ -15,9 +15,9 @@ import { callerOf, stateOf } from './state.ts';
 
 /** The same-origin rule, where a route has it. */
 export const checkOrigin =
-  (sameOrigin: (req: IncomingMessage) => void): RequestHandler =>
+  (sameOrigin: (req: IncomingMessage, route: Route) => void, route: Route): RequestHandler =>
   (req, _res, next) => {
-    sameOrigin(req);
+    sameOrigin(req, route);
     next();
   };
 

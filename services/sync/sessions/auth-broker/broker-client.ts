@@ -9,9 +9,11 @@ import {
   VerifiedIdentity,
 } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError, type ErrorCode, isErrorCode } from '../../../../shared/contract/errors.ts';
+import type { Logger } from 'pino';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { makeBreaker } from './breaker.ts';
 import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
+import { makeBrokerWatch } from './broker-watch.ts';
 
 /** CONTRACT.md, "The auth broker". */
 const MINT_BUDGET_MS = 3_000;
@@ -74,6 +76,9 @@ function endedBy({ body: asked }: BrokerCall, { status, body }: BrokerReply): En
 const countsAsFailure = (error: unknown): boolean =>
   !(error instanceof BatonError) || error.code === 'broker_unavailable';
 
+/** Nobody's. */
+const PROBED_SUBJECT = 'baton-probe';
+
 /** What a mint was answered with. */
 export interface MintedSession extends IssuedSession {
   /** False: the device had this session before, and its secrets until now are over. */
@@ -84,13 +89,14 @@ interface BrokerClientParts {
   url: string;
   token: string;
   app: string;
-  metrics: Pick<Metrics, 'broker_requests_total' | 'broker_breaker_open'>;
+  metrics: Pick<Metrics, 'broker_requests_total' | 'broker_breaker_open' | 'broker_up'>;
+  logger: Logger;
   /** A credential or token was refused because its session was ended, maybe not by us. */
   onEnded: (session: EndedSession) => void;
 }
 
 /** Asks the broker with a breaker for each operation, counts what came of it, and reports sessions that it has ended. */
-function makeAsking({ url, token, app, metrics, onEnded }: BrokerClientParts) {
+function makeAsking({ url, token, app, metrics, logger, onEnded }: BrokerClientParts) {
   const broker = makeBrokerCall({ url, token, app });
   const failing = new Set<Operation>();
   const breakers = Object.fromEntries(
@@ -120,12 +126,29 @@ function makeAsking({ url, token, app, metrics, onEnded }: BrokerClientParts) {
       metrics.broker_requests_total.inc({ operation, outcome: 'ok' });
       return result;
     } catch (error) {
+      if (countsAsFailure(error)) watch.recheck();
       metrics.broker_requests_total.inc({ operation, outcome: error instanceof BatonError ? error.code : 'internal' });
       throw error;
     }
   }
 
-  return { ask, failing: (): string[] => [...failing], close: broker.close };
+  /** The listing of a user whom nobody is: it shows that the broker answers, takes our token, and reaches its store. */
+  const probe = () => {
+    const path = `/v1/sessions?${new URLSearchParams({ subject: PROBED_SUBJECT })}`;
+    return ask('list', { method: 'GET', path, budgetMs: BUDGET_MS, repeatable: true }, () => undefined);
+  };
+  const watch = makeBrokerWatch({ url, probe, up: metrics.broker_up, logger });
+
+  return {
+    ask,
+    /** Asks now, and from time to time. */
+    start: watch.start,
+    status: () => ({ ...watch.status(), failing: [...failing] }),
+    close(): Promise<void> {
+      watch.stop();
+      return broker.close();
+    },
+  };
 }
 
 /**
@@ -133,7 +156,7 @@ function makeAsking({ url, token, app, metrics, onEnded }: BrokerClientParts) {
  * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
  */
 export function makeBrokerClient(parts: BrokerClientParts) {
-  const { ask, failing, close } = makeAsking(parts);
+  const { ask, start, status, close } = makeAsking(parts);
 
   return {
     /**
@@ -204,8 +227,10 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       return ask('verify', call, (reply) => checked(reply, isIdentity, fits));
     },
 
-    /** Operations that the broker has not answered lately. */
-    failing,
+    start,
+
+    /** Whether it can be used and if not, why; `failing`: operations that it has not answered lately. */
+    status,
 
     close,
   };

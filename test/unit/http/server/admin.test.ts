@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import request from 'supertest';
-import { makeAdminApp } from '../../../../services/sync/http/admin.ts';
+import { makeAdminApp } from '../../../../shared/service-kit/http/admin.ts';
 import { makeLogger } from '../../../../shared/service-kit/telemetry/logger.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 

@@ -11,8 +11,8 @@ async function serve(app: RequestListener): Promise<RunningServer> {
   return server;
 }
 
-async function ask({ port }: RunningServer, agent?: Agent): Promise<IncomingMessage> {
-  const [answer] = (await once(get({ host: HOST, port, agent }), 'response')) as [IncomingMessage];
+async function ask({ port }: RunningServer, agent?: Agent, path = '/'): Promise<IncomingMessage> {
+  const [answer] = (await once(get({ host: HOST, port, agent, path }), 'response')) as [IncomingMessage];
   return answer;
 }
 
@@ -50,6 +50,31 @@ test('closing lets a running request finish', async () => {
   res.end('late');
   expect((await (await asked).toArray()).join('')).toBe('late');
   await closed;
+});
+
+test('from the notice on each answer ends its connection, that of a request under way included', async () => {
+  let begin: (res: ServerResponse) => void = () => undefined;
+  const begun = new Promise<ServerResponse>((resolve) => {
+    begin = resolve;
+  });
+  const server = await serve((req, res) => void (req.url === '/slow' ? begin(res) : res.end()));
+  const [idle, slow] = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true })];
+  const first = await ask(server, idle);
+  const { localPort } = first.socket;
+  expect(first.headers.connection).toBe('keep-alive');
+  await first.toArray();
+  const underWay = ask(server, slow, '/slow');
+  const res = await begun;
+
+  server.endAfterAnswers();
+  res.end();
+  expect((await underWay).headers.connection).toBe('close');
+  // It was left open: the request goes over the connection that was made before.
+  const last = await ask(server, idle);
+  expect([last.headers.connection, last.socket.localPort === localPort]).toEqual(['close', true]);
+  await last.toArray();
+  const next = await ask(server, idle);
+  expect([next.headers.connection, next.socket.localPort === localPort]).toEqual(['close', false]);
 });
 
 test('closing cuts what is still open at the deadline', async () => {

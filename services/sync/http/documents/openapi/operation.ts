@@ -86,6 +86,7 @@ export const operationOf = (name: string, route: Route, tag: string): Json => ({
   'x-baton-device': route.device,
   'x-baton-scope': route.scope,
   'x-baton-same-origin': route.sameOrigin,
+  'x-baton-cors': route.cors,
   'x-baton-rate': route.rate === null ? null : { group: route.rate, ...RATES[route.rate] },
   ...(route.body && { 'x-baton-body-limit-bytes': route.bodyLimitBytes }),
 });

@@ -1,13 +1,13 @@
 import type { ErrorRequestHandler, Express } from 'express';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { BatonError } from '../../../shared/contract/errors.ts';
-import { makeExpress } from '../../../shared/service-kit/http/express-app.ts';
-import { checkHead } from '../../../shared/service-kit/http/head-check.ts';
-import { hostChecks } from '../../../shared/service-kit/http/host-check.ts';
-import { requestId } from '../../../shared/service-kit/http/request-context.ts';
-import { logRequests } from '../../../shared/service-kit/http/request-log.ts';
-import { setVersion } from '../../../shared/service-kit/http/api-version.ts';
+import { BatonError } from '../../contract/errors.ts';
+import { makeExpress } from './express-app.ts';
+import { checkHead } from './head-check.ts';
+import { hostChecks } from './host-check.ts';
+import { requestId } from './request-context.ts';
+import { logRequests } from './request-log.ts';
+import { setVersion } from './api-version.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -18,18 +18,17 @@ export interface Readiness {
 interface AdminDeps {
   /** Started and not draining. Must not ask the store: a failover there must not empty every endpoint. */
   isReady: () => Readiness;
-  /** What each dependency looks like now; may take as long as asking them does. */
-  status: () => Promise<object>;
+  /** What each dependency looks like now; may take as long as asking them does. Null: there is no `/statusz`. */
+  status: (() => Promise<object>) | null;
   registry: Registry;
   /** Host names that requests may ask for; null: any. */
   allowedHosts?: readonly string[] | null;
   logger: Logger;
 }
 
-const PATHS = ['/livez', '/readyz', '/statusz', '/metrics'];
-
 /** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
 export function makeAdminApp({ isReady, status, registry, allowedHosts = null, logger }: AdminDeps): Express {
+  const paths = ['/livez', '/readyz', ...(status === null ? [] : ['/statusz']), '/metrics'];
   const app = makeExpress();
   app.use(requestId, (_req, res, next) => {
     setVersion(res);
@@ -37,7 +36,7 @@ export function makeAdminApp({ isReady, status, registry, allowedHosts = null, l
     next();
   });
   // What is probed and scraped all day long is not logged.
-  app.use(logRequests({ logger, ignored: new Set(PATHS) }), checkHead, ...hostChecks(allowedHosts));
+  app.use(logRequests({ logger, ignored: new Set(paths) }), checkHead, ...hostChecks(allowedHosts));
   app.get('/livez', (_req, res) => {
     res.json({ live: true });
   });
@@ -46,15 +45,17 @@ export function makeAdminApp({ isReady, status, registry, allowedHosts = null, l
     if (!readiness.ready) res.status(503).setHeader('Retry-After', '1');
     res.json(readiness);
   });
-  app.get('/statusz', async (_req, res) => {
-    res.json(await status());
-  });
+  if (status !== null) {
+    app.get('/statusz', async (_req, res) => {
+      res.json(await status());
+    });
+  }
   app.get('/metrics', async (_req, res) => {
     res.setHeader('Content-Type', registry.contentType);
     res.send(await registry.metrics());
   });
   app.use((_req, res) => {
-    res.status(404).json({ paths: PATHS });
+    res.status(404).json({ paths });
   });
   const failed: ErrorRequestHandler = (error, req, res, _next) => {
     if (error instanceof BatonError)

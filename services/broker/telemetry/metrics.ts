@@ -1,0 +1,54 @@
+import { Registry } from 'prom-client';
+import {
+  counter,
+  gauge,
+  histogram,
+  type MetricsOf,
+  registerMetrics,
+  rowsOf,
+} from '../../../shared/service-kit/telemetry/metrics.ts';
+import { collectProcess, PROCESS_METRICS } from '../../../shared/service-kit/telemetry/process-metrics.ts';
+
+const { build_info, ...OF_PROCESS } = PROCESS_METRICS;
+
+/** Seconds. A replica gives a call of the broker 2 or 3 s. */
+const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 5];
+
+/**
+ * Every metric of the broker, without its prefix `baton_`. Their names are not those of replicas, so that no sum over
+ * replicas counts a broker. Those of the process are the same, and so are the alerts on them.
+ */
+const METRICS = {
+  auth_broker_requests_total: counter('Requests that the auth broker answered, by path', ['route', 'status']),
+  auth_broker_request_duration_seconds: histogram('Time to answer a request of the auth broker', REQUEST_BUCKETS, [
+    'route',
+  ]),
+  auth_broker_ready: gauge('1 while the auth broker has a key that signs, and is not shutting down'),
+  auth_broker_redis_up: gauge('1 while the auth broker can use its store'),
+  auth_broker_build_info: build_info,
+  ...OF_PROCESS,
+};
+
+export type Metrics = MetricsOf<typeof METRICS> & { readonly registry: Registry };
+
+interface MetricsParts {
+  version: string;
+  isReady: () => boolean;
+  isStoreUp: () => boolean;
+}
+
+/** All metrics of a broker and Node's own, on a registry of their own. */
+export function makeMetrics({ version, isReady, isStoreUp }: MetricsParts): Metrics {
+  const registry = new Registry();
+  const metrics = { ...registerMetrics(METRICS, registry), registry };
+  const { auth_broker_ready: ready, auth_broker_redis_up: storeUp, auth_broker_build_info } = metrics;
+  collectProcess({ ...metrics, build_info: auth_broker_build_info }, { registry, version });
+  Object.assign(ready, { collect: () => ready.set(Number(isReady())) });
+  Object.assign(storeUp, { collect: () => storeUp.set(Number(isStoreUp())) });
+  // What an alert looks at is there from the start: a counter that appears with its first value has not risen.
+  for (const status of ['500', '503']) metrics.auth_broker_requests_total.inc({ route: '/v1/verify', status }, 0);
+  return metrics;
+}
+
+/** The rows of the metrics table in the documentation. */
+export const metricsTable = () => rowsOf(METRICS);

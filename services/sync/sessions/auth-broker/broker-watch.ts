@@ -1,0 +1,118 @@
+import type { Gauge } from 'prom-client';
+import type { Logger } from 'pino';
+import { BatonError, isErrorCode } from '../../../../shared/contract/errors.ts';
+
+/** How often the broker is asked while it answers, and while it does not. */
+const ASK_EVERY_MS = 30_000;
+const ASK_AGAIN_MS = 5_000;
+/** Right after it began to fail: a broker that is started beside this replica answers soon. */
+const ASK_SOON_MS = 500;
+/** What fails for a shorter time is not logged. */
+const LASTING_MS = 5_000;
+/** How often a reason that lasts is logged. */
+const REMIND_MS = 60_000;
+/** Causes lie in each other: a refusal, the failure of a call, the error of the connection. */
+const DEEPEST = 6;
+
+const HINTS: readonly (readonly [code: string, says: string])[] = [
+  ['ECONNREFUSED', 'nothing listens there'],
+  ['ENOTFOUND', 'the host name is not known'],
+  ['EAI_AGAIN', 'the host name is not known'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 0.5 s'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'no answer in time'],
+  ['UND_ERR_BODY_TIMEOUT', 'no answer in time'],
+];
+
+/** Why the broker cannot be used, as one sentence for an operator. Of an answer it has the status and a code that we know. */
+export function brokerReason(error: unknown): string {
+  let cause: unknown = error;
+  for (let depth = 0; depth < DEEPEST && cause instanceof BatonError && cause.extras.cause !== undefined; depth++) {
+    cause = cause.extras.cause;
+  }
+  if (cause instanceof BatonError) return cause.message;
+  const { status, body, code, name } = (cause ?? {}) as Record<'status' | 'body' | 'code' | 'name', unknown>;
+  if (typeof status === 'number') {
+    const said = (body as { code?: unknown } | null | undefined)?.code;
+    return typeof said === 'string' && isErrorCode(said) ? `it answers ${status} ${said}` : `it answers ${status}`;
+  }
+  if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time';
+  const hint = HINTS.find(([known]) => known === code)?.[1];
+  if (hint !== undefined) return hint;
+  return typeof code === 'string' ? `the call failed (${code})` : 'the call failed';
+}
+
+interface WatchParts {
+  /** Of the broker. Its host and port are told, and nothing else of it. */
+  url: string;
+  /** A call that changes nothing. */
+  probe: () => Promise<unknown>;
+  up: Pick<Gauge, 'set'>;
+  logger: Logger;
+  /** For tests. ms. */
+  now?: () => number;
+}
+
+/**
+ * Whether the auth broker can be used. A probe asks it at the start, from time to time, and when a call has failed. So a
+ * broker that is away is named before the first person tries to sign in. A failure that lasts is logged at `error` with
+ * its reason: once, again with another reason, and each minute. Its end is logged at `warn`.
+ */
+export function makeBrokerWatch({ url, probe, up, logger, now = () => performance.now() }: WatchParts) {
+  const at = new URL(url).host;
+  let isUp: boolean | null = null;
+  let reason: string | null = null;
+  let failingSinceMs = 0;
+  let told: { reason: string; atMs: number } | null = null;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | null = null;
+  let isStopped = false;
+  up.set(0);
+
+  function worked(): void {
+    if (told !== null) logger.warn({ at }, 'auth broker can be used again');
+    [isUp, reason, told] = [true, null, null];
+    up.set(1);
+  }
+
+  function failed(error: unknown): void {
+    if (isUp !== false) failingSinceMs = now();
+    [isUp, reason] = [false, brokerReason(error)];
+    up.set(0);
+    if (now() - failingSinceMs < LASTING_MS) return;
+    if (told?.reason === reason && now() - told.atMs < REMIND_MS) return;
+    told = { reason, atMs: now() };
+    logger.error({ at, reason }, 'auth broker cannot be used');
+  }
+
+  async function ask(): Promise<void> {
+    timer = null;
+    askedAtMs = now();
+    const failure: { error: unknown } | null = await probe().then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    if (isStopped) return;
+    if (failure === null) worked();
+    else failed(failure.error);
+    const isNew = now() - failingSinceMs < LASTING_MS;
+    timer = setTimeout(() => void ask(), isUp ? ASK_EVERY_MS : isNew ? ASK_SOON_MS : ASK_AGAIN_MS);
+  }
+
+  return {
+    /** Asks now, and from time to time. */
+    start: (): void => void ask(),
+    /** A call has failed: asks now, unless it was asked lately. */
+    recheck(): void {
+      if (timer === null || now() - askedAtMs < ASK_AGAIN_MS) return;
+      clearTimeout(timer);
+      void ask();
+    },
+    stop(): void {
+      isStopped = true;
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    },
+    /** `up` is null until the broker has answered or failed. */
+    status: () => ({ up: isUp, at, reason }),
+  };
+}
