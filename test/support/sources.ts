@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The services, and what they share. */
-const FOLDERS = ['services', 'shared/service-kit'];
+/** The services, and what they share; what the paths of each begin with. */
+const FOLDERS = [
+  ['services/', ''],
+  ['shared/service-kit/', 'service-kit/'],
+] as const;
 
 export interface Source {
   /** From the folder that it is of on, as `sync/main.ts`. */
@@ -20,10 +23,10 @@ const code = (path: string, text: string): string =>
 
 /** Every TypeScript and Lua file of the services. */
 export function serviceSources(): Source[] {
-  return FOLDERS.flatMap((folder) =>
+  return FOLDERS.flatMap(([folder, prefix]) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(ts|lua)$/.test(path))
-      .map((path) => ({ path, text: code(path, readFileSync(join(ROOT, folder, path), 'utf8')) })),
+      .map((path) => ({ path: prefix + path, text: code(path, readFileSync(join(ROOT, folder, path), 'utf8')) })),
   );
 }
 

@@ -82,11 +82,12 @@ describe('routes', () => {
 });
 
 describe('events', () => {
-  /** `frame('<name>'` and the text of the last frame in TypeScript; the argument of an append in Lua. */
+  /** `frame('<name>'` and the text of the last frame in TypeScript; the argument of an append, or of what is not logged, in Lua. */
   const written = wordsIn(typescript, /\bframe\(\s*'([^']+)'/g);
   const spelled = wordsIn(typescript, /event: ([a-z:]+)\\n/g);
   const appended = wordsIn(lua, /\bappend(?:_and_notify)?\([^'"]*?, '([^'"]+)'/g);
-  const emitted = new Set([...written, ...spelled, ...appended]);
+  const unlogged = wordsIn(lua, /\bBUS\.unlogged, [^']*'([^']+)'/g);
+  const emitted = new Set([...written, ...spelled, ...appended, ...unlogged]);
 
   test.each(Object.keys(EVENTS))('%s of the catalogue is sent by somebody', (name) => {
     expect([...emitted]).toContain(name);
@@ -107,7 +108,7 @@ describe('error codes', () => {
     'sync/http/documents/openapi/answers.ts',
     'sync/http/documents/reference/page.ts',
   ];
-  const raising = sources.filter(({ path }) => /^(sync|server)\//.test(path) && !TELLING.includes(path));
+  const raising = sources.filter(({ path }) => /^(sync|service-kit)\//.test(path) && !TELLING.includes(path));
   /** Literals, but for those that something is compared with. */
   const literals = wordsIn(raising, /(?<!===? |!==? |~= )'([a-z_]+)'/g);
   const raised = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => literals.has(code));
