@@ -14,6 +14,16 @@ export async function askYesNo(question: string, signal: AbortSignal): Promise<b
   }
 }
 
+/** What is typed on the terminal in answer to a question. */
+export async function askText(question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await lines.question(rendered(`${question} `), { signal })).trim();
+  } finally {
+    lines.close();
+  }
+}
+
 /** Everything on standard input; throws when it is more than `most` bytes, or no text: nothing could give those bytes back. */
 export async function readInput(most: number, what: string): Promise<string> {
   const chunks: Buffer[] = [];

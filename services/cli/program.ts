@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { approve } from './commands/approve.ts';
+import { invite } from './commands/invite.ts';
 import { devices, remove, rename, status } from './commands/devices.ts';
 import { receive } from './commands/receive.ts';
 import { send } from './commands/send.ts';
@@ -52,6 +53,14 @@ function addSignIn(command: Define): void {
     .option('--deny', 'refuse it')
     .option('-y, --yes', 'without asking')
     .action(async (link: string, options: object, made: Command) => approve(contextOf(made), link, options));
+}
+
+/** Letting others in. */
+function addInvite(command: Define): void {
+  command('invite', 'show a code that a new device scans, and let it in')
+    .option('--guest', 'as a guest')
+    .option('--once', 'for an hour')
+    .action(async (options: object, made: Command) => invite(contextOf(made), options));
 }
 
 /** The devices of the account. */
@@ -125,7 +134,7 @@ export function makeProgram(version: string): Command {
     // Where somebody puts it behind the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
-  for (const add of [addSignIn, addDevices, addFiles, addTexts]) add(command);
+  for (const add of [addSignIn, addInvite, addDevices, addFiles, addTexts]) add(command);
   command('completion <shell>', 'what bash, zsh or fish reads to complete these commands').action((shell: string) => {
     process.stdout.write(completionFor(program, shell));
   });

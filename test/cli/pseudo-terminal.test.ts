@@ -37,3 +37,35 @@ test('without a terminal nothing moves: no control characters', async () => {
   expect(await run.status).toBe(130);
   expect(run.stdout() + run.stderr()).not.toContain('\x1b');
 });
+
+test('a new terminal comes in by an invite, when the digits that it shows are typed where that was made', async () => {
+  const inviting = laptop.run(['invite'], { onTerminal: true });
+  const [link] = await inviting.says(/http:\/\/\S+\/join\?i=[\w-]{22}#s=[\w-]{22}/);
+  expect(new URL(link).origin).toBe(cli.door.url);
+  const newcomer = cli.terminal();
+  const joining = newcomer.run(['login', link, '--name', 'Tablet']);
+  const [, first, last] = await joining.says(/other device: (\d{3}) (\d{3})/);
+  await inviting.says(/Tablet[^]*Six digits/);
+  inviting.child.stdin?.write(`${first === '000' ? '111' : '000'} ${last}\r`);
+  await inviting.says(/not its digits[^]*Six digits/);
+  inviting.child.stdin?.write(`${first} ${last}\r`);
+  expect(await joining.status).toBe(0);
+  expect(await inviting.status).toBe(0);
+  expect((await newcomer.ok(['status'])).stdout).toContain('Tablet');
+  expect((await laptop.ok(['devices'])).stdout).toContain('Tablet');
+});
+
+test('an invite is for a terminal, and nobody who has its code alone comes in', async () => {
+  await laptop.ok(['invite'], { status: 2 });
+  const inviting = laptop.run(['invite'], { onTerminal: true });
+  const [link] = await inviting.says(/http:\/\/\S+\/join\?i=[\w-]{22}#s=[\w-]{22}/);
+  const stranger = cli.terminal();
+  const joining = stranger.run(['login', link, '--name', 'Stranger']);
+  for (let i = 0; i < 3; i++) {
+    await inviting.says(new RegExp(`(?:Six digits[^]*){${i + 1}}`));
+    inviting.child.stdin?.write('12\r');
+  }
+  expect(await inviting.status).toBe(1);
+  expect(await joining.status).not.toBe(0);
+  await cli.terminal().ok(['login', link, '--name', 'Late'], { status: 4 });
+});

@@ -6,7 +6,7 @@ export const GUARDS = [
   {
     name: 'the same-origin rule',
     file: 'services/sync/http/chain/admission.ts',
-    from: 'sameOrigin(req);',
+    from: 'sameOrigin(req, route);',
     to: '',
     test: [
       'test/wire/identity/same-origin.test.ts',

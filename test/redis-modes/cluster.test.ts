@@ -151,13 +151,15 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     await onPhone.stop();
   });
 
-  test('a device signs in by a code, is signed out again, and the account’s data go', async () => {
+  test('a device signs in by an invite, is signed out again, and the account’s data go', async () => {
     const { one, two } = replicas;
     const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
     const onLaptop = laptop.listen(one);
     await onLaptop.next('ready');
     const by = (what: object) => request(two, { ...(what as { path: string }), headers: laptop.headers });
-    const asked = await ask(one);
+    const { body: made } = await by({ method: 'POST', path: '/api/auth/qr/invite' });
+    const asked = await ask(one, { invite: (made as { invite_id: string }).invite_id });
+    expect((await onLaptop.next('signin:requested')).data).toMatchObject({ request_id: asked.requestId });
     const waiting = poll(two, asked, 25_000);
     const path = `/api/auth/qr/request?request_id=${asked.requestId}&approval_code=${asked.code}`;
     expect((await by({ path })).status).toBe(200);

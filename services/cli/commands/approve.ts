@@ -2,7 +2,7 @@ import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { readSignInLink } from '../../../shared/client/index.ts';
+import { type BatonClient, readSignInLink, type SignInLink } from '../../../shared/client/index.ts';
 
 /** `REQUEST.CODE`, the two parts of a link, for where a link is too long to type. */
 function linkOf(text: string) {
@@ -20,6 +20,17 @@ interface ApproveOptions {
   yes?: boolean;
 }
 
+/** Says what asks to be let in. */
+export async function describe({ output, signal }: Context, baton: BatonClient, link: SignInLink): Promise<void> {
+  const view = await baton.signIns.look(link, { signal });
+  const lines = [
+    ['device', `${oneLine(view.device_name)} (${oneLine(view.device_type)})`],
+    ['from', `${oneLine(view.source.address)}, ${oneLine(view.source.user_agent)}`],
+    ['asked', `${view.age_seconds} s ago`],
+  ];
+  output.note(tableOf(lines));
+}
+
 /** Shows who asks to be let in, asks, and lets it in or not. */
 export async function approve(context: Context, text: string, { guest, once, deny, yes }: ApproveOptions) {
   const { output, signal } = context;
@@ -29,13 +40,7 @@ export async function approve(context: Context, text: string, { guest, once, den
       await baton.signIns.deny(link, { signal });
       return output.result({ decision: 'denied' }, 'Refused.');
     }
-    const view = await baton.signIns.look(link, { signal });
-    const lines = [
-      ['device', `${oneLine(view.device_name)} (${oneLine(view.device_type)})`],
-      ['from', `${oneLine(view.source.address)}, ${oneLine(view.source.user_agent)}`],
-      ['asked', `${view.age_seconds} s ago`],
-    ];
-    output.note(tableOf(lines));
+    await describe(context, baton, link);
     const scope = guest ? 'guest' : 'full';
     const persist = once ? 'once' : 'persist';
     const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;

@@ -1,6 +1,7 @@
 import { hostname, platform } from 'node:os';
 import { renderUnicodeCompact } from 'uqr';
-import { type DeviceType, proposeDeviceName, requestSignIn } from '../../../shared/client/index.ts';
+import { type DeviceType, proposeDeviceName, requestSignIn, type SignInRequest } from '../../../shared/client/index.ts';
+import { inviteDigits, readInviteLink } from '../../../shared/client/session/invites.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
@@ -19,7 +20,20 @@ function urlOf(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Shows a code, and waits until a device that is signed in approves it. */
+function showCode({ output }: Context, request: SignInRequest, deviceName: string): void {
+  const waiting = { link: request.link, request_id: request.requestId, expires_at: request.expiresAt };
+  output.note(`Scan this with a device that is signed in, or open the link in a browser that is:\n`);
+  if (process.stderr.isTTY) output.note(renderUnicodeCompact(request.link));
+  if (output.isJson) output.result({ waiting }, null);
+  else output.note(`\n${request.link}\n\nWaiting for the approval of "${oneLine(deviceName)}" ...`);
+}
+
+function showDigits({ output }: Context, digits: string): void {
+  if (output.isJson) output.result({ waiting: { digits } }, null);
+  else output.note(`Type these digits on the other device: ${digits.slice(0, 3)} ${digits.slice(3)}`);
+}
+
+/** Shows a code, or the digits of an invite, and waits until a device that is signed in approves it. */
 export async function login(
   context: Context,
   address: string | undefined,
@@ -33,17 +47,15 @@ export async function login(
       `This device is signed in as ${oneLine(kept.device?.name ?? kept.user.name)}. Say --force, or \`baton logout\`.`,
     );
   }
-  const baseUrl = address === undefined ? settings.url : urlOf(address);
+  const invited = address === undefined ? null : readInviteLink(address);
+  const baseUrl = address === undefined ? settings.url : urlOf(invited?.baseUrl ?? address);
   const deviceName = options.name ?? proposeDeviceName(hostname());
   const deviceType = TYPE_OF[platform()] ?? 'linux';
   const plainHttp = options.plainHttp === true;
-  const request = await requestSignIn({ baseUrl, deviceName, deviceType, session, signal, plainHttp });
-
-  const waiting = { link: request.link, request_id: request.requestId, expires_at: request.expiresAt };
-  output.note(`Scan this with a device that is signed in, or open the link in a browser that is:\n`);
-  if (process.stderr.isTTY) output.note(renderUnicodeCompact(request.link));
-  if (output.isJson) output.result({ waiting }, null);
-  else output.note(`\n${request.link}\n\nWaiting for the approval of "${oneLine(deviceName)}" ...`);
+  const about = { baseUrl, deviceName, deviceType, session, signal, plainHttp };
+  const request = await requestSignIn({ ...about, ...(invited !== null && { invite: invited.invite }) });
+  if (invited === null) showCode(context, request, deviceName);
+  else showDigits(context, inviteDigits(invited.secret, request.requestId));
 
   const made = await request.approved({ signal });
   await settings.keepUrl(baseUrl);

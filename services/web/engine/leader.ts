@@ -1,19 +1,15 @@
+import { invitedRequest } from '../../../shared/client/session/invites.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { mendPush } from '../push/push.ts';
 import type { Parts } from './parts.ts';
-import { requested, type Shared, shared, type SignInRequested } from './shared-state.ts';
+import { requested, type Shared, shared } from './shared-state.ts';
 
 interface Leading extends Parts {
   outbox: Outbox;
   tell: (part: Partial<Shared>) => void;
   end: (reason: string) => Promise<void>;
 }
-
-const isRequest = (data: unknown): data is SignInRequested => {
-  const { request_id: id, approval_code: code } = (data ?? {}) as Partial<SignInRequested>;
-  return typeof id === 'string' && typeof code === 'string';
-};
 
 /** This tab holds the stream: what comes goes into the history, and what is known to all tabs. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
@@ -32,9 +28,10 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   client.on('transfer', (transfer) => void files.onTransfer(transfer));
   client.on('signed-out', (reason) => void end(reason));
   client.on('event', ({ name, data }) => {
-    if (name === 'signin:requested' && isRequest(data)) {
-      requested.value = data;
-      tabs.post({ type: 'requested', request: data });
+    const request = name === 'signin:requested' ? invitedRequest(data) : null;
+    if (request !== null) {
+      requested.value = request;
+      tabs.post({ type: 'requested', request });
     }
     if (name === 'degraded') tell({ isDegraded: true });
     if (name === 'restored') tell({ isDegraded: false });

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
 
 /** What all tabs show alike. The tab that holds the stream knows it, and tells the others. */
@@ -33,14 +34,8 @@ const NOTHING: Shared = {
 
 export const shared = signal<Shared>(NOTHING);
 
-/** Who asks to be let in with an invite of this device; its event says more. */
-export interface SignInRequested {
-  request_id: string;
-  approval_code: string;
-}
-
-/** The newest of them; the tab that shows the invite answers. */
-export const requested = signal<SignInRequested | null>(null);
+/** Who asks to be let in with an invite of this device, the newest; the tab that shows the invite answers. */
+export const requested = signal<InvitedRequest | null>(null);
 
 const running = new Map<string, Signal<Running | null>>();
 

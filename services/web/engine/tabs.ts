@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import type { Running, Shared, SignInRequested } from './shared-state.ts';
+import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
+import type { Running, Shared } from './shared-state.ts';
 import { newId } from '../new-id.ts';
 
 /** What tabs of one account tell each other. Files and handles pass as they are. */
@@ -10,7 +11,7 @@ export type TabMessage =
   | { type: 'changed'; thread: string }
   | { type: 'ask'; id: string; command: string; args: readonly unknown[] }
   | { type: 'told'; id: string; error: { code: string; message: string } | null; value: unknown }
-  | { type: 'requested'; request: SignInRequested }
+  | { type: 'requested'; request: InvitedRequest }
   | { type: 'signed-out'; reason: string };
 
 /** An error of the leading tab, in the tab that had asked. */

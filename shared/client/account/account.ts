@@ -2,7 +2,7 @@ import type { BatonClient, ClientEvents, Devices, Push, Sessions, SignIns } from
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
-import { isAmong } from '../session/service.ts';
+import { isAmong, ownInvite } from '../session/service.ts';
 import { readSignInLink } from '../session/sign-in-link.ts';
 import type { Device, PresenceEntry, SignInLink } from '../wire.ts';
 
@@ -111,12 +111,9 @@ export function makeAccountCalls(
       await caller.call('approveLogin', { body: { ...partsOf(link, await origins()), ...grant }, ...settings });
     },
     async invite(settings = {}) {
-      const {
-        invite_id: inviteId,
-        invite_payload: link,
-        expires_at: expiresAt,
-      } = (await caller.call('inviteLogin', settings)).body;
-      return { inviteId, link, expiresAt };
+      const { body } = await caller.call('inviteLogin', settings);
+      const { invite_id: inviteId, invite_payload: payload, expires_at: expiresAt } = body;
+      return { inviteId, link: ownInvite(payload, inviteId, await origins()), expiresAt };
     },
     async deny(link, settings = {}) {
       await caller.call('denyLogin', { body: partsOf(link, await origins()), ...settings });

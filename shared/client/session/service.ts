@@ -68,3 +68,16 @@ export function ownLink(payload: string, requestId: string, base: string): strin
   }
   return `${isAmong(own, [url.origin]) ? url.origin : own}/link?r=${requestId}&c=${code}`;
 }
+
+/**
+ * What a new device is shown, made of parts that were looked at. `origins`: those of the service, the one that is asked first; a
+ * page, which the service has made, has none. Another origin than these is not shown: the one that is asked is, in its place.
+ */
+export function ownInvite(payload: string, inviteId: string, [own, ...others]: readonly string[]): string {
+  const url = URL.canParse(payload) ? new URL(payload) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || !/^[\w-]{22}$/.test(inviteId)) {
+    throw new BatonClientError('unexpected_answer', 'What the service gives to be shown is no invite');
+  }
+  const origin = own === undefined || isAmong(url.origin, [own, ...others]) ? url.origin : own;
+  return `${origin}/join?i=${inviteId}`;
+}

@@ -38,7 +38,7 @@ const OF_ROUTES = `
   GET / > 200
   GET /api/auth/login ? return_to? > 302
   GET /api/auth/qr/request ? request_id approval_code > 200 request_id device_name device_type source{address \
-    user_agent} age_seconds expires_at allowed_scopes[] allowed_persist[]
+    user_agent} expires_at device_id age_seconds allowed_scopes[] allowed_persist[]
   GET /api/auth/qr/status ? request_id wait_ms? > 200 status ${SESSION} > 202 status expires_at
   GET /api/auth/sessions > 200 sessions[session_id|null device_id name type|null scope|null persist|null online \
     current created_at|null last_active_at|null expires_at|null] stale
@@ -60,6 +60,7 @@ const OF_ROUTES = `
   GET /assets/{file} > 200
   GET /favicon.ico > 200
   GET /healthz > 200 status
+  GET /join > 200
   GET /link ? r? c? > 200 > 302
   GET /reference/{file} > 200
   GET /share > 303
@@ -71,7 +72,8 @@ const OF_ROUTES = `
   POST /api/auth/logout > 204
   POST /api/auth/qr/approve < request_id approval_code scope persist > 200 status
   POST /api/auth/qr/deny < request_id approval_code? > 200 status
-  POST /api/auth/qr/start < device_name device_type > 201 request_id poll_secret qr_payload expires_at
+  POST /api/auth/qr/invite > 201 invite_id invite_payload expires_at
+  POST /api/auth/qr/start < device_name device_type invite? > 201 request_id poll_secret qr_payload expires_at
   POST /api/auth/refresh < credential? > 200 ${SESSION}
   POST /api/hub/signal < to? to_device_id? transfer_id? kind payload > 202 delivered
   POST /api/message < to? to_device_id? content > 201 message_id to[device_id|null name online pushed error?] \
@@ -124,6 +126,7 @@ const OF_EVENTS = `
   restored reason
   session:revoked reason
   signal from_device_id from_name transfer_id|null kind payload
+  signin:requested request_id device_name device_type source{address user_agent} expires_at device_id approval_code
   transfer:incoming transfer{${TRANSFER}} redelivered
   transfer:updated transfer{${TRANSFER}}
 `;

@@ -36,6 +36,7 @@ const PATHS = `
   GET /assets/{file}
   GET /favicon.ico
   GET /healthz
+  GET /join
   GET /link
   GET /reference/{file}
   GET /share
@@ -47,6 +48,7 @@ const PATHS = `
   POST /api/auth/logout
   POST /api/auth/qr/approve
   POST /api/auth/qr/deny
+  POST /api/auth/qr/invite
   POST /api/auth/qr/start
   POST /api/auth/refresh
   POST /api/hub/signal
@@ -72,7 +74,7 @@ const PATHS = `
 
 const EVENT_NAMES = `
   clipboard clipboard:cleared degraded device:added device:removed device:renamed message message:delivered ping
-  presence ready reconnect relay:rewind restored session:revoked signal transfer:incoming transfer:updated
+  presence ready reconnect relay:rewind restored session:revoked signal signin:requested transfer:incoming transfer:updated
 `;
 
 const ERROR_CODES = `

@@ -3,7 +3,8 @@ import { TriangleAlert } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
 import { serverNow } from '../../server-time.ts';
-import { digitsOf, secretsOf } from '../../session/joining.ts';
+import { inviteDigits } from '../../../../shared/client/session/invites.ts';
+import { secretsOf } from '../../session/joining.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { useApp } from '../app-context.ts';
@@ -66,7 +67,7 @@ function Digits({ requestId, onRight, onOver }: { requestId: string; onRight: ()
   const type = (text: string) => {
     typed.value = text.replace(/\D/g, '').slice(0, 6);
     if (typed.value.length < 6) return;
-    const isRight = secretsOf(serverNow()).some((secret) => digitsOf(secret, requestId) === typed.value);
+    const isRight = secretsOf(serverNow()).some((secret) => inviteDigits(secret, requestId) === typed.value);
     if (isRight) return onRight();
     typed.value = '';
     wrong.value += 1;

@@ -3,7 +3,8 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { cookieSession, proposeDeviceName, requestSignIn } from '../../../../shared/client/index.ts';
 import { proposedName } from '../../session/device.ts';
 import { type Entry, findEntry } from '../../session/entry.ts';
-import { digitsOf, endJoining, type Joining } from '../../session/joining.ts';
+import { inviteDigits } from '../../../../shared/client/session/invites.ts';
+import { endJoining, type Joining } from '../../session/joining.ts';
 import { timedFetch } from '../../server-time.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { Countdown } from '../parts/countdown.tsx';
@@ -84,7 +85,7 @@ function JoinWaiting(props: { name: string; invited: Joining; enter: Enter; back
       const request = await requestSignIn({ ...about, invite: invited.invite, session: cookieSession(), signal });
       // It serves one request: a reload has to begin anew.
       endJoining();
-      const digits = digitsOf(invited.secret, request.requestId);
+      const digits = inviteDigits(invited.secret, request.requestId);
       state.value = { kind: 'shown', digits, until: request.expiresAt };
       await request.approved({ signal });
       enter(await findEntry());

@@ -1,0 +1,60 @@
+import { scriptSha256 } from '../files/sha256.ts';
+
+/*
+ * The secret of an invite. It stands in the fragment of the invite's link, which no server sees. Both screens make the same six
+ * digits of it and of the request, and the person types them from the new one into the other: whoever photographed the code and
+ * asked first has a request with other digits than the device in front of that person.
+ */
+
+/** As the service makes an invite, and `newSecret` a secret. */
+const PART = /^[\w-]{22}$/;
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+/** 128 random bits. */
+export const newSecret = (): string => base64url(crypto.getRandomValues(new Uint8Array(16)));
+
+/** What the code of an invite says. */
+export const inviteLink = (link: string, secret: string): string => `${link}#s=${secret}`;
+
+/** What such a code says: where the service is, the invite, the secret. Null when it is none of Baton's. */
+export function readInviteLink(text: string): { baseUrl: string; invite: string; secret: string } | null {
+  if (!URL.canParse(text)) return null;
+  const { origin, pathname, searchParams, hash } = new URL(text);
+  const invite = searchParams.get('i') ?? '';
+  const secret = /^#s=(.*)$/.exec(hash)?.[1] ?? '';
+  if (!pathname.endsWith('/join') || !PART.test(invite) || !PART.test(secret)) return null;
+  return { baseUrl: origin + pathname.slice(0, -'/join'.length), invite, secret };
+}
+
+/** Who asks to be let in with an invite: what the event `signin:requested` says first. */
+export interface InvitedRequest {
+  request_id: string;
+  approval_code: string;
+}
+
+/** Of the data of an event: null when it is none. */
+export function invitedRequest(data: unknown): InvitedRequest | null {
+  const { request_id, approval_code } = (data ?? {}) as Partial<InvitedRequest>;
+  return typeof request_id === 'string' && typeof approval_code === 'string' ? { request_id, approval_code } : null;
+}
+
+const BLOCK_BYTES = 64;
+
+function hashed(...parts: Uint8Array[]): Uint8Array {
+  const hash = scriptSha256();
+  for (const part of parts) hash.update(part);
+  return Uint8Array.from(hash.hex().match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+/** Six digits of HMAC-SHA-256 (RFC 2104), in JavaScript: without TLS a page has no other. */
+export function inviteDigits(secret: string, requestId: string): string {
+  const bytes = new TextEncoder().encode(secret);
+  const pad = (by: number) => Uint8Array.from({ length: BLOCK_BYTES }, (_, at) => (bytes[at] ?? 0) ^ by);
+  const mac = hashed(pad(0x5c), hashed(pad(0x36), new TextEncoder().encode(requestId)));
+  return String(new DataView(mac.buffer).getUint32(0) % 1_000_000).padStart(6, '0');
+}
