@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
+import type { CliError } from './failure.ts';
 
 /*
  * Everything that this program says goes through here, and is made harmless here: names, texts, addresses and errors come
@@ -221,6 +222,7 @@ export function makeOutput(isJson: boolean): Output {
 }
 
 /** Why the program ends, in one line. */
-export function writeFailure({ code, message }: { code: string; message: string }, isJson: boolean): void {
-  process.stderr.write(isJson ? `${harmlessJson({ error: { code, message } })}\n` : `baton: ${oneLine(message)}\n`);
+export function writeFailure({ code, message, notSent, notReceived }: CliError, isJson: boolean): void {
+  const failed = { error: { code, message }, not_sent: notSent, not_received: notReceived };
+  process.stderr.write(isJson ? `${harmlessJson(failed)}\n` : `baton: ${oneLine(message)}\n`);
 }
