@@ -11,15 +11,27 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A failure with the sentence for the person and the status for the script. */
+/** What failed beside the sentence: all names, of which the sentence says the first. */
+interface About {
+  status?: number;
+  code?: string;
+  notSent?: readonly string[] | undefined;
+  notReceived?: readonly string[] | undefined;
+}
+
+/** A failure with the sentence for the person, and the status and the names for the script. */
 export class CliError extends Error {
   readonly status: number;
   readonly code: string;
+  readonly notSent: readonly string[] | undefined;
+  readonly notReceived: readonly string[] | undefined;
 
-  constructor(message: string, { status = EXIT.failed, code = 'failed' }: { status?: number; code?: string } = {}) {
+  constructor(message: string, { status = EXIT.failed, code = 'failed', notSent, notReceived }: About = {}) {
     super(message);
     this.status = status;
     this.code = code;
+    this.notSent = notSent;
+    this.notReceived = notReceived;
   }
 }
 

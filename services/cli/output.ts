@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
+import type { CliError } from './failure.ts';
 
 /*
  * Everything that this program says goes through here, and is made harmless here: names, texts, addresses and errors come
@@ -35,9 +36,14 @@ export const plain = (text: string): string =>
 /** The same in one line. */
 export const oneLine = (text: string): string => plain(text).replace(/[\t\n]/g, (found) => SHORT[found] as string);
 
+/** The last letters of a name that is cut: its ending says what a program makes of it. */
+const LAST_LETTERS = 20;
+
 /** In quotes, at most so many letters of it. */
-const inQuotes = (name: string, most: number): string =>
-  oneLine(JSON.stringify(name.length > most ? `${name.slice(0, most).toWellFormed()}…` : name));
+const inQuotes = (name: string, most: number): string => {
+  const ends = [name.slice(0, most - LAST_LETTERS), name.slice(-LAST_LETTERS)].map((part) => part.toWellFormed());
+  return oneLine(JSON.stringify(name.length > most ? ends.join('…') : name));
+};
 
 const PLAIN_DEVICE = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,39}$/u;
 
@@ -46,7 +52,8 @@ export const deviceNameOf = (name: string): string => (PLAIN_DEVICE.test(name) ?
 
 /** Words of letters and a few signs; no sentence of this program is made of such alone, but for the number of others. */
 const PLAIN_FILE = /^[\p{L}\p{N}\p{M}._()+@#~/-]+(?: [\p{L}\p{N}\p{M}._()+@#~/-]+)*$/u;
-const LIKE_A_NUMBER = /\d (?:more|files?|[KMGT]?i?B)\b/;
+/** Of whatever script, since letters of several look like those of `more` and `files`. */
+const LIKE_A_NUMBER = /\p{N} \p{L}/u;
 
 /** The name of a file: as it is, or in quotes where it could be taken for what this program says of files. `most`: letters. */
 export const fileNameOf = (name: string, most: number = Number.POSITIVE_INFINITY): string =>
@@ -93,22 +100,26 @@ const columnsOf = (letter: string): number =>
     0,
   );
 
+const columnsOfLine = (line: string): number =>
+  [...letters.segment(line)].reduce((sum, { segment }) => sum + columnsOf(segment), 0);
+
 /** Where a style begins or ends. It is another one in each run, so that no text from elsewhere can have it. */
 const STYLE = `\ufdd0${randomUUID()}`;
 const stylesIn = new RegExp(`${STYLE}(\\d{1,2})m`, 'g');
 
 const width = (text: string): number => [...letters.segment(text.replace(stylesIn, ''))].length;
 
-/** A line, or as much of it as one line of a terminal with so many columns takes; what is cut loses its styles. */
-function fitted(line: string, columns: number): string {
-  const text = line.replace(stylesIn, '');
-  const [start = ''] = columns > 2 ? wrapped(text, columns - 2) : [text];
-  return start === text ? line : `${start}…`;
+/** A row in lines that are no wider than a terminal with so many columns; one that goes on loses its styles. */
+function fitted(row: string, columns: number): string {
+  const text = row.replace(stylesIn, '');
+  if (columns === 0 || columnsOfLine(text) < columns) return row;
+  const space = Math.max(16, columns - CONTINUED.length - 1);
+  return wrapped(text, space).join(`\n${CONTINUED}`);
 }
 
 /**
- * Columns side by side, as wide as what is in them. No line is wider than the terminal, so that none goes on in what looks like
- * another one.
+ * Columns side by side, as wide as what is in them. No line is wider than the terminal: a row that is goes on in lines that look
+ * like no other row.
  */
 export function tableOf(rows: readonly (readonly string[])[], columns: number = process.stdout.columns ?? 0): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ''))));
@@ -211,6 +222,7 @@ export function makeOutput(isJson: boolean): Output {
 }
 
 /** Why the program ends, in one line. */
-export function writeFailure({ code, message }: { code: string; message: string }, isJson: boolean): void {
-  process.stderr.write(isJson ? `${harmlessJson({ error: { code, message } })}\n` : `baton: ${oneLine(message)}\n`);
+export function writeFailure({ code, message, notSent, notReceived }: CliError, isJson: boolean): void {
+  const failed = { error: { code, message }, not_sent: notSent, not_received: notReceived };
+  process.stderr.write(isJson ? `${harmlessJson(failed)}\n` : `baton: ${oneLine(message)}\n`);
 }

@@ -6,12 +6,17 @@ const CTRL_C = '\x03';
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 const ERASE_LINE = '\x1b[2K';
+/** Of the terminal that the programs run on. */
+const COLUMNS = 80;
+/** So that a terminal would begin a line with what looks like another one, wherever the text begins. */
+const fake = (line: string): string => Array.from({ length: COLUMNS }, (_, at) => ' '.repeat(at) + line).join('');
 
 let cli: CliSite;
 let laptop: Terminal;
+let phone: Terminal;
 beforeAll(async () => {
   cli = await startCliSite();
-  [laptop] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
+  [laptop, phone] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
 });
 afterAll(() => cli.stop());
 
@@ -68,4 +73,39 @@ test('an invite is for a terminal, and nobody who has its code alone comes in', 
   expect(await inviting.status).toBe(1);
   expect(await joining.status).not.toBe(0);
   await cli.terminal().ok(['login', link, '--name', 'Late'], { status: 4 });
+});
+
+test('no event that `watch` shows goes on in what looks like another one', async () => {
+  const run = phone.run(['watch'], { onTerminal: true });
+  await run.says(/ready /);
+  await laptop.ok(['message', 'Phone', '-'], { input: fake('12:00:00 ready {}').slice(0, 3_000).concat('the end') });
+  await run.says(/the\r?\n? *\|? ?end/);
+  run.child.stdin?.write(CTRL_C);
+  expect(await run.status).toBe(130);
+  const lines = run.stdout().split(/\r?\n/);
+  expect(lines.length).toBeGreaterThan(30);
+  for (const line of lines) expect([line, line.length <= COLUMNS]).toEqual([line, true]);
+  const first = lines.findIndex((line) => line.includes(' message {'));
+  for (const line of lines.slice(first + 1).filter((each) => each.includes('12:00:00'))) {
+    expect(line).toMatch(/^ {4}\| /);
+  }
+});
+
+test('no row of `transfers` goes on in what looks like another one', async () => {
+  const name = `${'x'.repeat(60)} ${'01a2b3c4-d5e6-7890-abcd-ef0123456789  to Phone  accepted'.repeat(2)}`;
+  writeFileSync(join(laptop.folder, name), 'a');
+  const sending = laptop.run(['send', name, '--to', 'Phone']);
+  await sending.says(/is not connected/);
+  const run = laptop.run(['transfers'], { onTerminal: true });
+  expect(await run.status).toBe(0);
+  const lines = run.stdout().trimEnd().split(/\r?\n/);
+  expect(lines.length).toBeGreaterThan(2);
+  for (const line of lines) {
+    expect([line, line.length <= COLUMNS]).toEqual([line, true]);
+    expect(line).toMatch(/^(?:[0-9a-f]{8}-[0-9a-f-]{27} {2}to Phone| {4}\| )/);
+  }
+  const named = lines.findIndex((line) => line.includes('"xxx') || line.includes('xxxx'));
+  expect(lines.slice(named).join('').replaceAll('    | ', '')).toContain(name);
+  sending.child.kill('SIGINT');
+  await sending.status;
 });

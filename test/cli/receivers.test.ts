@@ -116,6 +116,20 @@ test('a sender that was interrupted keeps nobody waiting; it is listed, and canc
   expect((await tablet.ok(['send', '--continue'])).stderr).toMatch(/Not sent.*stale\.bin/);
 });
 
+test('with --json every name that failed is listed, where the sentence says the first of them', async () => {
+  const names = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt'];
+  for (const name of names) put(laptop, name, 10);
+  const sending = laptop.run(['send', ...names, '--to', 'Phone', '--json']);
+  const live = async () => JSON.parse((await phone.ok(['transfers', '--json'])).stdout).transfers as object[];
+  let [one] = await live();
+  while (one === undefined) [one] = await live();
+  await phone.ok(['cancel', (one as { transfer_id: string }).transfer_id]);
+  expect(await sending.status).toBe(5);
+  const failed = JSON.parse(sending.stderr().trim().split('\n').at(-1) as string);
+  expect(failed.error.message).toContain('a.txt, b.txt, c.txt and 2 more');
+  expect(failed.not_sent).toEqual(names);
+});
+
 test('a reader that goes away fails the file on both sides, and nothing of it comes again', async () => {
   put(laptop, 'long.bin', 8 * MIB);
   const taking = phone.run(['receive', '--dir', '-', '--yes'], { onBytes: () => undefined });

@@ -136,7 +136,6 @@ async function play(plan: Schedule): Promise<void> {
   const sent = prepare(plan, join(laptop.folder, name));
   const isOnDisk = canMount && plan.faults.some(({ kind }) => kind === 'fill');
   const into = isOnDisk ? join(disk, name) : join(phone.folder, name);
-  const said: string[] = [];
   const all: Run[] = [];
   const keep = (run: Run): Run => {
     all.push(run);
@@ -185,8 +184,7 @@ async function play(plan: Schedule): Promise<void> {
     await within('the next start', settled(next), story);
     const nextSend = keep(laptop.run(['send', '--continue', '--json']));
     await within('the next send', nextSend.status, story);
-    said.push(story());
-    check(sent, into, said.join('\n'), await sender.status);
+    check(sent, { into, top: name, programs: all }, story());
   } finally {
     for (const run of all) if (!isOver(run)) run.child.kill('SIGKILL');
     await Promise.all(all.map((run) => run.status));
@@ -205,20 +203,40 @@ async function settled(run: Run): Promise<void> {
   await run.status;
 }
 
-function check(sent: ReadonlyMap<string, string>, into: string, said: string, status: number): void {
+/** Every name in the lists of what failed. What a sentence cuts to `and 4 more` is no name. */
+function failedNames(programs: readonly Run[]): Set<string> {
+  const lines = programs.flatMap((run) => `${run.stdout()}\n${run.stderr()}`.split('\n'));
+  const results = lines
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lists = results.flatMap((result) => [result['not_sent'], result['not_received']]);
+  return new Set(lists.flatMap((list) => (Array.isArray(list) ? (list as string[]) : [])));
+}
+
+/** By its own name, that of the folder that was sent, or for a small file that of its archive. */
+function isNamed(failed: ReadonlySet<string>, top: string, name: string): boolean {
+  if (failed.has(`${top}/${name}`) || failed.has(top)) return true;
+  return [...failed].some((one) => one.startsWith(top) && /^(?:\.\d+)?\.tar$/.test(one.slice(top.length)));
+}
+
+interface Ended {
+  into: string;
+  top: string;
+  programs: readonly Run[];
+}
+
+function check(sent: ReadonlyMap<string, string>, { into, top, programs }: Ended, said: string): void {
   const stored = found(into);
   const wanted = new Set(sent.values());
-  const isNamed = (name: string) =>
-    /Not (?:sent|received)/.test(said) &&
-    (said.includes(JSON.stringify(name).slice(1, -1)) || /and \d+ more/.test(said));
+  const failed = failedNames(programs);
+  const isSaidSent = programs.some((run) => /"state":"DONE"/.test(run.stdout()));
   for (const one of stored) if (!wanted.has(one)) throw new Error(`a file in ${into} is none that was sent\n${said}`);
   for (const [name, sha256] of sent) {
     const times = stored.filter((one) => one === sha256).length;
     if (times > 1) throw new Error(`${name} is there ${times} times\n${said}`);
-    if (times === 0 && !(isNamed(name) || /"not_sent"/.test(said)))
+    if (times === 0 && !isNamed(failed, top, name))
       throw new Error(`${name} is neither there nor named as failed\n${said}`);
-    if (times === 0 && status === 0 && !/Not received|Not sent/.test(said))
-      throw new Error(`${name} is not there, and all was said to be sent\n${said}`);
+    if (times === 0 && isSaidSent) throw new Error(`${name} is not there, and all was said to be sent\n${said}`);
   }
   if (existsSync(join(into, '.baton-parts')))
     throw new Error(`parts were left: ${readdirSync(join(into, '.baton-parts')).join(' ')}\n${said}`);

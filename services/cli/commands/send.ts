@@ -114,8 +114,9 @@ async function follow(
     }
     await sends.remove(entry.transferId);
     claim.remove();
-    const names = namesOf(sent.map((file) => file.name));
-    throw new CliError(`${failure.message} Not sent to ${name}: ${names}.`, failure);
+    const { status, code } = failure;
+    const names = sent.map((file) => file.name);
+    throw new CliError(`${failure.message} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
   } finally {
     claim.release();
   }
@@ -200,7 +201,10 @@ async function continueAll(context: Context): Promise<void> {
         await goOn(context, baton, entry, false);
       } catch (error) {
         if (context.signal.aborted) throw error;
-        context.output.note(failureOf(error).message);
+        const { code, message, notSent } = failureOf(error);
+        context.output.note(message);
+        // The last word is the first failure's: what else was not sent is a result.
+        if (failures.length > 0) context.output.result({ error: { code, message }, not_sent: notSent ?? [] }, null);
         failures.push(error);
       }
     }

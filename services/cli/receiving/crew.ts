@@ -62,9 +62,9 @@ const note = ({ line, context }: Crew, text: string): void => line.aside(() => c
 
 const interrupted = (): CliError => new CliError('Interrupted.', { code: 'aborted' });
 
-function say(crew: Crew, id: string, { code, message }: CliError, names: readonly string[]): void {
+function say(crew: Crew, id: string, { code, message, notReceived = [] }: CliError): void {
   note(crew, message);
-  crew.context.output.result({ transfer_id: id, error: { code, message }, not_received: names }, null);
+  crew.context.output.result({ transfer_id: id, error: { code, message }, not_received: notReceived }, null);
 }
 
 function finish(crew: Crew, settle: () => void): void {
@@ -165,12 +165,12 @@ function onFailed(crew: Crew, one: Active, error: unknown): void {
   const failure = failureOf(error);
   if (one.stop.signal.aborted) return crew.offers.putBack({ ...one.offer, isAccepted: true });
   if (failure.code === 'taken') {
-    if (!crew.told.has(id)) say(crew, id, failure, []);
+    if (!crew.told.has(id)) say(crew, id, failure);
     crew.told.add(id);
     return lookLater(crew, id);
   }
   if (crew.isOnce || [...GOES_ON, 'usage'].includes(failure.code)) return finish(crew, () => crew.end.reject(error));
-  say(crew, id, failure, (failure as { names?: string[] }).names ?? []);
+  say(crew, id, failure);
 }
 
 /** Of what is under way: what is not there yet. */

@@ -75,6 +75,7 @@ async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolea
     await offer.reject({ signal });
     throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, {
       code: 'no_space',
+      notReceived: (transfer.files ?? []).map(({ name }) => name),
     });
   }
   if (options.yes) return true;
@@ -165,8 +166,9 @@ async function end(running: RunningTransfer, claim: ReceiveClaim): Promise<void>
 }
 
 function notStored(failure: CliError, { sender }: Transfer, names: readonly string[]): CliError {
+  const { status, code } = failure;
   const said = `${failure.message} Not received from ${oneLine(sender.name)}: ${namesOf(names)}.`;
-  return Object.assign(new CliError(names.length === 0 ? failure.message : said, failure), { names });
+  return new CliError(names.length === 0 ? failure.message : said, { status, code, notReceived: names });
 }
 
 /** Its sender hears at once of what went wrong here before anything was taken. Null: another program has it. */

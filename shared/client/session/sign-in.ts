@@ -5,7 +5,7 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import { type Client, makeClient } from '../http/client.ts';
 import { backoffMs } from '../time/backoff.ts';
 import { systemClock } from '../time/clock.ts';
-import { abortedBy, failureOf } from '../errors/failure.ts';
+import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
 import { headersOf, platformFetch } from '../http/request.ts';
 import type { Session, SessionStore } from './session.ts';
 import { checkPlainHttp, originOf, originsOf, ownLink } from './service.ts';
@@ -130,6 +130,10 @@ function named({ session, base }: Made, me: Me): Session {
   return { ...session, origins, service: me.service };
 }
 
+/** The session is over, or whoever gave it is no such service. Any other refusal says nothing of it, and nobody gets it twice. */
+const isRefuted = ({ code, status }: BatonClientError): boolean =>
+  Object.hasOwn(SESSION_OVER, code) || (code === 'unexpected_answer' && status !== null && status < 300);
+
 /** Saves the session at once, since nobody gets it twice, and uses it until the service has seen that. */
 async function confirm(options: SignInOptions, made: Made, signal: AbortSignal | undefined): Promise<Session> {
   const { session: store } = options;
@@ -143,11 +147,13 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
     } catch (error) {
       const failure = failureOf(error);
       if (signal?.aborted) throw abortedBy(signal);
-      // A replica that does not know the key of the new token yet learns it.
-      if (failure.action !== 'retry' && failure.code !== 'unauthenticated') {
+      if (isRefuted(failure)) {
         await store?.clear();
         throw failure;
       }
+      // This program's own, as its headers: the same again.
+      if (failure.action !== 'retry' && failure.status === null) throw failure;
+      // A replica that does not know the key of the new token yet learns it, and a proxy that refuses may be changed.
       const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(CONFIRM_BACKOFF, failures, Math.random));
       if (Date.now() + waitMs > until) throw notConfirmed(failure);
       await pause(waitMs, signal);

@@ -71,6 +71,14 @@ function codeOf({ state, error, receiver }: Transfer, byOther: boolean): BatonCl
   return state === 'CANCELLED' ? 'cancelled' : 'failed';
 }
 
+function sentenceOf(code: BatonClientError['code'], byOther: boolean): string {
+  if (code === 'rejected') return byOther ? 'The other device refused the transfer' : 'The transfer was refused';
+  if (code === 'cancelled') return byOther ? 'The other device cancelled the transfer' : 'The transfer was cancelled';
+  if (code === 'peer_offline') return 'The other device was not connected in time';
+  if (code === 'digest_mismatch') return 'The bytes that arrived are not those that were offered';
+  return byOther ? 'The other device could not finish the transfer' : 'The transfer failed';
+}
+
 /** How a transfer ended that is not done. The other side is blamed only where the service says that it ended it. */
 function endOf(transfer: Transfer, side: Side): BatonClientError {
   const { error } = transfer;
@@ -78,8 +86,7 @@ function endOf(transfer: Transfer, side: Side): BatonClientError {
   const byOther = (error?.by_device_id ?? null) === other.device_id;
   const code = codeOf(transfer, byOther);
   const said = error === null || error.code === code ? '' : ` (${error.code})`;
-  const who = byOther ? ' by the other device' : '';
-  const message = `The transfer was ${code.replace('_', ' ')}${who}${said}`;
+  const message = `${sentenceOf(code, byOther)}${said}`;
   return new BatonClientError(code, message, { byOther });
 }
 

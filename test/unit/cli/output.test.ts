@@ -71,17 +71,23 @@ test('columns are as wide as what is seen in them', () => {
   ).toBe('on       x\noffline  y');
 });
 
-test('no row of a table goes on in a second line of the terminal', () => {
+test('a row that is wider than the terminal goes on in lines that look like no other row', () => {
   const rows = [
-    [colours.green('on'), 'x'.repeat(100)],
-    ['offline', '日'.repeat(100)],
+    [colours.green('on'), 'x'.repeat(50)],
+    ['offline', '日'.repeat(20)],
     ['off', 'y'],
   ];
   const lines = rendered(tableOf(rows, 40))
     .replaceAll(/\x1b\[\d+m/g, '')
     .split('\n');
-  expect(lines).toEqual([`on       ${'x'.repeat(29)}…`, `offline  ${'日'.repeat(14)}…`, 'off      y']);
-  expect(rendered(tableOf(rows, 0))).toContain('x'.repeat(100));
+  expect(lines).toEqual([
+    `on       ${'x'.repeat(24)}`,
+    `    | ${'x'.repeat(26)}`,
+    `offline  ${'日'.repeat(12)}`,
+    `    | ${'日'.repeat(8)}`,
+    'off      y',
+  ]);
+  for (const columns of [0, 100]) expect(rendered(tableOf(rows, columns))).toContain('x'.repeat(50));
 });
 
 test.each([
@@ -94,7 +100,9 @@ test.each([
   ['a "b"', '"a \\"b\\""'],
   ['a  b', '"a  b"'],
   ['\x1b[2J', '"\\u001b[2J"'],
-  ['x'.repeat(200), `"${'x'.repeat(80)}…"`],
+  ['a.txt and 4 m\u043ere', '"a.txt and 4 m\u043ere"'],
+  ['a.txt and \uff14 more', '"a.txt and \uff14 more"'],
+  [`${'x'.repeat(200)}.pdf.exe`, `"${'x'.repeat(60)}…${'x'.repeat(12)}.pdf.exe"`],
 ])('the name %j of a file is said as %s', (name, as) => {
   expect(fileNameOf(name, 80)).toBe(as);
 });

@@ -98,6 +98,17 @@ test('a service that cannot be asked in time is said, and the session stays for 
 });
 
 test.each([
+  ['a proxy answers', { status: 403, body: '<html>' }],
+  ['the page is missing for a moment', refusal(404, 'not_found')],
+  ['the service refuses for a reason of its own', refusal(403, 'guest_forbidden')],
+])('where %s the session is kept, and used again', async (_, answer) => {
+  const { service, session, ask } = scene({ me: (__, turn) => (turn === 1 ? answer : { body: meOf() }) });
+  await (await ask()).approved();
+  expect(paths(service).filter((path) => path === '/api/me')).toHaveLength(2);
+  expect(await session.load()).toMatchObject({ access_token: 'token', service: 'home' });
+});
+
+test.each([
   ['the session was revoked meanwhile', refusal(401, 'session_revoked'), 'session_revoked'],
   ['the service says nonsense of who it is', { body: { ...meOf(), origins: 'https://service' } }, 'unexpected_answer'],
   ['the service says nonsense of its limits', { body: { ...meOf(), limits: null } }, 'unexpected_answer'],

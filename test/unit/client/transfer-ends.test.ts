@@ -58,7 +58,7 @@ test.each<[string, Side, Transfer, [string, boolean, string]]>([
     'a sender that says rejected',
     'receiver',
     ended('FAILED', 'rejected', 'sender-1'),
-    ['failed', true, 'The transfer was failed by the other device (rejected)'],
+    ['failed', true, 'The other device could not finish the transfer (rejected)'],
   ],
   [
     'a sender that cancels as rejected',
@@ -94,13 +94,13 @@ test.each<[string, Side, Transfer, [string, boolean, string]]>([
     'its own waiting in vain',
     'sender',
     ended('FAILED', 'peer_offline', 'sender-1'),
-    ['peer_offline', false, 'The transfer was peer offline'],
+    ['peer_offline', false, 'The other device was not connected in time'],
   ],
   [
     'the other one saying that it was away',
     'receiver',
     ended('FAILED', 'peer_offline', 'sender-1'),
-    ['failed', true, 'The transfer was failed by the other device (peer_offline)'],
+    ['failed', true, 'The other device could not finish the transfer (peer_offline)'],
   ],
 ])('%s, told to its %s', async (_what, side, transfer, told) => {
   expect(await toldTo(side, transfer)).toEqual(told);
