@@ -7,7 +7,7 @@ const QUIET_CHECK_MS = 500;
 /**
  * Resolves after `noticeMs`, in which balancers see that this process is no longer ready. Requests that arrive meanwhile
  * are answered. If nobody came for as long before, no balancer sends anything here, and it resolves within half a second
- * (services/DECISIONS.md).
+ * (services/decisions, 30).
  */
 export async function giveNotice(noticeMs: number, arrivals: Pick<Arrivals, 'isQuiet'>): Promise<void> {
   const endsAt = performance.now() + noticeMs;

@@ -36,7 +36,7 @@ const TRANSACTION_REPLIES = 4;
 /**
  * A connection for bytes, one user at a time. The client library joins replies and copies arguments; here bytes go to
  * the socket as they are and come off it as they come. Measured with the heap that the image sets: 2.7 times less
- * CPU, and without a limit 1.1 to 1.5 times less (DECISIONS.md, 2026-11-23).
+ * CPU, and without a limit 1.1 to 1.5 times less (services/decisions, 16).
  *
  *   idle --take--> in use --rest, all answered--> idle
  *   in use --pause--> paused (its silence does not count) --resume--> in use

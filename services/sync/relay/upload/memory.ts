@@ -4,7 +4,7 @@ closedPort.close();
 /**
  * Frees the memory of a part of a request's body, which nobody may read from then on: a transfer to a closed port takes it
  * away and keeps it nowhere. Left to the garbage collector, the parts count against the limit that the image sets for the
- * heap, and the sending replica takes 1.8 times the CPU. Without a limit it makes no difference (DECISIONS.md, 2026-11-23).
+ * heap, and the sending replica takes 1.8 times the CPU. Without a limit it makes no difference (services/decisions, 16).
  */
 export function freeMemory(part: Buffer): void {
   // Else others share it.
