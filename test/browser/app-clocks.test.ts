@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { askForCode, type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
 import { randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -119,7 +119,7 @@ withChromium.describe('a sign-in by QR code on a device with a wrong clock', () 
     const app = await openApp(browser, { url: 'about:blank#', locale: 'en' });
     await setClock(app.context, minutes * MINUTE_MS);
     await app.page.goto(site.url);
-    await app.page.getByRole('button', { name: 'Use another device' }).click();
+    await askForCode(app.page);
     await app.page.locator('.qr path').waitFor();
     const left = Number(/Valid for (\d+) s/.exec((await app.page.locator('.front').textContent()) ?? '')?.[1]);
     expect(left).toBeGreaterThan(60);

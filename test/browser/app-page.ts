@@ -63,6 +63,13 @@ export const localUrl = ({ url }: { url: string }): string => url.replace('127.0
 
 export const deviceRow = (page: Page, name: string): Locator => page.locator('.device', { hasText: name });
 
+/** A stranger asks to be let in under the proposed name, and shows the code for it. */
+export async function askForCode(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Use another device' }).click();
+  await page.getByLabel('Device name').waitFor();
+  await page.keyboard.press('Enter');
+}
+
 /** Opens the thread of a device. */
 export async function openThread(page: Page, name: string): Promise<void> {
   await deviceRow(page, name).click();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
+import { askForCode, accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** Beside those of the states that need no broker. */
@@ -49,7 +49,7 @@ withChromium.describe('signing in with the app', () => {
 
   /** The phone shows its code, the desktop is given its link and says yes. */
   async function letIn(desktop: Page, phone: Page, howLong: string): Promise<void> {
-    await phone.getByRole('button', { name: /another device/ }).click();
+    await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.getByRole('link', { name: 'Add a device' }).first().click();
     await desktop.getByLabel(/paste the link/).fill(link);
@@ -178,7 +178,7 @@ withChromium.describe('signing in with the app', () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
     await logIn(desktop, 'Desktop');
-    await phone.getByRole('button', { name: /another device/ }).click();
+    await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.goto(`${site.url}/#/approve/${encodeURIComponent(link)}`);
     const details = desktop.locator('.facts');
@@ -198,7 +198,7 @@ withChromium.describe('signing in with the app', () => {
 
   test('the code is read from the camera by the library where the browser has no detector', async () => {
     const { page, reports } = await stranger(PHONE);
-    await page.getByRole('button', { name: /another device/ }).click();
+    await askForCode(page);
     const link = String(await page.locator('a.link-text').getAttribute('href'));
     await page.locator('.qr path').waitFor();
     const code = await page.locator('.qr-frame').screenshot();

@@ -15,8 +15,6 @@ export const englishSignIn = {
   join: {
     title: 'Join this account',
     why: 'A device that is signed in invites this one. What should your other devices call it?',
-    called: (name: string) => `It will be called “${name}”.`,
-    ask: 'Continue',
     type: 'Type these digits on the other device',
     typeWhy: 'It asks for them now, and lets this device in.',
     used: 'This code was used already, or its time is over.',

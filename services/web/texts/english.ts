@@ -43,6 +43,8 @@ export const english = {
     why: 'So that you recognise it on your others.',
     label: 'Device name',
     rule: 'Letters, digits and signs without accents, at most 32.',
+    called: (name: string) => `It will be called “${name}”.`,
+    own: (name: string) => `This is ${name}`,
     done: 'Continue',
   },
   ...englishSignIn,

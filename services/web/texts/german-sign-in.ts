@@ -17,8 +17,6 @@ export const germanSignIn: Pick<Texts, 'qr' | 'join' | 'add' | 'approve'> = {
   join: {
     title: 'Diesem Konto beitreten',
     why: 'Ein angemeldetes Gerät lädt dieses hier ein. Wie sollen deine anderen Geräte es nennen?',
-    called: (name) => `Es wird „${name}“ heißen.`,
-    ask: 'Weiter',
     type: 'Tippe diese Ziffern auf dem anderen Gerät ein',
     typeWhy: 'Es fragt jetzt danach und lässt dieses Gerät herein.',
     used: 'Dieser Code wurde schon benutzt, oder seine Zeit ist vorbei.',

@@ -43,6 +43,8 @@ export const german: Texts = {
     why: 'Damit du es auf deinen anderen erkennst.',
     label: 'Name des Geräts',
     rule: 'Buchstaben, Ziffern und Zeichen ohne Akzente, höchstens 32.',
+    called: (name) => `Es wird „${name}“ heißen.`,
+    own: (name) => `Das ist ${name}`,
     done: 'Weiter',
   },
   ...germanSignIn,

@@ -16,11 +16,13 @@ function DeviceName() {
   const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
   const typed = useSignal<string | null>(null);
   const { settings, name } = texts.value;
+  const wanted = (typed.value ?? own).trim();
+  const plain = proposeDeviceName(wanted);
+  const isChanged = wanted !== '' && plain !== wanted;
   const submit = (event: Event) => {
     event.preventDefault();
-    const wanted = proposeDeviceName(typed.value ?? own);
     attempt(async () => {
-      await client.devices.rename(entry.deviceId, wanted);
+      await client.devices.rename(entry.deviceId, plain);
       typed.value = null;
     });
   };
@@ -44,6 +46,7 @@ function DeviceName() {
           {settings.rename}
         </button>
       </form>
+      {isChanged && <p class="hint">{name.called(plain)}</p>}
     </section>
   );
 }
