@@ -4,7 +4,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { askForCode, accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
+import {
+  askForCode,
+  accept,
+  chooseFiles,
+  DESKTOP,
+  deviceRow,
+  openApp,
+  openThread,
+  PHONE,
+  say,
+  inThread,
+} from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** Beside those of the states that need no broker. */
@@ -107,7 +118,7 @@ withChromium.describe('signing in with the app', () => {
     await phone.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0);
     site.killReplica();
     await say(phone, 'said without that replica');
-    await desktop.getByText('said without that replica').waitFor();
+    await inThread(desktop).getByText('said without that replica').waitFor();
     await phone.locator('.mark.delivered').waitFor();
     await phone.getByText('Received', { exact: true }).waitFor({ timeout: 60_000 });
     const download = phone.waitForEvent('download');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** What somebody sends who means no good. */
@@ -75,13 +75,13 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.getByRole('link', { name: 'Clipboard' }).click();
     await desktop.page.getByRole('button', { name: 'Paste from this device' }).click();
     await phone.page.getByRole('link', { name: 'Clipboard' }).click();
-    await phone.page.getByText('copied on the desktop').waitFor();
+    await inThread(phone.page).getByText('copied on the desktop').waitFor();
     await phone.page.getByText(/From Desktop · gone in/).waitFor();
     await phone.page.getByLabel('Or type a text').fill('typed on the phone');
     await phone.page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    await desktop.page.getByText('typed on the phone').waitFor();
+    await inThread(desktop.page).getByText('typed on the phone').waitFor();
     await desktop.page.getByRole('button', { name: 'Copy to this device' }).click();
-    await desktop.page.getByText('Copied').waitFor();
+    await desktop.page.getByText('Copied', { exact: true }).waitFor();
     expect(await desktop.page.evaluate(() => navigator.clipboard.readText())).toBe('typed on the phone');
     await desktop.page.getByRole('button', { name: 'Clear' }).click();
     await phone.page.getByText('The clipboard is empty').waitFor();
@@ -104,14 +104,14 @@ withChromium.describe('threads in the app', () => {
     await openThread(phone.page, 'Desktop');
     await say(phone.page, 'one');
     await openThread(second, 'Phone');
-    await second.getByText('one', { exact: true }).waitFor();
+    await inThread(second).getByText('one', { exact: true }).waitFor();
     // Sent by the tab that leads, asked for by the other.
     await say(second, 'from the second tab');
-    await phone.page.getByText('from the second tab').waitFor();
+    await inThread(phone.page).getByText('from the second tab').waitFor();
     expect(asked).not.toContain('/api/hub/events');
     await desktop.page.close();
     await say(phone.page, 'two');
-    await second.getByText('two', { exact: true }).waitFor();
+    await inThread(second).getByText('two', { exact: true }).waitFor();
     await phone.page.locator('.mark.delivered').nth(1).waitFor();
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { ClipboardList, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
+import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
@@ -9,12 +9,12 @@ import { closeRead, showBadge } from '../push/shown.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
 import { texts } from '../texts/texts.ts';
-import { AddPane } from './devices/add-device.tsx';
 import { announceChanges } from './announcing.ts';
-import { threads, useApp } from './app-context.ts';
-import { ApprovePane } from './devices/approval.tsx';
-import { ClipboardPane } from './clipboard.tsx';
+import { others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
+import { followLastItems } from './devices/last-items.ts';
+import { ClipboardCard, ClipboardLine } from './clipboard/clipboard-card.tsx';
+import { followClipboard } from './clipboard/clipboard-state.ts';
 import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
@@ -22,8 +22,6 @@ import { Icon } from './parts/icon.tsx';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
-import { SearchPane } from './thread/search.tsx';
-import { SendPane, SharePane } from './send/send.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
@@ -73,11 +71,22 @@ function StorageBar() {
   );
 }
 
+const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
+
+/** Which of the devices this one is, and whose. */
+function OwnName() {
+  const { entry } = useApp();
+  const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
+  return (
+    <p class="own-name">
+      {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
+    </p>
+  );
+}
+
 function Side() {
-  const { devices, clipboard, settings, search, send } = texts.value;
+  const { devices, settings, search, send } = texts.value;
   const links = [
-    ['clipboard', ClipboardList, clipboard.title],
-    ['search', Search, search.title],
     ['add', Plus, devices.add],
     ['settings', Settings, settings.title],
   ] as const;
@@ -97,33 +106,39 @@ function Side() {
         </p>
         <nav aria-label="Baton">
           {links.map(([name, node, label]) => (
-            <a
-              key={name}
-              class="icon-button"
-              href={hrefOf(name)}
-              aria-label={label}
-              title={label}
-              {...(place.value.name === name && { 'aria-current': 'page' as const })}
-            >
+            <a key={name} class="icon-button" href={hrefOf(name)} aria-label={label} title={label} {...isAt(name)}>
               <Icon node={node} />
             </a>
           ))}
         </nav>
       </header>
+      <OwnName />
+      <a class="search-link" href={hrefOf('search')} {...isAt('search')}>
+        <Icon node={Search} size={16} /> {search.label}
+      </a>
       <div class="side-body">
-        <h1 class="devices-head">{devices.title}</h1>
+        <h1 class="unseen">{devices.title}</h1>
         <DeviceList />
       </div>
       <footer class="side-foot">
-        <button type="button" class="button wide" onClick={sendFirst}>
-          <Icon node={SendHorizontal} size={18} /> {send.title}
-        </button>
+        <ClipboardCard />
+        {others.value.length > 0 && (
+          <button type="button" class="button wide" onClick={sendFirst}>
+            <Icon node={SendHorizontal} size={18} /> {send.title}
+          </button>
+        )}
       </footer>
     </div>
   );
 }
 
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
+const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
+const ApprovePane = later(async () => (await import('./devices/approval.tsx')).ApprovePane);
+const ClipboardPane = later(async () => (await import('./clipboard/clipboard-pane.tsx')).ClipboardPane);
+const SearchPane = later(async () => (await import('./thread/search.tsx')).SearchPane);
+const SendPane = later(async () => (await import('./send/send.tsx')).SendPane);
+const SharePane = later(async () => (await import('./send/send.tsx')).SharePane);
 
 /** Where a notification leads: to the thread of what it told of, once that has come. */
 function ItemPane({ id }: { id: string }) {
@@ -137,8 +152,23 @@ function ItemPane({ id }: { id: string }) {
   return <Waiting />;
 }
 
+/** Beside the list: a device alone is told what comes first. */
+function Home() {
+  const { devices } = texts.value;
+  if (others.value.length > 0 || !shared.value.isKnown) {
+    return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
+  }
+  return (
+    <Empty isPage node={MonitorSmartphone} title={devices.first} why={devices.firstWhy}>
+      <a class="button primary" href={hrefOf('add')}>
+        <Icon node={Plus} /> {devices.add}
+      </a>
+    </Empty>
+  );
+}
+
 function Main({ at }: { at: Place }) {
-  const { devices, app } = texts.value;
+  const { app } = texts.value;
   switch (at.name) {
     case 'device':
       return <ThreadPane key={at.id} id={at.id} at={at.at} />;
@@ -159,7 +189,7 @@ function Main({ at }: { at: Place }) {
     case 'item':
       return <ItemPane id={at.id} />;
     case 'home':
-      return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
+      return <Home />;
     case 'nowhere':
       return (
         <Empty isPage node={MousePointerClick} title={app.nothingHere}>
@@ -204,7 +234,9 @@ export function Shell() {
   useEffect(() => {
     void app.history.threads().then((all) => {
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
-      showBadge(all.reduce((sum, { unread }) => sum + unread, 0));
+      const unread = all.reduce((sum, one) => sum + one.unread, 0);
+      showBadge(unread);
+      document.title = unread > 0 ? `(${unread}) Baton` : 'Baton';
     });
     void closeRead(app.history);
   }, [change]);
@@ -215,6 +247,8 @@ export function Shell() {
     return onWorkerMessage(look);
   }, []);
   useEffect(() => announceChanges(app), []);
+  useEffect(() => followLastItems(app.history), []);
+  useEffect(() => followClipboard(app.client, app.history), []);
   useEffect(() => {
     document.addEventListener('copy', copyExactly);
     return () => document.removeEventListener('copy', copyExactly);
@@ -231,6 +265,7 @@ export function Shell() {
         <Side />
         <div id="content" class="main" tabIndex={-1}>
           <Main at={at} />
+          {at.name !== 'device' && at.name !== 'clipboard' && <ClipboardLine />}
         </div>
       </main>
       <ConfirmDialog />

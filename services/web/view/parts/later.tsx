@@ -4,10 +4,10 @@ import { useEffect } from 'preact/hooks';
 import { attempt } from './notices.ts';
 import { Waiting } from './parts.tsx';
 
-/** A pane that comes with the first wish to see it: not everybody who opens the app looks at it. */
-export function later(load: () => Promise<ComponentType>): ComponentType {
-  const loaded = signal<ComponentType | null>(null);
-  return function Later() {
+/** What comes with the first wish to see it: not everybody who opens the app looks at it. */
+export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  const loaded = signal<ComponentType<P> | null>(null);
+  return function Later(props: P) {
     const Loaded = loaded.value;
     useEffect(() => {
       if (loaded.peek() !== null) return;
@@ -15,6 +15,6 @@ export function later(load: () => Promise<ComponentType>): ComponentType {
         loaded.value = await load();
       });
     }, []);
-    return Loaded === null ? <Waiting /> : <Loaded />;
+    return Loaded === null ? <Waiting /> : <Loaded {...props} />;
   };
 }

@@ -5,7 +5,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
-import { pictureOf } from '../devices/device-list.tsx';
+import { pictureOf } from '../devices/device-pictures.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';

@@ -4,11 +4,13 @@ import type { ComponentChildren } from 'preact';
 import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../../session/entry.ts';
 import { texts } from '../../texts/texts.ts';
 import { Icon } from '../parts/icon.tsx';
+import { later } from '../parts/later.tsx';
 import { attempt } from '../parts/notices.ts';
 import { joining } from '../../session/joining.ts';
-import { Join } from './join.tsx';
 import { NameForm } from './name-form.tsx';
-import { SignInCode } from './sign-in-code.tsx';
+
+const Join = later(async () => (await import('./join.tsx')).Join);
+const SignInCode = later(async () => (await import('./sign-in-code.tsx')).SignInCode);
 
 type Enter = (entry: Entry) => void;
 

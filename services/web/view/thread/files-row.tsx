@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { type Running, runningOf, shared } from '../../engine/shared-state.ts';
 import { setAlways } from '../../files/always.ts';
 import { keptFile } from '../../files/kept-files.ts';
+import { isPicture } from '../../files/pictures.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { bytesText, durationText, timeText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
@@ -16,7 +17,6 @@ import { FileNames, SaveActs, savedCount } from './received-files.tsx';
 import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
 
 const PREVIEW_BYTES = 20_000_000;
-const isPicture = (type: string | null): boolean => /^image\/(png|jpeg|gif|webp|avif)$/.test(type ?? '');
 
 function receivedText(item: FilesItem): string {
   const { files } = texts.value;

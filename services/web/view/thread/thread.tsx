@@ -11,6 +11,7 @@ import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, kindOfUnlisted, type Peer, threads, useApp } from '../app-context.ts';
 import { shared } from '../../engine/shared-state.ts';
+import { ClipboardLine } from '../clipboard/clipboard-card.tsx';
 import { Composer } from './composer.tsx';
 import { presenceText } from '../devices/device-list.tsx';
 import { confirmed } from '../parts/dialog.tsx';
@@ -224,6 +225,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         <Items key={`${id}/${at ?? ''}`} id={id} at={at} />
         {isOver.value && <div class="drop-hint">{devices.dropOn(peer.name)}</div>}
       </div>
+      <ClipboardLine />
       {takesFiles ? (
         <Composer key={id} peer={peer} />
       ) : (
