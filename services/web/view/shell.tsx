@@ -25,7 +25,6 @@ import { Empty, Waiting } from './parts/parts.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
-import { ThreadPane } from './thread/thread.tsx';
 
 /** So long a connection may take before anybody is told that it does. */
 const PATIENCE_MS = 1_500;
@@ -134,6 +133,8 @@ function Side() {
 
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
+const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);
+const AboutPane = later(async () => (await import('./devices/about.tsx')).AboutPane);
 const ApprovePane = later(async () => (await import('./devices/approval.tsx')).ApprovePane);
 const ClipboardPane = later(async () => (await import('./clipboard/clipboard-pane.tsx')).ClipboardPane);
 const SearchPane = later(async () => (await import('./thread/search.tsx')).SearchPane);
@@ -172,6 +173,8 @@ function Main({ at }: { at: Place }) {
   switch (at.name) {
     case 'device':
       return <ThreadPane key={at.id} id={at.id} at={at.at} />;
+    case 'about':
+      return <AboutPane key={at.id} id={at.id} />;
     case 'clipboard':
       return <ClipboardPane />;
     case 'add':
@@ -246,6 +249,7 @@ export function Shell() {
     };
     return onWorkerMessage(look);
   }, []);
+  useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);
   useEffect(() => followLastItems(app.history), []);
   useEffect(() => followClipboard(app.client, app.history), []);

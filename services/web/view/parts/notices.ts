@@ -5,6 +5,8 @@ export interface Notice {
   id: number;
   text: string;
   isError: boolean;
+  /** Where it leads. */
+  href?: string;
 }
 
 const SHOWN_MS = 5_000;
@@ -20,10 +22,13 @@ export function dismiss(id: number): void {
   notices.value = notices.value.filter((one) => one.id !== id);
 }
 
-export function notify(text: string, isError = false): void {
+export function notify(text: string, isError = false, href?: string): void {
   last += 1;
   const id = last;
-  notices.value = [...notices.value.filter((one) => one.text !== text), { id, text, isError }].slice(-MOST);
+  notices.value = [
+    ...notices.value.filter((one) => one.text !== text),
+    { id, text, isError, ...(href !== undefined && { href }) },
+  ].slice(-MOST);
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 

@@ -23,6 +23,20 @@ interface Parts {
   show: (shown: Shown) => void;
 }
 
+const isSame = (one: Item, other: Item | undefined): other is Item =>
+  other !== undefined &&
+  JSON.stringify(one) === JSON.stringify(other) &&
+  (one.kind === 'message' || other.kind === 'message' || one.previews?.length === other.previews?.length);
+
+/** What has not changed stays the same object, so that nothing of it is drawn anew. */
+export function sameObjects(items: readonly Item[], before: readonly Item[]): readonly Item[] {
+  const known = new Map(before.map((item) => [item.id, item]));
+  return items.map((item) => {
+    const kept = known.get(item.id);
+    return isSame(item, kept) ? kept : item;
+  });
+}
+
 /**
  * A thread from some time on, and everything of it: however many items come while it is read, none is left out between two.
  * One reading goes on at a time, so that none ends with less than the one before it.
@@ -32,6 +46,7 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
   let from: number | null = null;
   let isStale = false;
   let reading: Promise<void> | null = null;
+  let shownItems: readonly Item[] = [];
 
   async function start(): Promise<number> {
     const [newest, item] = [
@@ -49,7 +64,8 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
       from = newest;
       items = items.filter(({ at }) => at >= newest);
     }
-    show({ items, hasOlder: from > 0 });
+    shownItems = sameObjects(items, shownItems);
+    show({ items: shownItems, hasOlder: from > 0 });
   }
 
   async function readAll(): Promise<void> {
