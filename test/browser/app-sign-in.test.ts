@@ -155,7 +155,7 @@ withChromium.describe('signing in with the app', () => {
 
     // Whoever has a picture of the code is too late.
     await three.page.goto(link);
-    await three.page.keyboard.press('Enter');
+    await three.page.getByLabel('Device name').press('Enter');
     await three.page.getByText('This code was used already').waitFor();
 
     const field = desktop.getByLabel('Six digits that it shows');
@@ -175,7 +175,7 @@ withChromium.describe('signing in with the app', () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     await logIn(one.page, 'Desktop');
     await two.page.goto(await inviteOf(one));
-    await two.page.keyboard.press('Enter');
+    await two.page.getByLabel('Device name').press('Enter');
     const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
     const wrong = digits === '000000' ? '000001' : '000000';
     const field = one.page.getByLabel('Six digits that it shows');

@@ -33,6 +33,9 @@ withChromium.describe('threads in the app', () => {
     await say(desktop.page, HOSTILE);
     await desktop.page.locator('.mark.delivered').waitFor();
     await phone.page.locator('.count').waitFor();
+    expect(await phone.page.title()).toBe('(1) Baton');
+    expect(await phone.page.locator('.own-name').innerText()).toContain('This is Phone');
+    await deviceRow(phone.page, 'Desktop').getByText('<img src=x onerror=alert(1)>').waitFor();
     await openThread(phone.page, 'Desktop');
     const bubble = phone.page.locator('.theirs .bubble');
     expect(await bubble.locator('p').innerText()).toBe(HOSTILE);
@@ -49,8 +52,14 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.locator('.theirs pre').waitFor();
     await desktop.page.getByRole('link', { name: 'Search' }).click();
     await desktop.page.getByRole('searchbox').fill('ONERROR');
+    expect(await desktop.page.locator('.found mark').allInnerTexts()).toEqual(['onerror']);
     await desktop.page.locator('.found').click();
-    await desktop.page.locator('.mine .bubble').waitFor();
+    await desktop.page.locator('.mine.sought .bubble').waitFor();
+    await desktop.page.locator('.mine').getByRole('button', { name: 'More' }).click();
+    await desktop.page.getByRole('button', { name: 'Remove' }).click();
+    await desktop.page.getByRole('button', { name: 'Remove' }).click();
+    await desktop.page.locator('.mine').waitFor({ state: 'detached' });
+    await desktop.page.locator('.theirs').waitFor();
     // Marked with nothing and read: no count is left.
     expect(await phone.page.locator('.count').count()).toBe(0);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
@@ -80,7 +89,13 @@ withChromium.describe('threads in the app', () => {
     await phone.page.getByLabel('Or type a text').fill('typed on the phone');
     await phone.page.getByRole('button', { name: 'Put in the clipboard' }).click();
     await inThread(desktop.page).getByText('typed on the phone').waitFor();
-    await desktop.page.getByRole('button', { name: 'Copy to this device' }).click();
+    // Beside every view, hidden until it is touched.
+    const card = desktop.page.locator('.clipboard-card');
+    await card.getByText('Phone copied text').waitFor();
+    expect(await card.innerText()).not.toContain('typed on the phone');
+    await card.getByRole('button', { name: 'show' }).click();
+    await card.getByText('typed on the phone').waitFor();
+    await card.getByRole('button', { name: 'Copy' }).click();
     await desktop.page.getByText('Copied', { exact: true }).waitFor();
     expect(await desktop.page.evaluate(() => navigator.clipboard.readText())).toBe('typed on the phone');
     await desktop.page.getByRole('button', { name: 'Clear' }).click();

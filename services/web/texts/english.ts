@@ -1,7 +1,8 @@
 import { englishErrors } from './english-errors.ts';
 import { englishSignIn } from './english-sign-in.ts';
+import { pluralOf } from './plural.ts';
 
-const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
+const plural = pluralOf('en');
 
 /** Every text of the app. The other languages have the same keys: a missing one is a type error. */
 export const english = {
@@ -89,6 +90,7 @@ export const english = {
     emptyWhy: (name: string) => `Write something, or send a file to ${name}.`,
     older: 'Show older',
     placeholder: 'Message',
+    placeholderTo: (name: string) => `Message ${name}`,
     send: 'Send',
     attach: 'Send files',
     folder: 'Send a folder',
@@ -107,7 +109,7 @@ export const english = {
     forgetWhy: 'Removes this thread from this browser. The other device keeps its own.',
     cannotAnswer: 'Sent by a session without a device. It cannot be answered.',
     deviceGone: 'This device is no longer in your account.',
-    fresh: (count: number) => plural(count, '1 new', `${count} new`),
+    fresh: (count: number) => plural(count, { one: '1 new', other: `${count} new` }),
     newest: 'To the newest',
     more: 'More about this device',
     today: 'Today',
@@ -143,8 +145,8 @@ export const english = {
     allow_again: 'Waits: this browser may not read the files any more.',
   },
   files: {
-    count: (count: number) => plural(count, '1 file', `${count} files`),
-    photos: (count: number) => plural(count, '1 photo', `${count} photos`),
+    count: (count: number) => plural(count, { one: '1 file', other: `${count} files` }),
+    photos: (count: number) => plural(count, { one: '1 photo', other: `${count} photos` }),
     preparing: 'Preparing …',
     offered: 'Waiting for the other device to accept',
     offeredOffline: 'Waiting until the other device is online',
@@ -200,6 +202,16 @@ export const english = {
     showLess: 'Show less',
     enlarge: (name: string) => `Enlarge ${name}`,
     showAll: (count: number) => `and ${count} more`,
+  },
+  transfers: {
+    title: 'Under way',
+    moving: (count: number) => plural(count, { one: '1 transfer under way', other: `${count} transfers under way` }),
+    none: 'Nothing is under way',
+    noneWhy: 'Files that are being sent or received stand here, whichever device they are with.',
+    pauseAll: 'Pause all',
+    resumeAll: 'Resume all',
+    to: 'To',
+    from: 'From',
   },
   send: {
     title: 'Send',
@@ -271,6 +283,8 @@ export const english = {
     previewSender: 'Who sent it',
     previewFull: 'Who sent it, and the text',
     language: 'Language',
+    theme: 'Appearance',
+    themes: { system: 'As this device has it', light: 'Light', dark: 'Dark' },
     sessions: 'Signed-in devices',
     stale: 'The sign-in service cannot be asked now; this may be old.',
     onceSession: 'Only once',
@@ -283,14 +297,15 @@ export const english = {
     others: 'Sign out all others',
     othersTitle: 'Sign out all other devices?',
     othersWhy: 'Every device but this one loses access at once.',
-    othersDone: (count: number) => plural(count, '1 device was signed out.', `${count} devices were signed out.`),
+    othersDone: (count: number) =>
+      plural(count, { one: '1 device was signed out.', other: `${count} devices were signed out.` }),
     signOut: 'Sign out',
     signOutTitle: 'Sign out here?',
     signOutWhy: (waiting: number) =>
       `The history and files that were not saved are deleted in this browser.${
         waiting === 0
           ? ''
-          : ` ${plural(waiting, '1 item that still waits', `${waiting} items that still wait`)} will not be sent.`
+          : ` ${plural(waiting, { one: '1 item that still waits', other: `${waiting} items that still wait` })} will not be sent.`
       }`,
     erase: 'Erase my data',
     eraseTitle: 'Erase everything?',
@@ -305,8 +320,9 @@ export const english = {
     api: 'API reference',
   },
   push: {
-    message: (count: number) => plural(count, 'A new message', `${count} new messages`),
-    transfer: (count: number) => plural(count, 'Somebody wants to send you a file', `${count} transfers wait for you`),
+    message: (count: number) => plural(count, { one: 'A new message', other: `${count} new messages` }),
+    transfer: (count: number) =>
+      plural(count, { one: 'Somebody wants to send you a file', other: `${count} transfers wait for you` }),
     device: 'A new device was signed in. Was that you?',
     test: 'Notifications work.',
     unknown: 'There is something new in Baton.',
@@ -316,6 +332,20 @@ export const english = {
     message: (name: string) => `New message from ${name}`,
     sends: (name: string, what: string) => `${name} sends ${what}`,
     added: (name: string) => `${name} was added. Was that you?`,
+  },
+  /** What did not happen; why, and what to do, follows. */
+  failed: {
+    send: 'Nothing was sent.',
+    accept: 'The files were not accepted.',
+    cancel: 'The transfer goes on.',
+    save: 'The file was not saved.',
+    remove: 'Nothing was removed.',
+    clipboard: 'The clipboard is as it was.',
+    rename: 'The device keeps its name.',
+    signOut: 'Nobody was signed out.',
+    notifications: 'Notifications are as they were.',
+    approve: 'Nothing was decided.',
+    signIn: 'This device is not signed in yet.',
   },
   errors: englishErrors,
 };

@@ -1,8 +1,9 @@
 import type { Texts } from './english.ts';
 import { germanErrors } from './german-errors.ts';
 import { germanSignIn } from './german-sign-in.ts';
+import { pluralOf } from './plural.ts';
 
-const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
+const plural = pluralOf('de');
 
 export const german: Texts = {
   app: {
@@ -88,6 +89,7 @@ export const german: Texts = {
     emptyWhy: (name) => `Schreib etwas, oder sende eine Datei an ${name}.`,
     older: 'Ältere zeigen',
     placeholder: 'Nachricht',
+    placeholderTo: (name) => `Nachricht an ${name}`,
     send: 'Senden',
     attach: 'Dateien senden',
     folder: 'Ordner senden',
@@ -106,7 +108,7 @@ export const german: Texts = {
     forgetWhy: 'Entfernt diesen Verlauf aus diesem Browser. Das andere Gerät behält seinen.',
     cannotAnswer: 'Von einer Sitzung ohne Gerät gesendet. Sie kann keine Antwort bekommen.',
     deviceGone: 'Dieses Gerät ist nicht mehr in deinem Konto.',
-    fresh: (count) => plural(count, '1 neu', `${count} neu`),
+    fresh: (count) => plural(count, { one: '1 neu', other: `${count} neu` }),
     newest: 'Zum Neuesten',
     more: 'Mehr zu diesem Gerät',
     today: 'Heute',
@@ -141,8 +143,8 @@ export const german: Texts = {
     allow_again: 'Wartet: Dieser Browser darf die Dateien nicht mehr lesen.',
   },
   files: {
-    count: (count) => plural(count, '1 Datei', `${count} Dateien`),
-    photos: (count) => plural(count, '1 Foto', `${count} Fotos`),
+    count: (count) => plural(count, { one: '1 Datei', other: `${count} Dateien` }),
+    photos: (count) => plural(count, { one: '1 Foto', other: `${count} Fotos` }),
     preparing: 'Wird vorbereitet …',
     offered: 'Wartet auf die Annahme durch das andere Gerät',
     offeredOffline: 'Wartet, bis das andere Gerät online ist',
@@ -198,6 +200,16 @@ export const german: Texts = {
     showLess: 'Weniger zeigen',
     enlarge: (name) => `${name} vergrößern`,
     showAll: (count) => `und ${count} weitere`,
+  },
+  transfers: {
+    title: 'Unterwegs',
+    moving: (count) => plural(count, { one: '1 Übertragung läuft', other: `${count} Übertragungen laufen` }),
+    none: 'Nichts ist unterwegs',
+    noneWhy: 'Hier stehen Dateien, die gesendet oder empfangen werden, mit welchem Gerät auch immer.',
+    pauseAll: 'Alle anhalten',
+    resumeAll: 'Alle fortsetzen',
+    to: 'An',
+    from: 'Von',
   },
   send: {
     title: 'Senden',
@@ -269,6 +281,8 @@ export const german: Texts = {
     previewSender: 'Von wem',
     previewFull: 'Von wem, und den Text',
     language: 'Sprache',
+    theme: 'Aussehen',
+    themes: { system: 'Wie auf diesem Gerät', light: 'Hell', dark: 'Dunkel' },
     sessions: 'Angemeldete Geräte',
     stale: 'Der Anmeldedienst ist gerade nicht erreichbar; dies kann veraltet sein.',
     onceSession: 'Nur einmal',
@@ -281,14 +295,15 @@ export const german: Texts = {
     others: 'Alle anderen abmelden',
     othersTitle: 'Alle anderen Geräte abmelden?',
     othersWhy: 'Jedes Gerät außer diesem verliert sofort den Zugang.',
-    othersDone: (count) => plural(count, '1 Gerät wurde abgemeldet.', `${count} Geräte wurden abgemeldet.`),
+    othersDone: (count) =>
+      plural(count, { one: '1 Gerät wurde abgemeldet.', other: `${count} Geräte wurden abgemeldet.` }),
     signOut: 'Abmelden',
     signOutTitle: 'Hier abmelden?',
     signOutWhy: (waiting) =>
       `Der Verlauf und nicht gespeicherte Dateien werden in diesem Browser gelöscht.${
         waiting === 0
           ? ''
-          : ` ${plural(waiting, '1 Eintrag wartet noch und wird', `${waiting} Einträge warten noch und werden`)} nicht gesendet.`
+          : ` ${plural(waiting, { one: '1 Eintrag wartet noch und wird', other: `${waiting} Einträge warten noch und werden` })} nicht gesendet.`
       }`,
     erase: 'Meine Daten löschen',
     eraseTitle: 'Alles löschen?',
@@ -303,8 +318,9 @@ export const german: Texts = {
     api: 'API-Referenz',
   },
   push: {
-    message: (count) => plural(count, 'Eine neue Nachricht', `${count} neue Nachrichten`),
-    transfer: (count) => plural(count, 'Jemand möchte dir eine Datei senden', `${count} Übertragungen warten auf dich`),
+    message: (count) => plural(count, { one: 'Eine neue Nachricht', other: `${count} neue Nachrichten` }),
+    transfer: (count) =>
+      plural(count, { one: 'Jemand möchte dir eine Datei senden', other: `${count} Übertragungen warten auf dich` }),
     device: 'Ein neues Gerät wurde angemeldet. Warst du das?',
     test: 'Mitteilungen funktionieren.',
     unknown: 'In Baton gibt es etwas Neues.',
@@ -314,6 +330,19 @@ export const german: Texts = {
     message: (name) => `Neue Nachricht von ${name}`,
     sends: (name, what) => `${name} sendet ${what}`,
     added: (name) => `${name} wurde hinzugefügt. Warst du das?`,
+  },
+  failed: {
+    send: 'Nichts wurde gesendet.',
+    accept: 'Die Dateien wurden nicht angenommen.',
+    cancel: 'Die Übertragung läuft weiter.',
+    save: 'Die Datei wurde nicht gespeichert.',
+    remove: 'Nichts wurde entfernt.',
+    clipboard: 'Die Zwischenablage ist, wie sie war.',
+    rename: 'Das Gerät behält seinen Namen.',
+    signOut: 'Niemand wurde abgemeldet.',
+    notifications: 'Mitteilungen sind, wie sie waren.',
+    approve: 'Nichts wurde entschieden.',
+    signIn: 'Dieses Gerät ist noch nicht angemeldet.',
   },
   errors: germanErrors,
 };

@@ -3,7 +3,7 @@ import type { App } from '../engine/app.ts';
 import { changes } from '../engine/app.ts';
 import { texts } from '../texts/texts.ts';
 import { threads } from './app-context.ts';
-import { wordsOf } from './devices/last-items.ts';
+import { wordsOf } from './item-words.ts';
 import { hrefOf, place } from './navigation.ts';
 import { announcement, notify } from './parts/notices.ts';
 

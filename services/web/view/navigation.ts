@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export type Place =
   | { name: 'home' }
   | { name: 'device'; id: string; at?: string }
-  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' }
+  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' | 'transfers' }
   /** `isInvited`: it has scanned a code of this tab, and has digits to show. */
   | { name: 'approve'; link: string; isInvited: boolean }
   | { name: 'share'; id: string }
@@ -14,7 +14,7 @@ export type Place =
   | { name: 'item'; id: string }
   | { name: 'nowhere' };
 
-const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send'] as const;
+const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send', 'transfers'] as const;
 
 function placeOf(hash: string): Place {
   const [name = '', id = '', at = ''] = hash

@@ -1,16 +1,17 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
+import { ArrowDownUp, MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
-import { requested, shared } from '../engine/shared-state.ts';
+import { movingIds, requested, shared } from '../engine/shared-state.ts';
+import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
 import { texts } from '../texts/texts.ts';
 import { announceChanges } from './announcing.ts';
-import { others, peers, threads, useApp } from './app-context.ts';
+import { isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
 import { ClipboardCard, ClipboardLine } from './clipboard/clipboard-card.tsx';
@@ -84,9 +85,9 @@ function OwnName() {
 }
 
 function Side() {
-  const { devices, settings, search, send } = texts.value;
+  const { devices, settings, search, send, transfers } = texts.value;
   const links = [
-    ['add', Plus, devices.add],
+    ...(isGuest.value ? [] : [['add', Plus, devices.add] as const]),
     ['settings', Settings, settings.title],
   ] as const;
   const sendFirst = () =>
@@ -95,7 +96,7 @@ function Side() {
       if (files.length === 0) return;
       pending.value = { files, text: '' };
       go('send');
-    });
+    }, texts.value.failed.send);
   return (
     <div class="side">
       <header class="side-head">
@@ -120,6 +121,11 @@ function Side() {
         <DeviceList />
       </div>
       <footer class="side-foot">
+        {movingIds.value.size > 0 && (
+          <a class="under-way" href={hrefOf('transfers')} {...isAt('transfers')}>
+            <Icon node={ArrowDownUp} size={16} /> {transfers.moving(movingIds.value.size)}
+          </a>
+        )}
         <ClipboardCard />
         {others.value.length > 0 && (
           <button type="button" class="button wide" onClick={sendFirst}>
@@ -134,6 +140,7 @@ function Side() {
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
 const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);
+const TransfersPane = later(async () => (await import('./thread/transfers.tsx')).TransfersPane);
 const AboutPane = later(async () => (await import('./devices/about.tsx')).AboutPane);
 const ApprovePane = later(async () => (await import('./devices/approval.tsx')).ApprovePane);
 const ClipboardPane = later(async () => (await import('./clipboard/clipboard-pane.tsx')).ClipboardPane);
@@ -156,7 +163,7 @@ function ItemPane({ id }: { id: string }) {
 /** Beside the list: a device alone is told what comes first. */
 function Home() {
   const { devices } = texts.value;
-  if (others.value.length > 0 || !shared.value.isKnown) {
+  if (others.value.length > 0 || !shared.value.isKnown || isGuest.value) {
     return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
   }
   return (
@@ -183,6 +190,8 @@ function Main({ at }: { at: Place }) {
       return <ApprovePane key={at.link} link={at.link} isInvited={at.isInvited} />;
     case 'settings':
       return <SettingsPane />;
+    case 'transfers':
+      return <TransfersPane />;
     case 'search':
       return <SearchPane />;
     case 'send':
@@ -251,6 +260,7 @@ export function Shell() {
   }, []);
   useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);
+  useEffect(() => keepAwake(), []);
   useEffect(() => followLastItems(app.history), []);
   useEffect(() => followClipboard(app.client, app.history), []);
   useEffect(() => {

@@ -17,12 +17,15 @@ import { sendMine } from './send-mine.ts';
 /** As many for every text: its length is nobody's business either. */
 const DOTS = '•'.repeat(16);
 
-function Left({ until }: { until: number }) {
+/** `isRough`: in whole minutes, where there is little room. */
+function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
   const { client } = useApp();
   return (
     <Countdown
       until={until}
-      text={(seconds) => texts.value.clipboard.left(durationText(seconds))}
+      text={(seconds) =>
+        texts.value.clipboard.left(durationText(isRough && seconds > 60 ? Math.ceil(seconds / 60) * 60 : seconds))
+      }
       onOver={() => void readClipboard(client).catch(() => {})}
     />
   );
@@ -35,7 +38,7 @@ export function ClipboardCard() {
   const { clipboard } = texts.value;
   const entry = filledEntry(clipboardEntry.value);
   const isCurrent = place.value.name === 'clipboard';
-  const send = () => attempt(() => sendMine(app));
+  const send = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
   const link = (
     <a
       class="clipboard-link"
@@ -131,7 +134,7 @@ export function ClipboardLine() {
         {entry.expires_at !== null && (
           <>
             {', '}
-            <Left until={entry.expires_at} />
+            <Left until={entry.expires_at} isRough />
           </>
         )}
       </span>

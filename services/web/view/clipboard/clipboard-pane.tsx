@@ -35,7 +35,7 @@ function Writing({ onPut }: { onPut: (text: string) => Promise<void> }) {
         attempt(async () => {
           await onPut(text.value);
           text.value = '';
-        });
+        }, texts.value.failed.clipboard);
       }}
     >
       <label class="field">
@@ -120,7 +120,7 @@ export function ClipboardPane() {
   useEffect(() => {
     if (clipboardEntry.peek() === null) readClipboard(client).catch(() => {});
   }, []);
-  const paste = () => attempt(() => sendMine(app));
+  const paste = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
   const copy = () => attempt(() => copyText(now?.content ?? ''));
   return (
     <Pane title={clipboard.title}>
@@ -154,7 +154,7 @@ export function ClipboardPane() {
                   attempt(async () => {
                     await client.clipboard.clear();
                     await readClipboard(client);
-                  })
+                  }, texts.value.failed.clipboard)
                 }
               >
                 <Icon node={Eraser} size={18} /> {clipboard.clear}

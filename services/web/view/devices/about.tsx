@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { MonitorSmartphone } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { shared } from '../../engine/shared-state.ts';
 import { isAlways, setAlways } from '../../files/always.ts';
 import { texts } from '../../texts/texts.ts';
-import { findPeer, useApp } from '../app-context.ts';
+import { findPeer, isGuest, useApp } from '../app-context.ts';
 import { go, hrefOf } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { attempt } from '../parts/notices.ts';
@@ -58,7 +57,7 @@ export function AboutPane({ id }: { id: string }) {
       if (!(await confirmed({ title, why: settings.removeWhy, action: settings.remove }))) return;
       await client.devices.remove(id);
       go();
-    });
+    }, texts.value.failed.signOut);
   const rows = [
     [about.kind, kinds[peer.type ?? ''] ?? ''],
     [about.presence, presenceText(peer)],
@@ -79,7 +78,7 @@ export function AboutPane({ id }: { id: string }) {
           <a class="button" href={hrefOf('device', id)}>
             {about.open}
           </a>
-          {shared.value.me?.scope === 'full' && (
+          {!isGuest.value && (
             <button type="button" class="button danger-text" onClick={signOut}>
               {about.signOut}
             </button>

@@ -3,14 +3,15 @@ import { MonitorSmartphone, Plus } from 'lucide';
 import { shared } from '../../engine/shared-state.ts';
 import { texts } from '../../texts/texts.ts';
 import { agoText, whenText } from '../../texts/quantities.ts';
-import { others, type Peer, threads, useApp } from '../app-context.ts';
+import { isGuest, others, type Peer, threads, useApp } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
 import { go, hrefOf, place } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Waiting } from '../parts/parts.tsx';
 import { sendDropped } from '../send/dropping.ts';
 import { pictureOf, tintOf } from './device-pictures.ts';
-import { lastItems, lastText } from './last-items.ts';
+import { lastText } from '../item-words.ts';
+import { lastItems } from './last-items.ts';
 
 /** How a device is to be reached, in words. */
 export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
@@ -47,7 +48,7 @@ function DeviceRow({ peer }: { peer: Peer }) {
     if (!takesFiles || dataTransfer === null) return;
     attempt(async () => {
       if (await sendDropped(app, [peer], dataTransfer)) go('device', peer.id);
-    });
+    }, texts.value.failed.send);
   };
   return (
     <li>
@@ -93,10 +94,12 @@ export function DeviceList() {
   if (!shared.value.isKnown && threads.value.size === 0 && all.length === 0) return <Waiting />;
   if (all.length === 0) {
     return (
-      <Empty node={MonitorSmartphone} title={devices.empty} why={devices.emptyWhy}>
-        <a class="button primary" href={hrefOf('add')}>
-          <Icon node={Plus} /> {devices.add}
-        </a>
+      <Empty node={MonitorSmartphone} title={devices.empty} {...(!isGuest.value && { why: devices.emptyWhy })}>
+        {!isGuest.value && (
+          <a class="button primary" href={hrefOf('add')}>
+            <Icon node={Plus} /> {devices.add}
+          </a>
+        )}
       </Empty>
     );
   }

@@ -35,10 +35,10 @@ export function notify(text: string, isError = false, href?: string): void {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
 
-/** Runs what a button does; what goes wrong is said in words. */
-export function attempt(work: () => Promise<unknown>): void {
+/** Runs what a button does. What goes wrong is said: `failed`, what did not happen, and why and what to do. */
+export function attempt(work: () => Promise<unknown>, failed = ''): void {
   work().catch((error: unknown) => {
     const code = codeOf(error);
-    if (code !== 'aborted' && code !== 'signed_out') notify(errorText(code), true);
+    if (code !== 'aborted' && code !== 'signed_out') notify(`${failed} ${errorText(code)}`.trim(), true);
   });
 }

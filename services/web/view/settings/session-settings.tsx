@@ -30,7 +30,7 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
       if (!(await confirmed({ title, why: settings.removeWhy, action: settings.remove }))) return;
       await client.devices.remove(session.device_id);
       onRemoved();
-    });
+    }, texts.value.failed.signOut);
   return (
     <li class="session">
       <span class={`device-picture ${session.online ? 'is-online' : ''}`}>
@@ -67,7 +67,7 @@ export function SessionSettings() {
       if (!(await confirmed(asked))) return;
       notify(settings.othersDone(await client.sessions.removeOthers()));
       read();
-    });
+    }, texts.value.failed.signOut);
   return (
     <section class="card" aria-labelledby="sessions">
       <h2 id="sessions">{settings.sessions}</h2>

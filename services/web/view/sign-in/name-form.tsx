@@ -42,7 +42,7 @@ export function NameForm({ title, why, done, children }: NameFormProps) {
       } finally {
         isBusy.value = false;
       }
-    });
+    }, texts.value.failed.signIn);
   };
   return (
     <form class="stack" onSubmit={submit}>

@@ -36,7 +36,7 @@ function DevelopmentLogin({ enter }: { enter: Enter }) {
     event.preventDefault();
     if (name.value.trim() === '') return;
     enterAs(name.value.trim());
-    attempt(async () => enter(await findEntry()));
+    attempt(async () => enter(await findEntry()), texts.value.failed.signIn);
   };
   return (
     <form class="stack" onSubmit={submit}>

@@ -6,7 +6,7 @@ import type { FilesItem } from '../../history/database.ts';
 import { bytesText, durationText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
-import { wordsOf } from '../devices/last-items.ts';
+import { wordsOf } from '../item-words.ts';
 import { chooseFiles } from '../send/file-input.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
@@ -84,7 +84,7 @@ function Offer({ item }: { item: FilesItem }) {
       } finally {
         isBusy.value = false;
       }
-    });
+    }, texts.value.failed.accept);
   };
   return (
     <div class="offer">
@@ -121,7 +121,7 @@ function GoOn({ item }: { item: FilesItem }) {
       const same = sameFiles(item, chosen);
       if (same === null) notify(files.notTheSame, true);
       else await tabs.ask('go-on', item.ref, same);
-    });
+    }, texts.value.failed.send);
   return (
     <button type="button" class="button" onClick={choose}>
       <Icon node={FolderSync} size={18} /> {files.goOn}
@@ -163,39 +163,50 @@ function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   return <SaveActs item={item} />;
 }
 
-export function FilesRow({ item, isEnd }: { item: FilesItem; isEnd: boolean }) {
+/** What a transfer is, how it goes, and what can be done with it. */
+export function FilesCard({ item }: { item: FilesItem }) {
   const running = runningOf(item.ref === '' ? item.id : item.ref).value;
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
   const isOffer = item.state === 'offered' && !item.isMine;
   const said = stateText(item, running);
-  const press = useLongPress(item);
-  const pictures = picturesOf(item).length;
   // Where all of them are seen their names need not be read; of received ones each can be saved by its name.
-  const isMosaic = item.isMine && pictures > 1;
+  const isMosaic = item.isMine && picturesOf(item).length > 1;
+  const press = useLongPress(item);
   return (
-    <li class={`item ${item.isMine ? 'mine' : 'theirs'} ${isEnd ? 'ends-burst' : ''}`} id={`item-${item.id}`}>
-      <div class={`bubble files ${item.state}`} onContextMenu={press}>
-        <Pictures item={item} />
-        <div class="files-head">
+    <div class={`bubble files ${item.state}`} onContextMenu={press}>
+      <Pictures item={item} />
+      <div class="files-head">
+        <span class="files-picture">
           <Icon node={item.fileCount === 1 ? FileIcon : Files} />
+        </span>
+        <div class="files-words">
           <strong class="file-name" dir="auto" title={item.files[0]?.name}>
             {wordsOf(item)}
           </strong>
-          <span class="hint">{bytesText(item.totalBytes)}</span>
-          {isOpen && !isOffer && <Controls item={item} running={running} />}
-        </div>
-        <LongText item={item} />
-        {!isMosaic && <FileNames item={item} />}
-        {running !== null && ['preparing', 'active'].includes(item.state) && (
-          <ProgressOf item={item} running={running} />
-        )}
-        <Acts item={item} running={running} />
-        {said !== '' && (
           <div class="item-foot">
-            <span class={`state ${item.state}`}>{said}</span>
+            <span class="hint">{bytesText(item.totalBytes)}</span>
+            {said !== '' && (
+              <>
+                <span aria-hidden="true">·</span>
+                <span class={`state ${item.state}`}>{said}</span>
+              </>
+            )}
           </div>
-        )}
+        </div>
+        {isOpen && !isOffer && <Controls item={item} running={running} />}
       </div>
+      <LongText item={item} />
+      {!isMosaic && <FileNames item={item} />}
+      {running !== null && ['preparing', 'active'].includes(item.state) && <ProgressOf item={item} running={running} />}
+      <Acts item={item} running={running} />
+    </div>
+  );
+}
+
+export function FilesRow({ item, isEnd }: { item: FilesItem; isEnd: boolean }) {
+  return (
+    <li class={`item ${item.isMine ? 'mine' : 'theirs'} ${isEnd ? 'ends-burst' : ''}`} id={`item-${item.id}`}>
+      <FilesCard item={item} />
       <ItemTools item={item} />
       <BurstFoot item={item} isEnd={isEnd} />
       {item.state === 'failed' && item.isMine && <NotSent item={item} />}

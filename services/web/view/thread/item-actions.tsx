@@ -5,7 +5,7 @@ import { keptFile, removeKept } from '../../files/kept-files.ts';
 import type { FilesItem, Item } from '../../history/database.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
-import { wordsOf } from '../devices/last-items.ts';
+import { wordsOf } from '../item-words.ts';
 import { go } from '../navigation.ts';
 import { copyText } from '../parts/copying.ts';
 import { confirmed } from '../parts/dialog.tsx';

@@ -4,6 +4,7 @@ import { changes } from '../../engine/app.ts';
 import type { Item } from '../../history/database.ts';
 import { type History, PAGE_ITEMS } from '../../history/history.ts';
 import { useApp } from '../app-context.ts';
+import { sameObjects } from './same-objects.ts';
 
 /** Whoever follows what comes need not have more in the page. */
 const MOST_FOLLOWED = 4 * PAGE_ITEMS;
@@ -21,20 +22,6 @@ interface Parts {
   /** The newest are in sight. */
   isFollowed: () => boolean;
   show: (shown: Shown) => void;
-}
-
-const isSame = (one: Item, other: Item | undefined): other is Item =>
-  other !== undefined &&
-  JSON.stringify(one) === JSON.stringify(other) &&
-  (one.kind === 'message' || other.kind === 'message' || one.previews?.length === other.previews?.length);
-
-/** What has not changed stays the same object, so that nothing of it is drawn anew. */
-export function sameObjects(items: readonly Item[], before: readonly Item[]): readonly Item[] {
-  const known = new Map(before.map((item) => [item.id, item]));
-  return items.map((item) => {
-    const kept = known.get(item.id);
-    return isSame(item, kept) ? kept : item;
-  });
 }
 
 /**

@@ -16,7 +16,7 @@ import { go } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { type MenuAction, MenuDialog, openMenu } from '../parts/menu.tsx';
-import { endsBurst } from './burst-foot.tsx';
+import { endsBurst } from './bursts.ts';
 import { FilesRow } from './files-row.tsx';
 import { PictureView } from './item-preview.tsx';
 import { useScrolling } from './scrolling.ts';
@@ -109,7 +109,7 @@ function ThreadActions({ peer }: { peer: Peer }) {
       if (!(await confirmed(asked))) return;
       for (const { ref } of await history.withBytes(peer.id)) await removeKept(entry.userId, ref);
       await history.forgetThread(peer.id);
-    });
+    }, texts.value.failed.remove);
   const actions: MenuAction[] = [
     { label: search.title, node: Search, act: () => go('search') },
     ...(peer.kind === 'device' ? [{ label: about.title, node: Info, act: () => go('about', peer.id) }] : []),
@@ -141,7 +141,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
     isOver.value = false;
     const { dataTransfer } = event;
     if (takesFiles && dataTransfer !== null) {
-      attempt(async () => sendDropped(app, [peer], dataTransfer));
+      attempt(async () => sendDropped(app, [peer], dataTransfer), texts.value.failed.send);
     }
   };
   return (
