@@ -113,6 +113,20 @@ withChromium.describe('many messages at once in an open thread', () => {
       .getByText('number 229.', { exact: true })
       .waitFor({ ...SHOWN_WITHIN, state: 'attached' });
     expect(await top()).toBe(before);
+    await page.getByRole('button', { name: '130 new' }).click();
+    // Whoever is at the newest stays there when something grows, as a picture that has come.
+    const isAtEnd = () => {
+      const box = document.querySelector('.items-box');
+      return box !== null && box.scrollHeight - box.scrollTop - box.clientHeight < 2;
+    };
+    await page.waitForFunction(isAtEnd);
+    await page
+      .locator('.bubble')
+      .last()
+      .evaluate((bubble) => {
+        bubble.style.minBlockSize = '300px';
+      });
+    await page.waitForFunction(isAtEnd);
     await expectWhole(page, 230);
     expect(app.reports).toEqual([]);
   }, 240_000);

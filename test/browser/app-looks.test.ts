@@ -134,6 +134,8 @@ withChromium.describe('how the app looks', () => {
       await tellTabs(page, user, { type: 'shared', part: { isDegraded: false } });
       await page.locator('.items-box').evaluate((box) => box.scrollTo(0, 0));
       await look(page, width, 'thread-above');
+      await page.getByRole('button', { name: 'More about this device' }).click();
+      await look(page, width, 'thread-menu');
       await page.getByRole('button', { name: 'Clear history' }).click();
       await page.locator('dialog').waitFor();
       await look(page, width, 'dialog');

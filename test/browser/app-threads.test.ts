@@ -52,7 +52,7 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.locator('.theirs pre').waitFor();
     await desktop.page.getByRole('link', { name: 'Search' }).click();
     await desktop.page.getByRole('searchbox').fill('ONERROR');
-    expect(await desktop.page.locator('.found mark').allInnerTexts()).toEqual(['onerror']);
+    await desktop.page.locator('.found mark', { hasText: /^onerror$/ }).waitFor();
     await desktop.page.locator('.found').click();
     await desktop.page.locator('.mine.sought .bubble').waitFor();
     await desktop.page.locator('.mine').getByRole('button', { name: 'More' }).click();

@@ -9,6 +9,8 @@ import { isReadable } from './readable.ts';
 export const SHOWN_PICTURES = 4;
 const WIDTH_PX = 640;
 const MOST_BYTES = 32_000_000;
+/** As small as a small picture of it would be. */
+const SMALL_BYTES = 150_000;
 
 /** A small picture of a large one; null where the browser cannot make it. Decoded outside of the page's own work. */
 async function smallPicture(file: File): Promise<Blob | null> {
@@ -27,7 +29,8 @@ async function smallPicture(file: File): Promise<Blob | null> {
 }
 
 async function previewOf({ file }: ChosenFile): Promise<Blob | null> {
-  if (isReadable(file)) return new Blob([await file.arrayBuffer()], { type: file.type });
+  const isSmall = isPicture(file.type) && file.size <= SMALL_BYTES;
+  if (isSmall || isReadable(file)) return new Blob([await file.arrayBuffer()], { type: file.type });
   return isPicture(file.type) && file.size <= MOST_BYTES ? smallPicture(file) : null;
 }
 
@@ -40,7 +43,9 @@ export async function addPreviews(history: Pick<History, 'update'>, itemId: stri
   const made: Blob[] = [];
   for (const one of shown) {
     const preview = await previewOf(one).catch(() => null);
-    if (preview !== null) made.push(preview);
+    // They stand for the first ones, without a gap.
+    if (preview === null) break;
+    made.push(preview);
   }
   if (made.length === 0) return;
   await history.update(itemId, (item) => {

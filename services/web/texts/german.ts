@@ -1,5 +1,7 @@
 import type { Texts } from './english.ts';
 import { germanErrors } from './german-errors.ts';
+import { germanPush } from './german-push.ts';
+import { germanSettings } from './german-settings.ts';
 import { germanSignIn } from './german-sign-in.ts';
 import { pluralOf } from './plural.ts';
 
@@ -50,6 +52,8 @@ export const german: Texts = {
     done: 'Weiter',
   },
   ...germanSignIn,
+  ...germanSettings,
+  push: germanPush,
   connection: {
     online: 'Verbunden',
     connecting: 'Verbindet …',
@@ -256,75 +260,6 @@ export const german: Texts = {
     label: 'Nachrichten und Dateinamen suchen',
     none: 'Nichts gefunden',
     start: 'Durchsucht, was dieser Browser hat.',
-  },
-  settings: {
-    title: 'Einstellungen',
-    thisDevice: 'Dieses Gerät',
-    rename: 'Umbenennen',
-    save: 'Speichern',
-    notifications: 'Mitteilungen',
-    pushOff: 'Melde mir Nachrichten und Dateien, auch wenn Baton geschlossen ist.',
-    pushOn: 'Mitteilungen sind an.',
-    pushWaiting: 'Warte auf diesen Browser und seinen Push-Dienst …',
-    pushDenied: 'Dieser Browser blockiert Mitteilungen dieser Seite. Das lässt sich in seinen Einstellungen ändern.',
-    pushAsks: 'Mitteilungen sind aus: Dieser Browser will noch einmal gefragt werden, ob Baton sie zeigen darf.',
-    pushBroken: 'Mitteilungen kommen nicht mehr an und ließen sich nicht von selbst wieder einschalten.',
-    pushUnknown: 'Der Dienst kann gerade nicht gefragt werden, ob Mitteilungen an sind.',
-    pushImpossible: 'In diesem Browser oder unter dieser Adresse nicht möglich.',
-    pushDisabled: 'Bei diesem Dienst nicht eingerichtet.',
-    turnOn: 'Einschalten',
-    turnOff: 'Ausschalten',
-    test: 'Probe senden',
-    tested: 'Eine Probe ist unterwegs.',
-    preview: 'In Mitteilungen zeigen',
-    previewNone: 'Nur, dass etwas kam',
-    previewSender: 'Von wem',
-    previewFull: 'Von wem, und den Text',
-    language: 'Sprache',
-    theme: 'Aussehen',
-    themes: { system: 'Wie auf diesem Gerät', light: 'Hell', dark: 'Dunkel' },
-    sessions: 'Angemeldete Geräte',
-    stale: 'Der Anmeldedienst ist gerade nicht erreichbar; dies kann veraltet sein.',
-    onceSession: 'Nur einmal',
-    guestSession: 'Gast',
-    active: (when) => `Aktiv ${when}`,
-    current: 'Dieses Gerät',
-    remove: 'Abmelden',
-    removeTitle: (name) => `${name} abmelden?`,
-    removeWhy: 'Es verliert sofort den Zugang, und was auf es wartet, wird verworfen.',
-    others: 'Alle anderen abmelden',
-    othersTitle: 'Alle anderen Geräte abmelden?',
-    othersWhy: 'Jedes Gerät außer diesem verliert sofort den Zugang.',
-    othersDone: (count) =>
-      plural(count, { one: '1 Gerät wurde abgemeldet.', other: `${count} Geräte wurden abgemeldet.` }),
-    signOut: 'Abmelden',
-    signOutTitle: 'Hier abmelden?',
-    signOutWhy: (waiting) =>
-      `Der Verlauf und nicht gespeicherte Dateien werden in diesem Browser gelöscht.${
-        waiting === 0
-          ? ''
-          : ` ${plural(waiting, { one: '1 Eintrag wartet noch und wird', other: `${waiting} Einträge warten noch und werden` })} nicht gesendet.`
-      }`,
-    erase: 'Meine Daten löschen',
-    eraseTitle: 'Alles löschen?',
-    eraseWhy:
-      'Wartende Nachrichten, Zwischenablage, Übertragungen und Geräte werden beim Dienst entfernt. Das ist endgültig.',
-    erased: 'Alles wurde entfernt.',
-    account: 'Konto',
-    signedInAs: (name) => `Angemeldet als ${name}`,
-    about: 'Für Programme',
-    insecure:
-      'Diese Adresse ist nicht https. Nachrichten und die Zwischenablage gehen; Dateien können nicht empfangen werden, und es gibt keine Benachrichtigungen.',
-    api: 'API-Referenz',
-  },
-  push: {
-    message: (count) => plural(count, { one: 'Eine neue Nachricht', other: `${count} neue Nachrichten` }),
-    transfer: (count) =>
-      plural(count, { one: 'Jemand möchte dir eine Datei senden', other: `${count} Übertragungen warten auf dich` }),
-    device: 'Ein neues Gerät wurde angemeldet. Warst du das?',
-    test: 'Mitteilungen funktionieren.',
-    unknown: 'In Baton gibt es etwas Neues.',
-    stray: 'In diesem Browser ist niemand angemeldet. Seine Mitteilungen sind jetzt aus.',
   },
   announce: {
     message: (name) => `Neue Nachricht von ${name}`,

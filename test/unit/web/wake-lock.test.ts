@@ -7,7 +7,7 @@ const running = (isPaused = false) => ({
 
 test('the screen stays on while files move and the page is seen, and no longer', async () => {
   const told: string[] = [];
-  const page = Object.assign(new EventTarget(), { visibilityState: 'visible' as DocumentVisibilityState });
+  const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   const request = () => {
     told.push('held');
     return Promise.resolve({
@@ -17,7 +17,7 @@ test('the screen stays on while files move and the page is seen, and no longer',
       },
     });
   };
-  const see = async (state: DocumentVisibilityState) => {
+  const see = async (state: 'visible' | 'hidden') => {
     page.visibilityState = state;
     page.dispatchEvent(new Event('visibilitychange'));
     await Promise.resolve();

@@ -5,7 +5,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
-import { pictureOf } from '../devices/device-pictures.ts';
+import { pictureOf, tintOf } from '../devices/device-pictures.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
@@ -33,7 +33,9 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
     }, texts.value.failed.signOut);
   return (
     <li class="session">
-      <span class={`device-picture ${session.online ? 'is-online' : ''}`}>
+      <span
+        class={`device-picture ${tintOf({ type: session.type, kind: 'device' })} ${session.online ? 'is-online' : ''}`}
+      >
         <Icon node={pictureOf({ type: session.type, kind: 'device' })} />
       </span>
       <span class="device-words">

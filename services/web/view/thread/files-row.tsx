@@ -187,7 +187,7 @@ export function FilesCard({ item }: { item: FilesItem }) {
             <span class="hint">{bytesText(item.totalBytes)}</span>
             {said !== '' && (
               <>
-                <span aria-hidden="true">·</span>
+                {' · '}
                 <span class={`state ${item.state}`}>{said}</span>
               </>
             )}

@@ -78,7 +78,7 @@ function actionsOf(app: App, item: Item): MenuAction[] {
 }
 
 /** Opens what can be done with one item. */
-export function openItemMenu(app: App, item: Item, opener: Element | null): void {
+function openItemMenu(app: App, item: Item, opener: Element | null): void {
   const actions = actionsOf(app, item);
   if (actions.length > 0) openMenu(wordsOf(item), actions, opener);
 }

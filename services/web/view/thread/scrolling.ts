@@ -34,6 +34,22 @@ function useAnchor(box: Box) {
   };
 }
 
+/** A picture, a bar or a keyboard changes heights: whoever was at the newest stays there. */
+function useStaying(box: Box, isEmpty: boolean, isAtEnd: { current: boolean }, look: (scrolled: HTMLElement) => void) {
+  useEffect(() => {
+    const scrolled = box.current;
+    if (scrolled === null) return;
+    const observer = new ResizeObserver(() => {
+      if (!isAtEnd.current) return;
+      scrolled.scrollTop = scrolled.scrollHeight;
+      look(scrolled);
+    });
+    observer.observe(scrolled);
+    for (const child of scrolled.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, [isEmpty]);
+}
+
 /** What is in sight of a thread: the item that was asked for at first, else the newest, as long as somebody is there. */
 export function useScrolling(id: string, at: string | undefined) {
   const box = useRef<HTMLDivElement>(null);
@@ -70,20 +86,7 @@ export function useScrolling(id: string, at: string | undefined) {
     const newest = shown.items.at(-1)?.at ?? 0;
     if (isAtEnd.current || seenAt.current === Number.POSITIVE_INFINITY) seenAt.current = newest;
   }, [shown]);
-  const isEmpty = shown === null || shown.items.length === 0;
-  useEffect(() => {
-    const scrolled = box.current;
-    if (scrolled === null) return;
-    // A picture, a bar or a keyboard changes heights: whoever was at the newest stays there.
-    const observer = new ResizeObserver(() => {
-      if (!isAtEnd.current) return;
-      scrolled.scrollTop = scrolled.scrollHeight;
-      look(scrolled);
-    });
-    observer.observe(scrolled);
-    for (const child of scrolled.children) observer.observe(child);
-    return () => observer.disconnect();
-  }, [isEmpty]);
+  useStaying(box, shown === null || shown.items.length === 0, isAtEnd, look);
   const toEnd = (): void => {
     if (box.current === null) return;
     isAtEnd.current = true;

@@ -28,7 +28,7 @@ function Found({ item, words }: { item: Item; words: string }) {
         </span>
         <span class="found-words" dir="auto">
           <Marked
-            text={item.kind === 'message' ? item.text : item.files.map(({ name }) => name).join(', ')}
+            text={item.kind === 'message' ? item.text : item.files.map((file) => file.name).join(', ')}
             words={words}
           />
         </span>
