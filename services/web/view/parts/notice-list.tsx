@@ -9,15 +9,9 @@ export function NoticeList() {
   return (
     <>
       <div class="notices" aria-live="polite">
-        {notices.value.map(({ id, text, isError, href }) => (
+        {notices.value.map(({ id, text, isError }) => (
           <div key={id} class={`notice ${isError ? 'error' : ''}`}>
-            {href === undefined ? (
-              <span dir="auto">{text}</span>
-            ) : (
-              <a dir="auto" href={href} onClick={() => dismiss(id)}>
-                {text}
-              </a>
-            )}
+            <span dir="auto">{text}</span>
             <button type="button" class="icon-button small" aria-label={app.close} onClick={() => dismiss(id)}>
               <Icon node={X} size={16} />
             </button>

@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx';
 interface IconButtonProps {
   node: IconNode;
   label: string;
-  onClick: (event: { currentTarget: HTMLButtonElement }) => void;
+  onClick: () => void;
   kind?: string;
   isPressed?: boolean;
 }
@@ -32,14 +32,11 @@ export function IconButton({ node, label, onClick, kind = '', isPressed }: IconB
 export function Pane({
   title,
   actions,
-  before,
   children,
   kind = '',
 }: {
   title: ComponentChildren;
   actions?: ComponentChildren;
-  /** Beside the heading. */
-  before?: ComponentChildren;
   children: ComponentChildren;
   kind?: string;
 }) {
@@ -51,7 +48,6 @@ export function Pane({
         <a class="icon-button back" href="#/" aria-label={texts.value.app.back} title={texts.value.app.back}>
           <Icon node={ArrowLeft} />
         </a>
-        {before}
         <h1 ref={heading} tabIndex={-1} dir="auto">
           {title}
         </h1>

@@ -2,9 +2,7 @@ import { useSignal } from '@preact/signals';
 import { proposeDeviceName } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
 import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../../texts/texts.ts';
-import { isGuest, peers, useApp } from '../app-context.ts';
-import { Choice } from '../devices/approval.tsx';
-import { chooseTheme, theme, THEMES } from '../theme.ts';
+import { peers, useApp } from '../app-context.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { NotificationSettings } from './notification-settings.tsx';
@@ -18,15 +16,13 @@ function DeviceName() {
   const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
   const typed = useSignal<string | null>(null);
   const { settings, name } = texts.value;
-  const wanted = (typed.value ?? own).trim();
-  const plain = proposeDeviceName(wanted);
-  const isChanged = wanted !== '' && plain !== wanted;
   const submit = (event: Event) => {
     event.preventDefault();
+    const wanted = proposeDeviceName(typed.value ?? own);
     attempt(async () => {
-      await client.devices.rename(entry.deviceId, plain);
+      await client.devices.rename(entry.deviceId, wanted);
       typed.value = null;
-    }, texts.value.failed.rename);
+    });
   };
   return (
     <section class="card" aria-labelledby="this-device">
@@ -48,21 +44,6 @@ function DeviceName() {
           {settings.rename}
         </button>
       </form>
-      {isChanged && <p class="hint">{name.called(plain)}</p>}
-    </section>
-  );
-}
-
-function ThemeChoice() {
-  const { settings } = texts.value;
-  return (
-    <section class="card">
-      <Choice
-        legend={settings.theme}
-        options={THEMES.map((one) => [one, settings.themes[one]] as const)}
-        chosen={theme.value}
-        choose={chooseTheme}
-      />
     </section>
   );
 }
@@ -99,14 +80,14 @@ function Account() {
       if (!(await confirmed(asked))) return;
       await client.signOut();
       await end('logout');
-    }, texts.value.failed.signOut);
+    });
   const erase = () =>
     attempt(async () => {
       const asked = { title: settings.eraseTitle, why: settings.eraseWhy, action: settings.erase };
       if (!(await confirmed(asked))) return;
       await client.eraseAccountData();
       notify(settings.erased);
-    }, texts.value.failed.remove);
+    });
   return (
     <section class="card" aria-labelledby="account">
       <h2 id="account">{settings.account}</h2>
@@ -117,11 +98,9 @@ function Account() {
         <button type="button" class="button" onClick={signOut}>
           {settings.signOut}
         </button>
-        {!isGuest.value && (
-          <button type="button" class="button danger-text" onClick={erase}>
-            {settings.erase}
-          </button>
-        )}
+        <button type="button" class="button danger-text" onClick={erase}>
+          {settings.erase}
+        </button>
       </div>
     </section>
   );
@@ -129,14 +108,14 @@ function Account() {
 
 export function SettingsPane() {
   const { settings } = texts.value;
+  const isGuest = shared.value.me?.scope === 'guest';
   return (
     <Pane title={settings.title}>
       <div class="pane-body">
         {!isSecureContext && <p class="hint">{settings.insecure}</p>}
         <DeviceName />
         <NotificationSettings />
-        {!isGuest.value && <SessionSettings />}
-        <ThemeChoice />
+        {!isGuest && <SessionSettings />}
         <LanguageChoice />
         <Account />
         <p class="hint">

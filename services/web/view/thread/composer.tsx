@@ -63,13 +63,11 @@ export function Composer({ peer }: { peer: Peer }) {
   const hand = (work: (said: string) => Promise<unknown>) => {
     const said = text.value;
     set('');
-    attempt(
-      () =>
-        work(said).catch((error: unknown) => {
-          if (text.value === '') set(said);
-          throw error;
-        }),
-      texts.value.failed.send,
+    attempt(() =>
+      work(said).catch((error: unknown) => {
+        if (text.value === '') set(said);
+        throw error;
+      }),
     );
   };
   const send = () => {
@@ -78,12 +76,12 @@ export function Composer({ peer }: { peer: Peer }) {
     area.current?.focus();
   };
   const choose = (isFolder: boolean) => () =>
-    attempt(async () => sendFiles(app, [peer], await chooseFiles({ isFolder })), texts.value.failed.send);
+    attempt(async () => sendFiles(app, [peer], await chooseFiles({ isFolder })));
   const paste = (event: ClipboardEvent) => {
     const files = pastedFiles(event.clipboardData);
     if (files.length === 0) return;
     event.preventDefault();
-    attempt(() => sendFiles(app, [peer], files), texts.value.failed.send);
+    attempt(() => sendFiles(app, [peer], files));
   };
   return (
     <form
@@ -112,7 +110,7 @@ export function Composer({ peer }: { peer: Peer }) {
         rows={1}
         dir="auto"
         aria-label={thread.placeholder}
-        placeholder={thread.placeholderTo(peer.name)}
+        placeholder={thread.placeholder}
         value={text.value}
         onInput={(event) => {
           set(event.currentTarget.value);

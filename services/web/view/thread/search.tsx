@@ -6,31 +6,20 @@ import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, threads, useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
-import { Marked } from '../parts/marked.tsx';
-import { Empty, Pane } from '../parts/parts.tsx';
-import { soughtWords } from './sought.ts';
+import { Empty, Names, Pane } from '../parts/parts.tsx';
 
 const TYPING_MS = 150;
 
-function Found({ item, words }: { item: Item; words: string }) {
+function Found({ item }: { item: Item }) {
   const name = findPeer(item.thread)?.name ?? threads.value.get(item.thread)?.name ?? '';
   return (
     <li>
-      <a
-        class="found"
-        href={hrefOf('device', item.thread, item.id)}
-        onClick={() => {
-          soughtWords.value = words;
-        }}
-      >
+      <a class="found" href={hrefOf('device', item.thread, item.id)}>
         <span class="device-name" dir="auto">
           {name} <small>{agoText(item.at)}</small>
         </span>
         <span class="found-words" dir="auto">
-          <Marked
-            text={item.kind === 'message' ? item.text : item.files.map((file) => file.name).join(', ')}
-            words={words}
-          />
+          {item.kind === 'message' ? item.text : <Names of={item.files.map((file) => file.name)} />}
         </span>
       </a>
     </li>
@@ -80,7 +69,7 @@ export function SearchPane() {
         {found.value !== null && found.value.length > 0 && (
           <ul class="found-list">
             {found.value.map((item) => (
-              <Found key={item.id} item={item} words={wanted} />
+              <Found key={item.id} item={item} />
             ))}
           </ul>
         )}
