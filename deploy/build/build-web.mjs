@@ -24,7 +24,7 @@ const publishedClient = {
   name: 'published-client',
   enforce: 'pre',
   resolveId(id) {
-    const [, entry] = /shared\/client\/([a-z-]+)\.ts$/.exec(id) ?? [];
+    const [, entry] = /shared\/client\/([a-z0-9/-]+)\.ts$/.exec(id) ?? [];
     return entry === undefined ? null : join(ROOT, `dist/shared/client/${entry}.js`);
   },
 };

@@ -8,6 +8,7 @@ import { endJoining, joining, takeJoining } from './session/joining.ts';
 import { leaveBrowser } from './session/this-browser.ts';
 import { language, startLanguage, texts } from './texts/texts.ts';
 import { AppContext } from './view/app-context.ts';
+import { startTheme } from './view/theme.ts';
 import { NoticeList } from './view/parts/notice-list.tsx';
 import { attempt, notify } from './view/parts/notices.ts';
 import { Shell } from './view/shell.tsx';
@@ -91,6 +92,7 @@ async function drawInLanguage(): Promise<void> {
   if (root !== null) draw(root);
 }
 
+startTheme();
 takeJoining();
 attempt(() => Promise.all([drawInLanguage(), findEntry().then(enter)]));
 void registerWorker();

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { makeDevice, type TestDevice } from '../support/device.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, inThread } from './app-page.ts';
 import { keepMessages, openTwo, randomUser, shownTexts } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -60,7 +60,9 @@ withChromium.describe('many messages at once in an open thread', () => {
 
   /** Everything has come, and the newest is shown. */
   async function settled(page: Page, count: number): Promise<void> {
-    await page.getByText(`number ${count - 1}.`, { exact: true }).waitFor(SHOWN_WITHIN);
+    await inThread(page)
+      .getByText(`number ${count - 1}.`, { exact: true })
+      .waitFor(SHOWN_WITHIN);
     await until(
       () => kept(page),
       (all) => all === count,
@@ -107,8 +109,24 @@ withChromium.describe('many messages at once in an open thread', () => {
     const top = async () => Math.round((await read.boundingBox())?.y ?? -1);
     const before = await top();
     await burst(robot, 100, 230);
-    await page.getByText('number 229.', { exact: true }).waitFor({ ...SHOWN_WITHIN, state: 'attached' });
+    await inThread(page)
+      .getByText('number 229.', { exact: true })
+      .waitFor({ ...SHOWN_WITHIN, state: 'attached' });
     expect(await top()).toBe(before);
+    await page.getByRole('button', { name: '130 new' }).click();
+    // Whoever is at the newest stays there when something grows, as a picture that has come.
+    const isAtEnd = () => {
+      const box = document.querySelector('.items-box');
+      return box !== null && box.scrollHeight - box.scrollTop - box.clientHeight < 2;
+    };
+    await page.waitForFunction(isAtEnd);
+    await page
+      .locator('.bubble')
+      .last()
+      .evaluate((bubble) => {
+        bubble.style.minBlockSize = '300px';
+      });
+    await page.waitForFunction(isAtEnd);
     await expectWhole(page, 230);
     expect(app.reports).toEqual([]);
   }, 240_000);
@@ -117,7 +135,7 @@ withChromium.describe('many messages at once in an open thread', () => {
     const { app, robot } = await open(200);
     const { page } = app;
     await page.reload();
-    await page.getByText('number 199.', { exact: true }).waitFor();
+    await inThread(page).getByText('number 199.', { exact: true }).waitFor();
     const sending = burst(robot, 200, 300);
     await page.locator('.items-box').evaluate((box) => box.scrollTo(0, 0));
     const [first] = await numbers(page);
@@ -127,7 +145,9 @@ withChromium.describe('many messages at once in an open thread', () => {
     await page.locator('.item', { hasText: `number ${(first as number) - 1}.` }).waitFor();
     expect(Math.abs(Math.round((await read.boundingBox())?.y ?? -1) - before)).toBeLessThan(40);
     await sending;
-    await page.getByText('number 299.', { exact: true }).waitFor({ ...SHOWN_WITHIN, state: 'attached' });
+    await inThread(page)
+      .getByText('number 299.', { exact: true })
+      .waitFor({ ...SHOWN_WITHIN, state: 'attached' });
     await expectWhole(page, 300);
     expect(app.reports).toEqual([]);
   }, 240_000);
@@ -151,8 +171,8 @@ withChromium.describe('many messages at once in an open thread', () => {
     await page.getByRole('link', { name: 'Search' }).click();
     await page.getByRole('searchbox').fill('number 7.');
     await page.locator('.found').click();
-    await page.getByText('number 7.', { exact: true }).waitFor();
-    expect(await page.getByText('number 7.', { exact: true }).isVisible()).toBe(true);
+    await inThread(page).getByText('number 7.', { exact: true }).waitFor();
+    expect(await inThread(page).getByText('number 7.', { exact: true }).isVisible()).toBe(true);
     await expectWhole(page, 200);
   });
 });

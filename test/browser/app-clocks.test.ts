@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { askForCode, type AppPage, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
 import { randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -53,7 +53,7 @@ withChromium.describe('the app on a device with a wrong clock', () => {
     await page.getByRole('link', { name: 'Clipboard' }).click();
     await page.getByLabel('Or type a text').fill('for half a minute');
     await page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    const left = page.getByText(/gone in/);
+    const left = inThread(page).getByText(/gone in/);
     await left.waitFor();
     const counted = countRequests(page, '/api/clipboard');
     const seconds = async () => Number(/gone in (\d+) s/.exec((await left.textContent()) ?? '')?.[1]);
@@ -88,9 +88,9 @@ withChromium.describe('the app on a device with a wrong clock', () => {
       await say(desktop.page, 'one');
       await desktop.page.locator('.mark.delivered').waitFor();
       await say(phone.page, 'two');
-      await desktop.page.getByText('two', { exact: true }).waitFor();
+      await inThread(desktop.page).getByText('two', { exact: true }).waitFor();
       await say(desktop.page, 'three');
-      await desktop.page.getByText('three', { exact: true }).waitFor();
+      await inThread(desktop.page).getByText('three', { exact: true }).waitFor();
       const times = await desktop.page
         .locator('.item time')
         .evaluateAll((all) => all.map((one) => Date.parse(one.getAttribute('datetime') ?? '')));
@@ -119,7 +119,7 @@ withChromium.describe('a sign-in by QR code on a device with a wrong clock', () 
     const app = await openApp(browser, { url: 'about:blank#', locale: 'en' });
     await setClock(app.context, minutes * MINUTE_MS);
     await app.page.goto(site.url);
-    await app.page.getByRole('button', { name: 'Use another device' }).click();
+    await askForCode(app.page);
     await app.page.locator('.qr path').waitFor();
     const left = Number(/Valid for (\d+) s/.exec((await app.page.locator('.front').textContent()) ?? '')?.[1]);
     expect(left).toBeGreaterThan(60);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE } from './app-page.ts';
+import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** More than is kept for a reload, and than the relay's window holds. */
@@ -128,7 +128,7 @@ withChromium.describe('files between two browsers with the app', () => {
       await openThread(page, 'Desktop');
       await accept(page);
       await received(page);
-      await page.getByText('2 files').waitFor();
+      await inThread(page).getByText('2 files').waitFor();
     }
     const dropped = await desktop.page.evaluateHandle(() => {
       const data = new DataTransfer();
@@ -139,7 +139,7 @@ withChromium.describe('files between two browsers with the app', () => {
     await row.dispatchEvent('dragover', { dataTransfer: dropped });
     await row.dispatchEvent('drop', { dataTransfer: dropped });
     await accept(phone.page);
-    await phone.page.getByText('three.txt').waitFor();
+    await inThread(phone.page).getByText('three.txt').waitFor();
     expect([...desktop.reports, ...tablet.reports, ...phone.reports]).toEqual([]);
   });
 });

@@ -1,6 +1,16 @@
 import { type Browser, chromium } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { accept, type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import {
+  accept,
+  type AppPage,
+  chooseFiles,
+  deviceRow,
+  localUrl,
+  openApp,
+  openThread,
+  say,
+  inThread,
+} from './app-page.ts';
 import { randomUser, shownTexts } from './app-two.ts';
 import { CHROMIUM_ARGUMENTS, chromiumPath, withChromium } from './chromium.ts';
 
@@ -67,7 +77,7 @@ withChromium.describe('the app over plain http', () => {
     await accept(page);
     await page.getByText('Files can only be received over https.').waitFor();
     await page.reload();
-    await page.getByText('to be copied').waitFor();
+    await inThread(page).getByText('to be copied').waitFor();
     expect([...app.reports, ...phone.reports]).toEqual([]);
   }, 120_000);
 

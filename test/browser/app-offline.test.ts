@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { startFaultyWay } from './faulty-way.ts';
 import { untilWorker } from './service-worker.ts';
@@ -56,7 +56,7 @@ withChromium.describe('the app without network', () => {
     await page.locator('.mark.sent').waitFor();
     await context.setOffline(true);
     await page.reload();
-    await page.getByText('kept here').waitFor();
+    await inThread(page).getByText('kept here').waitFor();
     await page.getByText('You are offline').waitFor();
     await page.locator('.composer textarea').waitFor();
     // One that nothing was ever said to is known as well.

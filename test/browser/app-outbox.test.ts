@@ -3,7 +3,7 @@ import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { randomPrefix } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { startFaultyWay } from './faulty-way.ts';
 import { untilWorker } from './service-worker.ts';
@@ -206,6 +206,6 @@ withChromium.describe('what is written in the app waits until the service takes 
     await page.locator('.mark.failed', { hasText: 'Not sent' }).waitFor(WITHIN);
     await page.getByText('It is not there any more.').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('to nobody').waitFor({ state: 'detached' });
+    await inThread(page).getByText('to nobody').waitFor({ state: 'detached' });
   }, 180_000);
 });

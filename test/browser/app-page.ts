@@ -61,7 +61,18 @@ export async function openApp(browser: Browser, opening: Opening): Promise<AppPa
 /** The address of a replica as people have it. */
 export const localUrl = ({ url }: { url: string }): string => url.replace('127.0.0.1', 'localhost');
 
-export const deviceRow = (page: Page, name: string): Locator => page.locator('.device', { hasText: name });
+export const deviceRow = (page: Page, name: string): Locator =>
+  page.locator('.device', { has: page.locator('.device-name', { hasText: name }) });
+
+/** A stranger asks to be let in under the proposed name, and shows the code for it. */
+export async function askForCode(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Use another device' }).click();
+  await page.getByLabel('Device name').waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** What is read in a thread; the list beside it says its last words too. */
+export const inThread = (page: Page): Locator => page.locator('.main');
 
 /** Opens the thread of a device. */
 export async function openThread(page: Page, name: string): Promise<void> {

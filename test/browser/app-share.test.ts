@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { untilWorker } from './service-worker.ts';
 
@@ -109,7 +109,7 @@ withChromium.describe('what is shared with the app', () => {
     await deviceRow(page, 'Phone').waitFor();
     await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`);
     await handOver(page, home(), { text: 'who knows', isHidden: true });
-    await page.getByText('who knows').waitFor();
+    await inThread(page).getByText('who knows').waitFor();
     await page.getByText('perhaps from another site').waitFor();
     expect(reports).toEqual([]);
   });
@@ -124,13 +124,13 @@ withChromium.describe('what is shared with the app', () => {
     }
     expect(await kept(one.page)).toEqual(['the second']);
     await one.page.reload();
-    await one.page.getByText('the second.txt').waitFor();
+    await inThread(one.page).getByText('the second.txt').waitFor();
     expect(await one.page.getByText('another site').count()).toBe(0);
     await one.page.getByLabel(/Phone/).check();
     await one.page.locator('.pane').getByRole('button', { name: 'Send' }).click();
     await openThread(other.page, 'Desktop');
-    await other.page.getByText('the second', { exact: true }).waitFor();
-    await other.page.getByText('the second.txt').waitFor();
+    await inThread(other.page).getByText('the second', { exact: true }).waitFor();
+    await inThread(other.page).getByText('the second.txt').waitFor();
     await one.page.locator('.composer').waitFor();
     expect(await kept(one.page)).toEqual([]);
     expect([...one.reports, ...other.reports]).toEqual([]);

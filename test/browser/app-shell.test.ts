@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 
@@ -30,7 +30,7 @@ withChromium.describe('the shell of the app', () => {
     await untilWorker(one.page);
     await one.context.setOffline(true);
     await one.page.reload();
-    await one.page.getByText('kept here').waitFor();
+    await inThread(one.page).getByText('kept here').waitFor();
     await one.page.getByText('You are offline').waitFor();
     await one.context.setOffline(false);
     await deviceRow(one.page, 'Phone').getByText('Online').waitFor();
@@ -91,8 +91,8 @@ withChromium.describe('the shell of the app', () => {
     await one.page.getByLabel(/Phone/).check();
     await one.page.locator('.pane').getByRole('button', { name: 'Send' }).click();
     await openThread(other.page, 'Desktop');
-    await other.page.getByText('shared words').waitFor();
-    await other.page.getByText('shared.txt').waitFor();
+    await inThread(other.page).getByText('shared words').waitFor();
+    await inThread(other.page).getByText('shared.txt').waitFor();
     expect([...one.reports, ...other.reports]).toEqual([]);
   });
 

@@ -4,7 +4,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type AppSite, startAppSite } from './app-site.ts';
-import { accept, chooseFiles, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
+import {
+  askForCode,
+  accept,
+  chooseFiles,
+  DESKTOP,
+  deviceRow,
+  openApp,
+  openThread,
+  PHONE,
+  say,
+  inThread,
+} from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** Beside those of the states that need no broker. */
@@ -49,7 +60,7 @@ withChromium.describe('signing in with the app', () => {
 
   /** The phone shows its code, the desktop is given its link and says yes. */
   async function letIn(desktop: Page, phone: Page, howLong: string): Promise<void> {
-    await phone.getByRole('button', { name: /another device/ }).click();
+    await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.getByRole('link', { name: 'Add a device' }).first().click();
     await desktop.getByLabel(/paste the link/).fill(link);
@@ -107,7 +118,7 @@ withChromium.describe('signing in with the app', () => {
     await phone.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0);
     site.killReplica();
     await say(phone, 'said without that replica');
-    await desktop.getByText('said without that replica').waitFor();
+    await inThread(desktop).getByText('said without that replica').waitFor();
     await phone.locator('.mark.delivered').waitFor();
     await phone.getByText('Received', { exact: true }).waitFor({ timeout: 60_000 });
     const download = phone.waitForEvent('download');
@@ -144,7 +155,7 @@ withChromium.describe('signing in with the app', () => {
 
     // Whoever has a picture of the code is too late.
     await three.page.goto(link);
-    await three.page.keyboard.press('Enter');
+    await three.page.getByLabel('Device name').press('Enter');
     await three.page.getByText('This code was used already').waitFor();
 
     const field = desktop.getByLabel('Six digits that it shows');
@@ -164,7 +175,7 @@ withChromium.describe('signing in with the app', () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     await logIn(one.page, 'Desktop');
     await two.page.goto(await inviteOf(one));
-    await two.page.keyboard.press('Enter');
+    await two.page.getByLabel('Device name').press('Enter');
     const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
     const wrong = digits === '000000' ? '000001' : '000000';
     const field = one.page.getByLabel('Six digits that it shows');
@@ -178,7 +189,7 @@ withChromium.describe('signing in with the app', () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
     await logIn(desktop, 'Desktop');
-    await phone.getByRole('button', { name: /another device/ }).click();
+    await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.goto(`${site.url}/#/approve/${encodeURIComponent(link)}`);
     const details = desktop.locator('.facts');
@@ -198,7 +209,7 @@ withChromium.describe('signing in with the app', () => {
 
   test('the code is read from the camera by the library where the browser has no detector', async () => {
     const { page, reports } = await stranger(PHONE);
-    await page.getByRole('button', { name: /another device/ }).click();
+    await askForCode(page);
     const link = String(await page.locator('a.link-text').getAttribute('href'));
     await page.locator('.qr path').waitFor();
     const code = await page.locator('.qr-frame').screenshot();

@@ -1,6 +1,16 @@
 import type { Browser, BrowserContext } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, accept, chooseFiles, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import {
+  type AppPage,
+  accept,
+  chooseFiles,
+  deviceRow,
+  localUrl,
+  openApp,
+  openThread,
+  say,
+  inThread,
+} from './app-page.ts';
 import { randomUser, shownTexts } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -114,7 +124,7 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
     await desktop.page.locator('.mark.delivered').waitFor();
     await say(phone.page, 'from there');
     await phone.page.locator('.mark.delivered').waitFor();
-    await desktop.page.getByText('from there', { exact: true }).waitFor();
+    await inThread(desktop.page).getByText('from there', { exact: true }).waitFor();
     expect(await shownTexts(desktop.page)).toEqual(['from here', 'from there']);
   }
 
@@ -130,7 +140,7 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
       // Every pane opens, and the words of a draft stay while the page is open.
       await desktop.page.locator('.composer textarea').fill('a draft');
       for (const name of ['Search', 'Settings', 'Clipboard', 'Add a device']) {
-        await desktop.page.getByRole('link', { name, exact: true }).first().click();
+        await desktop.page.getByRole('link', { name }).first().click();
         await desktop.page.locator('.pane h1').getByText(name).waitFor();
       }
       await openThread(desktop.page, 'Phone');
@@ -178,7 +188,7 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
       await say(desktop.page, 'still from here');
       await desktop.page.getByText(SENTENCE).waitFor();
       await say(phone.page, 'still from there');
-      await desktop.page.getByText('still from there', { exact: true }).waitFor();
+      await inThread(desktop.page).getByText('still from there', { exact: true }).waitFor();
       await desktop.page.locator('.mark.delivered').nth(1).waitFor();
       expect(await shownTexts(desktop.page)).toEqual([
         'from here',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** What somebody sends who means no good. */
@@ -33,6 +33,9 @@ withChromium.describe('threads in the app', () => {
     await say(desktop.page, HOSTILE);
     await desktop.page.locator('.mark.delivered').waitFor();
     await phone.page.locator('.count').waitFor();
+    expect(await phone.page.title()).toBe('(1) Baton');
+    expect(await phone.page.locator('.own-name').innerText()).toContain('This is Phone');
+    await deviceRow(phone.page, 'Desktop').getByText('<img src=x onerror=alert(1)>').waitFor();
     await openThread(phone.page, 'Desktop');
     const bubble = phone.page.locator('.theirs .bubble');
     expect(await bubble.locator('p').innerText()).toBe(HOSTILE);
@@ -49,8 +52,14 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.locator('.theirs pre').waitFor();
     await desktop.page.getByRole('link', { name: 'Search' }).click();
     await desktop.page.getByRole('searchbox').fill('ONERROR');
+    await desktop.page.locator('.found mark', { hasText: /^onerror$/ }).waitFor();
     await desktop.page.locator('.found').click();
-    await desktop.page.locator('.mine .bubble').waitFor();
+    await desktop.page.locator('.mine.sought .bubble').waitFor();
+    await desktop.page.locator('.mine').getByRole('button', { name: 'More' }).click();
+    await desktop.page.getByRole('button', { name: 'Remove' }).click();
+    await desktop.page.getByRole('button', { name: 'Remove' }).click();
+    await desktop.page.locator('.mine').waitFor({ state: 'detached' });
+    await desktop.page.locator('.theirs').waitFor();
     // Marked with nothing and read: no count is left.
     expect(await phone.page.locator('.count').count()).toBe(0);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
@@ -75,13 +84,19 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.getByRole('link', { name: 'Clipboard' }).click();
     await desktop.page.getByRole('button', { name: 'Paste from this device' }).click();
     await phone.page.getByRole('link', { name: 'Clipboard' }).click();
-    await phone.page.getByText('copied on the desktop').waitFor();
+    await inThread(phone.page).getByText('copied on the desktop').waitFor();
     await phone.page.getByText(/From Desktop · gone in/).waitFor();
     await phone.page.getByLabel('Or type a text').fill('typed on the phone');
     await phone.page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    await desktop.page.getByText('typed on the phone').waitFor();
-    await desktop.page.getByRole('button', { name: 'Copy to this device' }).click();
-    await desktop.page.getByText('Copied').waitFor();
+    await inThread(desktop.page).getByText('typed on the phone').waitFor();
+    // Beside every view, hidden until it is touched.
+    const card = desktop.page.locator('.clipboard-card');
+    await card.getByText('Phone copied text').waitFor();
+    expect(await card.innerText()).not.toContain('typed on the phone');
+    await card.getByRole('button', { name: 'show' }).click();
+    await card.getByText('typed on the phone').waitFor();
+    await card.getByRole('button', { name: 'Copy' }).click();
+    await desktop.page.getByText('Copied', { exact: true }).waitFor();
     expect(await desktop.page.evaluate(() => navigator.clipboard.readText())).toBe('typed on the phone');
     await desktop.page.getByRole('button', { name: 'Clear' }).click();
     await phone.page.getByText('The clipboard is empty').waitFor();
@@ -104,14 +119,14 @@ withChromium.describe('threads in the app', () => {
     await openThread(phone.page, 'Desktop');
     await say(phone.page, 'one');
     await openThread(second, 'Phone');
-    await second.getByText('one', { exact: true }).waitFor();
+    await inThread(second).getByText('one', { exact: true }).waitFor();
     // Sent by the tab that leads, asked for by the other.
     await say(second, 'from the second tab');
-    await phone.page.getByText('from the second tab').waitFor();
+    await inThread(phone.page).getByText('from the second tab').waitFor();
     expect(asked).not.toContain('/api/hub/events');
     await desktop.page.close();
     await say(phone.page, 'two');
-    await second.getByText('two', { exact: true }).waitFor();
+    await inThread(second).getByText('two', { exact: true }).waitFor();
     await phone.page.locator('.mark.delivered').nth(1).waitFor();
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   });

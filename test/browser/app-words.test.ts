@@ -81,13 +81,13 @@ withChromium.describe('the words of messages in the app', () => {
     await keepMessages(page, user, [text]);
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
     await page.getByRole('button', { name: 'Copy' }).click();
-    await page.getByText('Copied').waitFor();
+    await page.getByText('Copied', { exact: true }).waitFor();
     expect(await clipboard()).toBe(text);
     await page.evaluate(() => navigator.clipboard.writeText(''));
     await page.locator('.bubble').evaluate((bubble) => {
       const range = document.createRange();
       range.setStartBefore(bubble.firstChild as Node);
-      range.setEndBefore(bubble.querySelector('.item-foot') as Node);
+      range.setEndAfter(bubble.lastChild as Node);
       getSelection()?.removeAllRanges();
       getSelection()?.addRange(range);
     });
@@ -139,7 +139,7 @@ withChromium.describe('the words of messages in the app', () => {
         return range.getBoundingClientRect().left;
       };
       const link = bubble.querySelector('a')?.firstChild as Node;
-      const time = bubble.querySelector('time')?.firstChild as Node;
+      const time = bubble.closest('.item')?.querySelector('time')?.firstChild as Node;
       return { link: [at(link, 0), at(link, 8)], time: [at(time, 0), at(time, 2)] };
     });
     expect(places.link[0]).toBeLessThan(places.link[1] as number);

@@ -56,7 +56,7 @@ withBoth.describe('the app in Firefox on one replica and in Chromium on the othe
     await fox.shows('.front h1', 'Name this device');
     await fox.type('.front input', 'Fox');
     await fox.press('Enter');
-    await fox.shows('.devices-head', 'Devices');
+    await fox.shows('.side h1', 'Devices');
   }
 
   const openChromium = (): Promise<AppPage> => openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
@@ -85,7 +85,7 @@ withBoth.describe('the app in Firefox on one replica and in Chromium on the othe
     await signIn();
     const { page, reports } = await openChromium();
     await deviceRow(page, 'Fox').getByText('Online').waitFor();
-    await fox.shows('.device small', 'Online');
+    await fox.shows('.device .unseen', 'Online');
 
     await fox.click('.device-name', 'Desktop');
     await openThread(page, 'Fox');

@@ -11,7 +11,7 @@ import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
 import type { Parts } from './parts.ts';
 import { keepDevices, recallDevices } from './known-devices.ts';
-import { allRunning, requested, runningOf, type Shared, shared } from './shared-state.ts';
+import { allRunning, noteRunning, requested, type Shared, shared } from './shared-state.ts';
 import { joinTabs, type TabMessage } from './tabs.ts';
 
 /** Why the session of this browser is over; null while it is not. */
@@ -49,7 +49,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
   function onMessage(message: TabMessage): void {
     if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
-    else if (message.type === 'running') runningOf(message.id).value = message.running;
+    else if (message.type === 'running') noteRunning(message.id, message.running);
     else if (message.type === 'changed') changed(message.thread);
     else if (message.type === 'requested') requested.value = message.request;
     else if (message.type === 'signed-out') endedBy.value = message.reason;

@@ -46,6 +46,21 @@ export function runningOf(transferId: string): Signal<Running | null> {
   return known;
 }
 
+/** The transfers that move now: neither paused nor over. Changes only when one begins or stops. */
+export const movingIds = signal<ReadonlySet<string>>(new Set());
+
+/** How a transfer goes from now on; null: it does not run any more. */
+export function noteRunning(transferId: string, now: Running | null): void {
+  runningOf(transferId).value = now;
+  const isMoving = now !== null && !now.isPaused;
+  const before = movingIds.peek();
+  if (before.has(transferId) === isMoving) return;
+  const next = new Set(before);
+  if (isMoving) next.add(transferId);
+  else next.delete(transferId);
+  movingIds.value = next;
+}
+
 /** Everything that runs now, for a tab that has just opened. */
 export const allRunning = (): [string, Running][] =>
   [...running].flatMap(([id, { value }]) => (value === null ? [] : [[id, value] as [string, Running]]));

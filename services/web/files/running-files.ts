@@ -1,6 +1,6 @@
 import { BatonClientError, type RunningTransfer } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
-import { type Running, runningOf } from '../engine/shared-state.ts';
+import { noteRunning, type Running } from '../engine/shared-state.ts';
 import type { FilesItem } from '../history/database.ts';
 
 const TELL_MS = 200;
@@ -43,7 +43,7 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
   const change = makeChange({ history });
 
   function tell(id: string, value: Running | null): void {
-    runningOf(id).value = value;
+    noteRunning(id, value);
     tabs.post({ type: 'running', id, running: value });
   }
 

@@ -39,6 +39,8 @@ export interface FilesItem extends Entry {
   kept: 'nothing' | 'here' | 'downloaded' | 'saved' | 'removed';
   /** The files, by their numbers, that were handed over. */
   saved?: number[];
+  /** Small pictures of what was sent from here, or the text itself. */
+  previews?: Blob[];
 }
 
 export type Item = MessageItem | FilesItem;

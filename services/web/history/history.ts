@@ -81,6 +81,12 @@ const makeReading = (database: Database) => ({
     return cursor === null ? 0 : start;
   },
 
+  /** The last item of a thread. */
+  async newest(thread: string): Promise<Item | undefined> {
+    const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
+    return (await database.transaction('items').store.index('place').openCursor(range, 'prev'))?.value;
+  },
+
   /** All of a thread from that time on, oldest first. */
   since: (thread: string, from: number): Promise<Item[]> =>
     database.getAllFromIndex('items', 'place', IDBKeyRange.bound([thread, from], [thread, Number.MAX_SAFE_INTEGER])),

@@ -1,5 +1,6 @@
 import type { Parts } from '../engine/parts.ts';
 import type { ChosenFile } from '../files/choosing.ts';
+import { addPreviews } from '../files/previews.ts';
 import type { FilesItem, Item, MessageItem } from '../history/database.ts';
 import { newId } from '../new-id.ts';
 import { serverNow } from '../server-time.ts';
@@ -59,6 +60,7 @@ export function makeOutbox(parts: Parts) {
     await queue.add(item);
     await history.note(item, name);
     void tabs.ask('send-files', item.id, files).catch(() => {});
+    void addPreviews(history, item.id, files).catch(() => {});
   }
 
   return {
@@ -98,9 +100,10 @@ export function makeOutbox(parts: Parts) {
       if (await allowSources(history, item)) await tabs.ask('send-files', item.id, null);
     },
 
-    async remove({ id }: Item): Promise<void> {
+    async remove({ id, ref }: Item): Promise<void> {
       await queue.remove(id);
       await history.sources.forget(id);
+      await history.sources.forget(ref);
     },
 
     findOrphans: (): Promise<void> => findOrphans(parts),

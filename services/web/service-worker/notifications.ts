@@ -1,5 +1,4 @@
-import { english } from '../texts/english.ts';
-import { german } from '../texts/german.ts';
+import { pushWords } from '../texts/push-words.ts';
 
 const TYPES = ['message', 'transfer', 'device', 'test'] as const;
 /** The service sends less. */
@@ -56,11 +55,9 @@ export interface Shown {
 /** In a line of the system's they could turn around what is beside it; the message itself is in the app. */
 const TURNING = /\p{Bidi_Control}/gu;
 
-const wordsIn = (language: string) => (language.startsWith('de') ? german : english).push;
-
 /** What is shown, and where a click on it leads. Whose names are known have a notification each. */
 export function notificationOf({ type, count, id, from, text }: PushPayload, language: string): Shown {
-  const words = wordsIn(language);
+  const words = pushWords(language);
   const path = id === '' ? '/' : `/#/item/${encodeURIComponent(id)}`;
   const title = from ?? 'Baton';
   const tag = from === undefined ? type : `${type} ${from}`;
@@ -81,5 +78,5 @@ export function notificationOf({ type, count, id, from, text }: PushPayload, lan
 /** For a push that comes although nobody is signed in: nothing of what it says. */
 export const strayNotification = (language: string): Shown => ({
   ...{ title: 'Baton', tag: 'stray', path: '/' },
-  body: wordsIn(language).stray,
+  body: pushWords(language).stray,
 });

@@ -1,4 +1,6 @@
-const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('en');
 
 /** What is said where a device is let in. */
 export const englishSignIn = {
@@ -15,8 +17,6 @@ export const englishSignIn = {
   join: {
     title: 'Join this account',
     why: 'A device that is signed in invites this one. What should your other devices call it?',
-    called: (name: string) => `It will be called “${name}”.`,
-    ask: 'Continue',
     type: 'Type these digits on the other device',
     typeWhy: 'It asks for them now, and lets this device in.',
     used: 'This code was used already, or its time is over.',
@@ -36,6 +36,8 @@ export const englishSignIn = {
     noCamera: 'The camera cannot be used. Paste the link instead.',
     link: 'Or paste the link of its code',
     open: 'Continue',
+    guest: 'Guests let no device in',
+    guestWhy: 'Let it in from one of your own devices.',
     notALink: 'This is not a link of a sign-in.',
   },
   approve: {
@@ -43,7 +45,8 @@ export const englishSignIn = {
     warning: 'Not this one. Whoever holds the other device will read your messages, your clipboard and your files.',
     check: 'Approve only if you see the code on a device in front of you. Somebody sent it to you? Then deny.',
     digits: 'Six digits that it shows',
-    wrongDigits: (left: number) => `These are not its digits. ${plural(left, 'One try is', `${left} tries are`)} left.`,
+    wrongDigits: (left: number) =>
+      `These are not its digits. ${plural(left, { one: 'One try is', other: `${left} tries are` })} left.`,
     digitsOver: 'The digits were wrong three times. The other device was kept out.',
     name: 'It calls itself',
     kind: 'It is',

@@ -1,6 +1,7 @@
 import type { Texts } from './english.ts';
+import { pluralOf } from './plural.ts';
 
-const plural = (count: number, one: string, many: string): string => (count === 1 ? one : many);
+const plural = pluralOf('de');
 
 /** What is said where a device is let in. */
 export const germanSignIn: Pick<Texts, 'qr' | 'join' | 'add' | 'approve'> = {
@@ -17,8 +18,6 @@ export const germanSignIn: Pick<Texts, 'qr' | 'join' | 'add' | 'approve'> = {
   join: {
     title: 'Diesem Konto beitreten',
     why: 'Ein angemeldetes Gerät lädt dieses hier ein. Wie sollen deine anderen Geräte es nennen?',
-    called: (name) => `Es wird „${name}“ heißen.`,
-    ask: 'Weiter',
     type: 'Tippe diese Ziffern auf dem anderen Gerät ein',
     typeWhy: 'Es fragt jetzt danach und lässt dieses Gerät herein.',
     used: 'Dieser Code wurde schon benutzt, oder seine Zeit ist vorbei.',
@@ -38,11 +37,14 @@ export const germanSignIn: Pick<Texts, 'qr' | 'join' | 'add' | 'approve'> = {
     noCamera: 'Die Kamera ist nicht verfügbar. Füge stattdessen den Link ein.',
     link: 'Oder füge den Link seines Codes ein',
     open: 'Weiter',
+    guest: 'Gäste lassen kein Gerät herein',
+    guestWhy: 'Lass es von einem deiner eigenen Geräte herein.',
     notALink: 'Das ist kein Link einer Anmeldung.',
   },
   approve: {
     digits: 'Sechs Ziffern, die es zeigt',
-    wrongDigits: (left) => `Das sind nicht seine Ziffern. Noch ${plural(left, 'ein Versuch', `${left} Versuche`)}.`,
+    wrongDigits: (left) =>
+      `Das sind nicht seine Ziffern. Noch ${plural(left, { one: 'ein Versuch', other: `${left} Versuche` })}.`,
     digitsOver: 'Die Ziffern waren dreimal falsch. Das andere Gerät bleibt draußen.',
     title: 'Ein anderes Gerät anmelden?',
     warning: 'Nicht dieses. Wer das andere Gerät hat, liest deine Nachrichten, deine Zwischenablage und deine Dateien.',

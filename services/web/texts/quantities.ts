@@ -24,6 +24,20 @@ export const timeText = (at: number): string =>
 export const dayText = (at: number): string =>
   new Intl.DateTimeFormat(language.value, { weekday: 'long', day: 'numeric', month: 'long' }).format(at);
 
+const DAY_MS = 86_400_000;
+
+/** As short as it can be without being unclear: today the time, in the last week the day, before that the date. */
+export function whenText(at: number, now = serverNow()): string {
+  const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / DAY_MS);
+  if (days <= 0) return timeText(at);
+  const isThisYear = new Date(now).getFullYear() === new Date(at).getFullYear();
+  const format: Intl.DateTimeFormatOptions =
+    days < 7
+      ? { weekday: 'short' }
+      : { day: 'numeric', month: 'short', ...(!isThisYear && { year: 'numeric' as const }) };
+  return new Intl.DateTimeFormat(language.value, format).format(at);
+}
+
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

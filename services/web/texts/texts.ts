@@ -2,13 +2,20 @@ import { computed, signal } from '@preact/signals';
 import { keptWords } from '../kept-words.ts';
 import { english, type Texts } from './english.ts';
 
-export type Language = 'en' | 'de';
-export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+export type Language = 'en' | 'de' | 'fr' | 'es';
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+};
 
 /** English is part of the app; another language comes with whoever wants it, a fifteenth of the app each. */
 const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
   en: async () => english,
   de: async () => (await import('./german.ts')).german,
+  fr: async () => (await import('./french.ts')).french,
+  es: async () => (await import('./spanish.ts')).spanish,
 };
 
 const KEY = 'baton-language';

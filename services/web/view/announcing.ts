@@ -3,7 +3,8 @@ import type { App } from '../engine/app.ts';
 import { changes } from '../engine/app.ts';
 import { texts } from '../texts/texts.ts';
 import { threads } from './app-context.ts';
-import { place } from './navigation.ts';
+import { wordsOf } from './item-words.ts';
+import { hrefOf, place } from './navigation.ts';
 import { announcement, notify } from './parts/notices.ts';
 
 /** Both columns are shown. */
@@ -34,14 +35,18 @@ export function announceChanges({ history, entry }: App): () => void {
   const stopThreads = changes.subscribe(({ thread }) => {
     const before = threads.peek().get(thread)?.unread ?? 0;
     if (thread === '') return;
-    void history.threads().then((all) => {
+    void Promise.all([history.threads(), history.newest(thread)]).then(([all, item]) => {
       const now = all.find(({ id }) => id === thread);
       const at = place.peek();
       const isSeen = at.name === 'device' && at.id === thread && document.visibilityState === 'visible';
       if (now === undefined || now.unread <= before) return;
-      announcement.value = texts.value.announce.message(now.name);
-      // Where the list of devices is in sight its count says it.
-      if (!isSeen && at.name !== 'home' && !WIDE.matches) notify(texts.value.announce.message(now.name));
+      const { announce } = texts.value;
+      const isFiles = item?.kind === 'files' && !item.isMine;
+      const said = isFiles ? announce.sends(now.name, wordsOf(item)) : announce.message(now.name);
+      announcement.value = said;
+      // Where the list of devices is in sight its count says what can wait. Files wait for an answer.
+      const isListed = at.name === 'home' || WIDE.matches;
+      if (!isSeen && (isFiles || !isListed)) notify(said, false, hrefOf('device', thread));
     });
   });
   return () => {

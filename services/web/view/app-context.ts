@@ -76,5 +76,8 @@ export const peers = computed<readonly Peer[]>(() => {
     .sort(byUse);
 });
 
+/** Guests let nobody in, and end no session but their own. */
+export const isGuest = computed(() => shared.value.me?.scope === 'guest');
+
 export const others = computed(() => peers.value.filter(({ isCurrent }) => !isCurrent));
 export const findPeer = (id: string): Peer | undefined => peers.value.find((peer) => peer.id === id);

@@ -4,15 +4,17 @@ import { signal } from '@preact/signals';
 export type Place =
   | { name: 'home' }
   | { name: 'device'; id: string; at?: string }
-  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' }
+  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' | 'transfers' }
   /** `isInvited`: it has scanned a code of this tab, and has digits to show. */
   | { name: 'approve'; link: string; isInvited: boolean }
   | { name: 'share'; id: string }
+  /** The page of a device. */
+  | { name: 'about'; id: string }
   /** A message or a transfer, wherever its thread is: where a notification leads. */
   | { name: 'item'; id: string }
   | { name: 'nowhere' };
 
-const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send'] as const;
+const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send', 'transfers'] as const;
 
 function placeOf(hash: string): Place {
   const [name = '', id = '', at = ''] = hash
@@ -25,7 +27,7 @@ function placeOf(hash: string): Place {
   if (id === '') return { name: 'nowhere' };
   if (name === 'device') return { name, id, ...(at !== '' && { at }) };
   if (name === 'approve') return { name, link: id, isInvited: at === 'invited' };
-  if (name === 'share' || name === 'item') return { name, id };
+  if (name === 'share' || name === 'item' || name === 'about') return { name, id };
   return { name: 'nowhere' };
 }
 

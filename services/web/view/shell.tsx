@@ -1,20 +1,21 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { ClipboardList, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
+import { ArrowDownUp, MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
-import { requested, shared } from '../engine/shared-state.ts';
+import { movingIds, requested, shared } from '../engine/shared-state.ts';
+import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
 import { texts } from '../texts/texts.ts';
-import { AddPane } from './devices/add-device.tsx';
 import { announceChanges } from './announcing.ts';
-import { threads, useApp } from './app-context.ts';
-import { ApprovePane } from './devices/approval.tsx';
-import { ClipboardPane } from './clipboard.tsx';
+import { isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
+import { followLastItems } from './devices/last-items.ts';
+import { ClipboardCard, ClipboardLine } from './clipboard/clipboard-card.tsx';
+import { followClipboard } from './clipboard/clipboard-state.ts';
 import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
@@ -22,12 +23,9 @@ import { Icon } from './parts/icon.tsx';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
-import { SearchPane } from './thread/search.tsx';
-import { SendPane, SharePane } from './send/send.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
-import { ThreadPane } from './thread/thread.tsx';
 
 /** So long a connection may take before anybody is told that it does. */
 const PATIENCE_MS = 1_500;
@@ -73,12 +71,23 @@ function StorageBar() {
   );
 }
 
+const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
+
+/** Which of the devices this one is, and whose. */
+function OwnName() {
+  const { entry } = useApp();
+  const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
+  return (
+    <p class="own-name">
+      {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
+    </p>
+  );
+}
+
 function Side() {
-  const { devices, clipboard, settings, search, send } = texts.value;
+  const { devices, settings, search, send, transfers } = texts.value;
   const links = [
-    ['clipboard', ClipboardList, clipboard.title],
-    ['search', Search, search.title],
-    ['add', Plus, devices.add],
+    ...(isGuest.value ? [] : [['add', Plus, devices.add] as const]),
     ['settings', Settings, settings.title],
   ] as const;
   const sendFirst = () =>
@@ -87,7 +96,7 @@ function Side() {
       if (files.length === 0) return;
       pending.value = { files, text: '' };
       go('send');
-    });
+    }, texts.value.failed.send);
   return (
     <div class="side">
       <header class="side-head">
@@ -97,33 +106,47 @@ function Side() {
         </p>
         <nav aria-label="Baton">
           {links.map(([name, node, label]) => (
-            <a
-              key={name}
-              class="icon-button"
-              href={hrefOf(name)}
-              aria-label={label}
-              title={label}
-              {...(place.value.name === name && { 'aria-current': 'page' as const })}
-            >
+            <a key={name} class="icon-button" href={hrefOf(name)} aria-label={label} title={label} {...isAt(name)}>
               <Icon node={node} />
             </a>
           ))}
         </nav>
       </header>
+      <OwnName />
+      <a class="search-link" href={hrefOf('search')} {...isAt('search')}>
+        <Icon node={Search} size={16} /> {search.label}
+      </a>
       <div class="side-body">
-        <h1 class="devices-head">{devices.title}</h1>
+        <h1 class="unseen">{devices.title}</h1>
         <DeviceList />
       </div>
       <footer class="side-foot">
-        <button type="button" class="button wide" onClick={sendFirst}>
-          <Icon node={SendHorizontal} size={18} /> {send.title}
-        </button>
+        {movingIds.value.size > 0 && (
+          <a class="under-way" href={hrefOf('transfers')} {...isAt('transfers')}>
+            <Icon node={ArrowDownUp} size={16} /> {transfers.moving(movingIds.value.size)}
+          </a>
+        )}
+        <ClipboardCard />
+        {others.value.length > 0 && (
+          <button type="button" class="button wide" onClick={sendFirst}>
+            <Icon node={SendHorizontal} size={18} /> {send.title}
+          </button>
+        )}
       </footer>
     </div>
   );
 }
 
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
+const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
+const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);
+const TransfersPane = later(async () => (await import('./thread/transfers.tsx')).TransfersPane);
+const AboutPane = later(async () => (await import('./devices/about.tsx')).AboutPane);
+const ApprovePane = later(async () => (await import('./devices/approval.tsx')).ApprovePane);
+const ClipboardPane = later(async () => (await import('./clipboard/clipboard-pane.tsx')).ClipboardPane);
+const SearchPane = later(async () => (await import('./thread/search.tsx')).SearchPane);
+const SendPane = later(async () => (await import('./send/send.tsx')).SendPane);
+const SharePane = later(async () => (await import('./send/send.tsx')).SharePane);
 
 /** Where a notification leads: to the thread of what it told of, once that has come. */
 function ItemPane({ id }: { id: string }) {
@@ -137,11 +160,28 @@ function ItemPane({ id }: { id: string }) {
   return <Waiting />;
 }
 
+/** Beside the list: a device alone is told what comes first. */
+function Home() {
+  const { devices } = texts.value;
+  if (others.value.length > 0 || !shared.value.isKnown || isGuest.value) {
+    return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
+  }
+  return (
+    <Empty isPage node={MonitorSmartphone} title={devices.first} why={devices.firstWhy}>
+      <a class="button primary" href={hrefOf('add')}>
+        <Icon node={Plus} /> {devices.add}
+      </a>
+    </Empty>
+  );
+}
+
 function Main({ at }: { at: Place }) {
-  const { devices, app } = texts.value;
+  const { app } = texts.value;
   switch (at.name) {
     case 'device':
       return <ThreadPane key={at.id} id={at.id} at={at.at} />;
+    case 'about':
+      return <AboutPane key={at.id} id={at.id} />;
     case 'clipboard':
       return <ClipboardPane />;
     case 'add':
@@ -150,6 +190,8 @@ function Main({ at }: { at: Place }) {
       return <ApprovePane key={at.link} link={at.link} isInvited={at.isInvited} />;
     case 'settings':
       return <SettingsPane />;
+    case 'transfers':
+      return <TransfersPane />;
     case 'search':
       return <SearchPane />;
     case 'send':
@@ -159,7 +201,7 @@ function Main({ at }: { at: Place }) {
     case 'item':
       return <ItemPane id={at.id} />;
     case 'home':
-      return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
+      return <Home />;
     case 'nowhere':
       return (
         <Empty isPage node={MousePointerClick} title={app.nothingHere}>
@@ -204,7 +246,9 @@ export function Shell() {
   useEffect(() => {
     void app.history.threads().then((all) => {
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
-      showBadge(all.reduce((sum, { unread }) => sum + unread, 0));
+      const unread = all.reduce((sum, one) => sum + one.unread, 0);
+      showBadge(unread);
+      document.title = unread > 0 ? `(${unread}) Baton` : 'Baton';
     });
     void closeRead(app.history);
   }, [change]);
@@ -214,7 +258,11 @@ export function Shell() {
     };
     return onWorkerMessage(look);
   }, []);
+  useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);
+  useEffect(() => keepAwake(), []);
+  useEffect(() => followLastItems(app.history), []);
+  useEffect(() => followClipboard(app.client, app.history), []);
   useEffect(() => {
     document.addEventListener('copy', copyExactly);
     return () => document.removeEventListener('copy', copyExactly);
@@ -231,6 +279,7 @@ export function Shell() {
         <Side />
         <div id="content" class="main" tabIndex={-1}>
           <Main at={at} />
+          {at.name !== 'device' && at.name !== 'clipboard' && <ClipboardLine />}
         </div>
       </main>
       <ConfirmDialog />

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { Camera } from 'lucide';
+import { Camera, ShieldAlert } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Invite, readSignInLink } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
@@ -8,13 +8,13 @@ import { inviteLink, newSecret } from '../../../../shared/client/session/invites
 import { keepSecret } from '../../session/joining.ts';
 import { scan } from '../../scan/scanner.ts';
 import { errorText, texts } from '../../texts/texts.ts';
-import { useApp } from '../app-context.ts';
+import { isGuest, useApp } from '../app-context.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { codeOf } from '../parts/notices.ts';
 import { CopyLink } from '../sign-in/sign-in-code.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { go } from '../navigation.ts';
-import { Pane, Waiting } from '../parts/parts.tsx';
+import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
 
 /** The camera, until it has seen the code of a sign-in. */
@@ -125,6 +125,13 @@ export function AddPane() {
     isWrong.value = readSignInLink(link.value.trim()) === null;
     if (!isWrong.value) found(link.value.trim());
   };
+  if (isGuest.value) {
+    return (
+      <Pane title={add.title}>
+        <Empty node={ShieldAlert} title={add.guest} why={add.guestWhy} />
+      </Pane>
+    );
+  }
   return (
     <Pane title={add.title}>
       <div class="pane-body">

@@ -7,7 +7,7 @@ import { inviteDigits } from '../../../../shared/client/session/invites.ts';
 import { secretsOf } from '../../session/joining.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
-import { useApp } from '../app-context.ts';
+import { isGuest, useApp } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
 import { goInstead } from '../navigation.ts';
 import { attempt, codeOf, notify } from '../parts/notices.ts';
@@ -121,7 +121,7 @@ function Decision({ view, link, isInvited }: { view: SignInRequestView; link: st
       } finally {
         isBusy.value = false;
       }
-    });
+    }, texts.value.failed.approve);
   };
   return (
     <>
@@ -212,9 +212,10 @@ export function ApprovePane({ link, isInvited }: { link: string; isInvited: bool
   return (
     <Pane title={approve.title}>
       <div class="pane-body">
-        {problem.value !== null && <Empty node={TriangleAlert} title={problem.value} />}
-        {problem.value === null && view.value === null && <Waiting />}
-        {view.value !== null && <Decision view={view.value} link={link} isInvited={isInvited} />}
+        {isGuest.value && <Empty node={TriangleAlert} title={add.guest} why={add.guestWhy} />}
+        {problem.value !== null && !isGuest.value && <Empty node={TriangleAlert} title={problem.value} />}
+        {problem.value === null && view.value === null && !isGuest.value && <Waiting />}
+        {view.value !== null && !isGuest.value && <Decision view={view.value} link={link} isInvited={isInvited} />}
       </div>
     </Pane>
   );

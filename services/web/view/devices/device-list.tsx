@@ -1,26 +1,17 @@
 import { useSignal } from '@preact/signals';
-import { Laptop, type IconNode, MonitorSmartphone, Plus, Smartphone, Globe, Terminal, Zap } from 'lucide';
+import { MonitorSmartphone, Plus } from 'lucide';
 import { shared } from '../../engine/shared-state.ts';
 import { texts } from '../../texts/texts.ts';
-import { agoText } from '../../texts/quantities.ts';
-import { others, type Peer, threads, useApp } from '../app-context.ts';
+import { agoText, whenText } from '../../texts/quantities.ts';
+import { isGuest, others, type Peer, threads, useApp } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
 import { go, hrefOf, place } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Waiting } from '../parts/parts.tsx';
 import { sendDropped } from '../send/dropping.ts';
-
-const PICTURES: Readonly<Record<string, IconNode>> = {
-  browser: Globe,
-  macos: Laptop,
-  windows: Laptop,
-  linux: Laptop,
-  ios: Smartphone,
-  shortcut: Zap,
-};
-
-export const pictureOf = ({ type, kind }: Pick<Peer, 'type' | 'kind'>): IconNode =>
-  kind === 'live' ? Terminal : (PICTURES[type ?? ''] ?? MonitorSmartphone);
+import { pictureOf, tintOf } from './device-pictures.ts';
+import { lastText } from '../item-words.ts';
+import { lastItems } from './last-items.ts';
 
 /** How a device is to be reached, in words. */
 export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
@@ -32,6 +23,16 @@ export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
   return shared.value.connection === 'online' ? devices.never : devices.offline;
 }
 
+/** What it is, and a dot that says whether it is there: a word for screen readers. */
+export function DevicePicture({ peer }: { peer: Peer }) {
+  return (
+    <span class={`device-picture ${tintOf(peer)} ${peer.isOnline ? 'is-online' : ''}`}>
+      <Icon node={pictureOf(peer)} />
+      <span class="unseen">{presenceText(peer)}</span>
+    </span>
+  );
+}
+
 /** A device: leads to its thread, and takes files that are dropped on it. */
 function DeviceRow({ peer }: { peer: Peer }) {
   const app = useApp();
@@ -39,6 +40,7 @@ function DeviceRow({ peer }: { peer: Peer }) {
   const { devices } = texts.value;
   const isHere = place.value.name === 'device' && place.value.id === peer.id;
   const takesFiles = peer.kind === 'device';
+  const last = lastItems.value.get(peer.id);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     isOver.value = false;
@@ -46,7 +48,7 @@ function DeviceRow({ peer }: { peer: Peer }) {
     if (!takesFiles || dataTransfer === null) return;
     attempt(async () => {
       if (await sendDropped(app, [peer], dataTransfer)) go('device', peer.id);
-    });
+    }, texts.value.failed.send);
   };
   return (
     <li>
@@ -63,21 +65,24 @@ function DeviceRow({ peer }: { peer: Peer }) {
         }}
         onDrop={drop}
       >
-        <span class={`device-picture ${peer.isOnline ? 'is-online' : ''}`}>
-          <Icon node={pictureOf(peer)} />
-        </span>
+        <DevicePicture peer={peer} />
         <span class="device-words">
-          <span class="device-name" dir="auto">
-            {peer.name}
+          <span class="device-line">
+            <span class="device-name" dir="auto">
+              {peer.name}
+            </span>
+            {last !== undefined && <time dateTime={new Date(last.at).toISOString()}>{whenText(last.at)}</time>}
           </span>
-          <small>{isOver.value ? devices.dropOn(peer.name) : presenceText(peer)}</small>
+          <span class="device-line">
+            <small dir="auto">{isOver.value ? devices.dropOn(peer.name) : lastText(last)}</small>
+            {peer.unread > 0 && (
+              <span class="count">
+                <span aria-hidden="true">{peer.unread > 99 ? '99+' : peer.unread}</span>
+                <span class="unseen">{devices.unread(peer.unread)}</span>
+              </span>
+            )}
+          </span>
         </span>
-        {peer.unread > 0 && (
-          <span class="count">
-            <span aria-hidden="true">{peer.unread > 99 ? '99+' : peer.unread}</span>
-            <span class="unseen">{devices.unread(peer.unread)}</span>
-          </span>
-        )}
       </a>
     </li>
   );
@@ -89,10 +94,12 @@ export function DeviceList() {
   if (!shared.value.isKnown && threads.value.size === 0 && all.length === 0) return <Waiting />;
   if (all.length === 0) {
     return (
-      <Empty node={MonitorSmartphone} title={devices.empty} why={devices.emptyWhy}>
-        <a class="button primary" href={hrefOf('add')}>
-          <Icon node={Plus} /> {devices.add}
-        </a>
+      <Empty node={MonitorSmartphone} title={devices.empty} {...(!isGuest.value && { why: devices.emptyWhy })}>
+        {!isGuest.value && (
+          <a class="button primary" href={hrefOf('add')}>
+            <Icon node={Plus} /> {devices.add}
+          </a>
+        )}
       </Empty>
     );
   }
@@ -106,14 +113,14 @@ export function DeviceList() {
         ))}
       </ul>
       {past.length > 0 && (
-        <>
-          <h2 class="devices-head">{devices.past}</h2>
+        <details class="past">
+          <summary class="devices-head">{devices.past}</summary>
           <ul class="devices">
             {past.map((peer) => (
               <DeviceRow key={peer.id} peer={peer} />
             ))}
           </ul>
-        </>
+        </details>
       )}
     </>
   );

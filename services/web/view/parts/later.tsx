@@ -1,20 +1,38 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { attempt } from './notices.ts';
+import { texts } from '../../texts/texts.ts';
+import { notify } from './notices.ts';
 import { Waiting } from './parts.tsx';
 
-/** A pane that comes with the first wish to see it: not everybody who opens the app looks at it. */
-export function later(load: () => Promise<ComponentType>): ComponentType {
-  const loaded = signal<ComponentType | null>(null);
-  return function Later() {
+/** A replica of another version may be asked first, and has never heard of the file. */
+const PAUSES_MS = [500, 1_000, 2_000];
+
+type Later<P> = ((props: P) => preact.JSX.Element) & {
+  /** Loads it before somebody wants to see it. Never rejects. */
+  preload(): Promise<void>;
+};
+
+/** What comes with the first wish to see it: not everybody who opens the app looks at it. */
+export function later<P extends object>(load: () => Promise<ComponentType<P>>): Later<P> {
+  const loaded = signal<ComponentType<P> | null>(null);
+  async function tryToLoad(): Promise<boolean> {
+    loaded.value ??= await load().catch(() => null);
+    return loaded.value !== null;
+  }
+  async function loadPatiently(): Promise<void> {
+    for (const pauseMs of PAUSES_MS) {
+      if (await tryToLoad()) return;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    if (!(await tryToLoad())) notify(texts.value.app.notLoaded, true);
+  }
+  function Later(props: P) {
     const Loaded = loaded.value;
     useEffect(() => {
-      if (loaded.peek() !== null) return;
-      attempt(async () => {
-        loaded.value = await load();
-      });
+      if (loaded.peek() === null) void loadPatiently();
     }, []);
-    return Loaded === null ? <Waiting /> : <Loaded />;
-  };
+    return Loaded === null ? <Waiting /> : <Loaded {...props} />;
+  }
+  return Object.assign(Later, { preload: async () => void (await tryToLoad()) });
 }

@@ -9,9 +9,15 @@ export function NoticeList() {
   return (
     <>
       <div class="notices" aria-live="polite">
-        {notices.value.map(({ id, text, isError }) => (
+        {notices.value.map(({ id, text, isError, href }) => (
           <div key={id} class={`notice ${isError ? 'error' : ''}`}>
-            <span dir="auto">{text}</span>
+            {href === undefined ? (
+              <span dir="auto">{text}</span>
+            ) : (
+              <a dir="auto" href={href} onClick={() => dismiss(id)}>
+                {text}
+              </a>
+            )}
             <button type="button" class="icon-button small" aria-label={app.close} onClick={() => dismiss(id)}>
               <Icon node={X} size={16} />
             </button>

@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx';
 interface IconButtonProps {
   node: IconNode;
   label: string;
-  onClick: () => void;
+  onClick: (event: { currentTarget: HTMLButtonElement }) => void;
   kind?: string;
   isPressed?: boolean;
 }
@@ -32,11 +32,14 @@ export function IconButton({ node, label, onClick, kind = '', isPressed }: IconB
 export function Pane({
   title,
   actions,
+  before,
   children,
   kind = '',
 }: {
   title: ComponentChildren;
   actions?: ComponentChildren;
+  /** Beside the heading. */
+  before?: ComponentChildren;
   children: ComponentChildren;
   kind?: string;
 }) {
@@ -48,6 +51,7 @@ export function Pane({
         <a class="icon-button back" href="#/" aria-label={texts.value.app.back} title={texts.value.app.back}>
           <Icon node={ArrowLeft} />
         </a>
+        {before}
         <h1 ref={heading} tabIndex={-1} dir="auto">
           {title}
         </h1>

@@ -99,7 +99,7 @@ export function SendPane() {
       pending.value = null;
       if (what.share !== undefined) await dropShare(what.share.id).catch(() => {});
       go('device', first.id);
-    });
+    }, texts.value.failed.send);
   };
   return (
     <Pane title={send.title}>

@@ -45,7 +45,7 @@ export function NotificationSettings() {
       } finally {
         isBusy.value = false;
       }
-    });
+    }, texts.value.failed.notifications);
   };
   const isOffered = shared.value.me?.features.web_push !== false;
   const words = {
@@ -100,7 +100,7 @@ export function NotificationSettings() {
               attempt(async () => {
                 await client.push.test();
                 notify(settings.tested);
-              })
+              }, texts.value.failed.notifications)
             }
           >
             {settings.test}

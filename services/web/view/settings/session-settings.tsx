@@ -5,7 +5,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
-import { pictureOf } from '../devices/device-list.tsx';
+import { pictureOf, tintOf } from '../devices/device-pictures.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
@@ -30,10 +30,12 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
       if (!(await confirmed({ title, why: settings.removeWhy, action: settings.remove }))) return;
       await client.devices.remove(session.device_id);
       onRemoved();
-    });
+    }, texts.value.failed.signOut);
   return (
     <li class="session">
-      <span class={`device-picture ${session.online ? 'is-online' : ''}`}>
+      <span
+        class={`device-picture ${tintOf({ type: session.type, kind: 'device' })} ${session.online ? 'is-online' : ''}`}
+      >
         <Icon node={pictureOf({ type: session.type, kind: 'device' })} />
       </span>
       <span class="device-words">
@@ -67,7 +69,7 @@ export function SessionSettings() {
       if (!(await confirmed(asked))) return;
       notify(settings.othersDone(await client.sessions.removeOthers()));
       read();
-    });
+    }, texts.value.failed.signOut);
   return (
     <section class="card" aria-labelledby="sessions">
       <h2 id="sessions">{settings.sessions}</h2>

@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals';
 import { proposeDeviceName } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
 import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../../texts/texts.ts';
-import { peers, useApp } from '../app-context.ts';
+import { isGuest, peers, useApp } from '../app-context.ts';
+import { Choice } from '../devices/approval.tsx';
+import { chooseTheme, theme, THEMES } from '../theme.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { NotificationSettings } from './notification-settings.tsx';
@@ -16,13 +18,15 @@ function DeviceName() {
   const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
   const typed = useSignal<string | null>(null);
   const { settings, name } = texts.value;
+  const wanted = (typed.value ?? own).trim();
+  const plain = proposeDeviceName(wanted);
+  const isChanged = wanted !== '' && plain !== wanted;
   const submit = (event: Event) => {
     event.preventDefault();
-    const wanted = proposeDeviceName(typed.value ?? own);
     attempt(async () => {
-      await client.devices.rename(entry.deviceId, wanted);
+      await client.devices.rename(entry.deviceId, plain);
       typed.value = null;
-    });
+    }, texts.value.failed.rename);
   };
   return (
     <section class="card" aria-labelledby="this-device">
@@ -44,6 +48,21 @@ function DeviceName() {
           {settings.rename}
         </button>
       </form>
+      {isChanged && <p class="hint">{name.called(plain)}</p>}
+    </section>
+  );
+}
+
+function ThemeChoice() {
+  const { settings } = texts.value;
+  return (
+    <section class="card">
+      <Choice
+        legend={settings.theme}
+        options={THEMES.map((one) => [one, settings.themes[one]] as const)}
+        chosen={theme.value}
+        choose={chooseTheme}
+      />
     </section>
   );
 }
@@ -80,14 +99,14 @@ function Account() {
       if (!(await confirmed(asked))) return;
       await client.signOut();
       await end('logout');
-    });
+    }, texts.value.failed.signOut);
   const erase = () =>
     attempt(async () => {
       const asked = { title: settings.eraseTitle, why: settings.eraseWhy, action: settings.erase };
       if (!(await confirmed(asked))) return;
       await client.eraseAccountData();
       notify(settings.erased);
-    });
+    }, texts.value.failed.remove);
   return (
     <section class="card" aria-labelledby="account">
       <h2 id="account">{settings.account}</h2>
@@ -98,9 +117,11 @@ function Account() {
         <button type="button" class="button" onClick={signOut}>
           {settings.signOut}
         </button>
-        <button type="button" class="button danger-text" onClick={erase}>
-          {settings.erase}
-        </button>
+        {!isGuest.value && (
+          <button type="button" class="button danger-text" onClick={erase}>
+            {settings.erase}
+          </button>
+        )}
       </div>
     </section>
   );
@@ -108,14 +129,14 @@ function Account() {
 
 export function SettingsPane() {
   const { settings } = texts.value;
-  const isGuest = shared.value.me?.scope === 'guest';
   return (
     <Pane title={settings.title}>
       <div class="pane-body">
         {!isSecureContext && <p class="hint">{settings.insecure}</p>}
         <DeviceName />
         <NotificationSettings />
-        {!isGuest && <SessionSettings />}
+        {!isGuest.value && <SessionSettings />}
+        <ThemeChoice />
         <LanguageChoice />
         <Account />
         <p class="hint">

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { cookieSession, proposeDeviceName, requestSignIn } from '../../../../shared/client/index.ts';
-import { proposedName } from '../../session/device.ts';
+import { useEffect } from 'preact/hooks';
+import { cookieSession, requestSignIn } from '../../../../shared/client/index.ts';
 import { type Entry, findEntry } from '../../session/entry.ts';
 import { inviteDigits } from '../../../../shared/client/session/invites.ts';
 import { endJoining, type Joining } from '../../session/joining.ts';
@@ -10,6 +9,7 @@ import { errorText, texts } from '../../texts/texts.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { codeOf } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
+import { NameForm } from './name-form.tsx';
 
 type Enter = (entry: Entry) => void;
 
@@ -20,54 +20,21 @@ export function Join({ invited, enter, leave }: { invited: Joining; enter: Enter
     endJoining();
     leave();
   };
+  const { join, app } = texts.value;
   return name.value === null ? (
-    <JoinName
-      back={back}
+    <NameForm
+      title={join.title}
+      why={join.why}
       done={(chosen) => {
         name.value = chosen;
       }}
-    />
-  ) : (
-    <JoinWaiting name={name.value} invited={invited} enter={enter} back={back} />
-  );
-}
-
-function JoinName({ done, back }: { done: (name: string) => void; back: () => void }) {
-  const name = useSignal(proposedName());
-  const input = useRef<HTMLInputElement>(null);
-  const { join, name: words, app } = texts.value;
-  useLayoutEffect(() => input.current?.select(), []);
-  const plain = proposeDeviceName(name.value);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    done(plain);
-  };
-  return (
-    <form class="stack" onSubmit={submit}>
-      <h1>{join.title}</h1>
-      <p class="lead">{join.why}</p>
-      <label class="field">
-        <span>{words.label}</span>
-        <input
-          ref={input}
-          required
-          maxLength={32}
-          autocomplete="off"
-          aria-describedby="name-rule"
-          value={name.value}
-          onInput={(event) => {
-            name.value = event.currentTarget.value;
-          }}
-        />
-      </label>
-      <p class="hint" id="name-rule">
-        {plain === name.value.trim() || name.value.trim() === '' ? words.rule : join.called(plain)}
-      </p>
-      <button class="button primary wide">{join.ask}</button>
+    >
       <button type="button" class="button wide" onClick={back}>
         {app.back}
       </button>
-    </form>
+    </NameForm>
+  ) : (
+    <JoinWaiting name={name.value} invited={invited} enter={enter} back={back} />
   );
 }
 

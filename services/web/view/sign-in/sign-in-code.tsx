@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { cookieSession, requestSignIn } from '../../../../shared/client/index.ts';
-import { proposedName } from '../../session/device.ts';
 import { type Entry, findEntry } from '../../session/entry.ts';
 import { timedFetch } from '../../server-time.ts';
 import { errorText, texts } from '../../texts/texts.ts';
@@ -10,11 +9,36 @@ import { Countdown } from '../parts/countdown.tsx';
 import { attempt, codeOf } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
+import { NameForm } from './name-form.tsx';
 
 type State = { kind: 'asking' } | { kind: 'shown'; link: string; until: number } | { kind: 'over'; why: string };
 
-/** The code by which a device that is signed in lets this one in. */
-export function SignInCode({ enter, back }: { enter: (entry: Entry) => void; back: () => void }) {
+interface SignInCodeProps {
+  enter: (entry: Entry) => void;
+  back: () => void;
+}
+
+/** Asks for a name, and shows the code by which a device that is signed in lets this one in under it. */
+export function SignInCode({ enter, back }: SignInCodeProps) {
+  const name = useSignal<string | null>(null);
+  const { name: words, app } = texts.value;
+  if (name.value !== null) return <NamedCode name={name.value} enter={enter} back={back} />;
+  return (
+    <NameForm
+      title={words.title}
+      why={words.why}
+      done={(chosen) => {
+        name.value = chosen;
+      }}
+    >
+      <button type="button" class="button wide" onClick={back}>
+        {app.back}
+      </button>
+    </NameForm>
+  );
+}
+
+function NamedCode({ name, enter, back }: SignInCodeProps & { name: string }) {
   const state = useSignal<State>({ kind: 'asking' });
   const turn = useSignal(0);
   const { qr, app } = texts.value;
@@ -23,7 +47,7 @@ export function SignInCode({ enter, back }: { enter: (entry: Entry) => void; bac
     const { signal } = stopping;
     const ask = async () => {
       state.value = { kind: 'asking' };
-      const about = { baseUrl: '', fetch: timedFetch, deviceName: proposedName(), deviceType: 'browser' as const };
+      const about = { baseUrl: '', fetch: timedFetch, deviceName: name, deviceType: 'browser' as const };
       const request = await requestSignIn({ ...about, session: cookieSession(), signal });
       state.value = { kind: 'shown', link: request.link, until: request.expiresAt };
       await request.approved({ signal });

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { LogIn, QrCode as QrIcon } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { proposeDeviceName } from '../../../../shared/client/index.ts';
-import { proposedName } from '../../session/device.ts';
 import { becomeDevice, type Entry, enterAs, findEntry, goToLogin } from '../../session/entry.ts';
 import { texts } from '../../texts/texts.ts';
 import { Icon } from '../parts/icon.tsx';
+import { later } from '../parts/later.tsx';
 import { attempt } from '../parts/notices.ts';
 import { joining } from '../../session/joining.ts';
-import { Join } from './join.tsx';
-import { SignInCode } from './sign-in-code.tsx';
+import { NameForm } from './name-form.tsx';
+
+const Join = later(async () => (await import('./join.tsx')).Join);
+const SignInCode = later(async () => (await import('./sign-in-code.tsx')).SignInCode);
 
 type Enter = (entry: Entry) => void;
 
@@ -36,7 +36,7 @@ function DevelopmentLogin({ enter }: { enter: Enter }) {
     event.preventDefault();
     if (name.value.trim() === '') return;
     enterAs(name.value.trim());
-    attempt(async () => enter(await findEntry()));
+    attempt(async () => enter(await findEntry()), texts.value.failed.signIn);
   };
   return (
     <form class="stack" onSubmit={submit}>
@@ -125,49 +125,10 @@ export function Welcome({ login, ended, enter }: { login: string; ended: string 
 }
 
 export function NameDevice({ enter }: { enter: Enter }) {
-  const name = useSignal(proposedName());
-  const isBusy = useSignal(false);
-  const input = useRef<HTMLInputElement>(null);
-  const { name: words } = texts.value;
-  // Before the page is painted: whoever types at once would lose the first letters to a later selection.
-  useLayoutEffect(() => input.current?.select(), []);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    isBusy.value = true;
-    attempt(async () => {
-      try {
-        enter(await becomeDevice(proposeDeviceName(name.value)));
-      } finally {
-        isBusy.value = false;
-      }
-    });
-  };
+  const { name } = texts.value;
   return (
     <Front>
-      <h1>{words.title}</h1>
-      <p class="lead">{words.why}</p>
-      <form class="stack" onSubmit={submit}>
-        <label class="field">
-          <span>{words.label}</span>
-          <input
-            ref={input}
-            required
-            maxLength={32}
-            autocomplete="off"
-            aria-describedby="name-rule"
-            value={name.value}
-            onInput={(event) => {
-              name.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-        <p class="hint" id="name-rule">
-          {words.rule}
-        </p>
-        <button class="button primary wide" disabled={isBusy.value}>
-          {words.done}
-        </button>
-      </form>
+      <NameForm title={name.title} why={name.why} done={async (plain) => enter(await becomeDevice(plain))} />
     </Front>
   );
 }

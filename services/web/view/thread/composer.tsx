@@ -63,11 +63,13 @@ export function Composer({ peer }: { peer: Peer }) {
   const hand = (work: (said: string) => Promise<unknown>) => {
     const said = text.value;
     set('');
-    attempt(() =>
-      work(said).catch((error: unknown) => {
-        if (text.value === '') set(said);
-        throw error;
-      }),
+    attempt(
+      () =>
+        work(said).catch((error: unknown) => {
+          if (text.value === '') set(said);
+          throw error;
+        }),
+      texts.value.failed.send,
     );
   };
   const send = () => {
@@ -76,12 +78,12 @@ export function Composer({ peer }: { peer: Peer }) {
     area.current?.focus();
   };
   const choose = (isFolder: boolean) => () =>
-    attempt(async () => sendFiles(app, [peer], await chooseFiles({ isFolder })));
+    attempt(async () => sendFiles(app, [peer], await chooseFiles({ isFolder })), texts.value.failed.send);
   const paste = (event: ClipboardEvent) => {
     const files = pastedFiles(event.clipboardData);
     if (files.length === 0) return;
     event.preventDefault();
-    attempt(() => sendFiles(app, [peer], files));
+    attempt(() => sendFiles(app, [peer], files), texts.value.failed.send);
   };
   return (
     <form
@@ -110,7 +112,7 @@ export function Composer({ peer }: { peer: Peer }) {
         rows={1}
         dir="auto"
         aria-label={thread.placeholder}
-        placeholder={thread.placeholder}
+        placeholder={thread.placeholderTo(peer.name)}
         value={text.value}
         onInput={(event) => {
           set(event.currentTarget.value);

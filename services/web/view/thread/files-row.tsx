@@ -1,22 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { File as FileIcon, Files, FolderSync, Pause, Play, X } from 'lucide';
-import { useEffect } from 'preact/hooks';
 import { type Running, runningOf, shared } from '../../engine/shared-state.ts';
 import { setAlways } from '../../files/always.ts';
-import { keptFile } from '../../files/kept-files.ts';
 import type { FilesItem } from '../../history/database.ts';
-import { bytesText, durationText, timeText } from '../../texts/quantities.ts';
+import { bytesText, durationText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
+import { wordsOf } from '../item-words.ts';
 import { chooseFiles } from '../send/file-input.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
+import { BurstFoot } from './burst-foot.tsx';
+import { ItemTools, useLongPress } from './item-actions.tsx';
+import { LongText, Pictures, picturesOf } from './item-preview.tsx';
 import { FileNames, SaveActs, savedCount } from './received-files.tsx';
 import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
-
-const PREVIEW_BYTES = 20_000_000;
-const isPicture = (type: string | null): boolean => /^image\/(png|jpeg|gif|webp|avif)$/.test(type ?? '');
 
 function receivedText(item: FilesItem): string {
   const { files } = texts.value;
@@ -41,31 +40,6 @@ function stateText(item: FilesItem, running: Running | null): string {
     return !item.isMine && !isThere && running.bytesPerSecond === 0 ? files.goesOn : '';
   }
   return files[item.state];
-}
-
-/** A received picture, from the disk. */
-function Preview({ item }: { item: FilesItem }) {
-  const { entry } = useApp();
-  const url = useSignal('');
-  const [first] = item.files;
-  const isShown =
-    item.kept === 'here' && item.fileCount === 1 && isPicture(first?.type ?? null) && item.totalBytes < PREVIEW_BYTES;
-  useEffect(() => {
-    let made = '';
-    let isOver = false;
-    if (isShown) {
-      void keptFile(entry.userId, item.ref, 0).then((file) => {
-        if (file === null || isOver) return;
-        made = URL.createObjectURL(file.slice(0, file.size, first?.type ?? ''));
-        url.value = made;
-      });
-    }
-    return () => {
-      isOver = true;
-      URL.revokeObjectURL(made);
-    };
-  }, [isShown]);
-  return isShown && url.value !== '' ? <img class="preview" src={url.value} alt={first?.name ?? ''} /> : null;
 }
 
 function ProgressOf({ item, running }: { item: FilesItem; running: Running }) {
@@ -110,7 +84,7 @@ function Offer({ item }: { item: FilesItem }) {
       } finally {
         isBusy.value = false;
       }
-    });
+    }, texts.value.failed.accept);
   };
   return (
     <div class="offer">
@@ -147,7 +121,7 @@ function GoOn({ item }: { item: FilesItem }) {
       const same = sameFiles(item, chosen);
       if (same === null) notify(files.notTheSame, true);
       else await tabs.ask('go-on', item.ref, same);
-    });
+    }, texts.value.failed.send);
   return (
     <button type="button" class="button" onClick={choose}>
       <Icon node={FolderSync} size={18} /> {files.goOn}
@@ -189,34 +163,52 @@ function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   return <SaveActs item={item} />;
 }
 
-export function FilesRow({ item }: { item: FilesItem }) {
+/** What a transfer is, how it goes, and what can be done with it. */
+export function FilesCard({ item }: { item: FilesItem }) {
   const running = runningOf(item.ref === '' ? item.id : item.ref).value;
-  const { files } = texts.value;
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
   const isOffer = item.state === 'offered' && !item.isMine;
   const said = stateText(item, running);
+  // Where all of them are seen their names need not be read; of received ones each can be saved by its name.
+  const isMosaic = item.isMine && picturesOf(item).length > 1;
+  const press = useLongPress(item);
   return (
-    <li class={`item ${item.isMine ? 'mine' : 'theirs'}`} id={`item-${item.id}`}>
-      <div class={`bubble files ${item.state}`}>
-        <Preview item={item} />
-        <div class="files-head">
+    <div class={`bubble files ${item.state}`} onContextMenu={press}>
+      <Pictures item={item} />
+      <div class="files-head">
+        <span class="files-picture">
           <Icon node={item.fileCount === 1 ? FileIcon : Files} />
+        </span>
+        <div class="files-words">
           <strong class="file-name" dir="auto" title={item.files[0]?.name}>
-            {item.fileCount === 1 ? item.files[0]?.name : files.count(item.fileCount)}
+            {wordsOf(item)}
           </strong>
-          <span class="hint">{bytesText(item.totalBytes)}</span>
-          {isOpen && !isOffer && <Controls item={item} running={running} />}
+          <div class="item-foot">
+            <span class="hint">{bytesText(item.totalBytes)}</span>
+            {said !== '' && (
+              <>
+                {' · '}
+                <span class={`state ${item.state}`}>{said}</span>
+              </>
+            )}
+          </div>
         </div>
-        <FileNames item={item} />
-        {running !== null && ['preparing', 'active'].includes(item.state) && (
-          <ProgressOf item={item} running={running} />
-        )}
-        <Acts item={item} running={running} />
-        <div class="item-foot">
-          {said !== '' && <span class={`state ${item.state}`}>{said}</span>}
-          <time dateTime={new Date(item.at).toISOString()}>{timeText(item.at)}</time>
-        </div>
+        {isOpen && !isOffer && <Controls item={item} running={running} />}
       </div>
+      <LongText item={item} />
+      {!isMosaic && <FileNames item={item} />}
+      {running !== null && ['preparing', 'active'].includes(item.state) && <ProgressOf item={item} running={running} />}
+      <Acts item={item} running={running} />
+    </div>
+  );
+}
+
+export function FilesRow({ item, isEnd }: { item: FilesItem; isEnd: boolean }) {
+  return (
+    <li class={`item ${item.isMine ? 'mine' : 'theirs'} ${isEnd ? 'ends-burst' : ''}`} id={`item-${item.id}`}>
+      <FilesCard item={item} />
+      <ItemTools item={item} />
+      <BurstFoot item={item} isEnd={isEnd} />
       {item.state === 'failed' && item.isMine && <NotSent item={item} />}
       {item.state === 'failed' && !item.isMine && item.error !== null && (
         <p class="item-error">{errorText(item.error)}</p>

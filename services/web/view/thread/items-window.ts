@@ -4,6 +4,7 @@ import { changes } from '../../engine/app.ts';
 import type { Item } from '../../history/database.ts';
 import { type History, PAGE_ITEMS } from '../../history/history.ts';
 import { useApp } from '../app-context.ts';
+import { sameObjects } from './same-objects.ts';
 
 /** Whoever follows what comes need not have more in the page. */
 const MOST_FOLLOWED = 4 * PAGE_ITEMS;
@@ -32,6 +33,7 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
   let from: number | null = null;
   let isStale = false;
   let reading: Promise<void> | null = null;
+  let shownItems: readonly Item[] = [];
 
   async function start(): Promise<number> {
     const [newest, item] = [
@@ -49,7 +51,8 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
       from = newest;
       items = items.filter(({ at }) => at >= newest);
     }
-    show({ items, hasOlder: from > 0 });
+    shownItems = sameObjects(items, shownItems);
+    show({ items: shownItems, hasOlder: from > 0 });
   }
 
   async function readAll(): Promise<void> {

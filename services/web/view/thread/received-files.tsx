@@ -37,7 +37,7 @@ function useSave(item: FilesItem): { isBusy: boolean; save: (only?: number) => v
       } finally {
         isBusy.value = false;
       }
-    });
+    }, texts.value.failed.save);
   return { isBusy: isBusy.value, save };
 }
 
@@ -99,7 +99,7 @@ function RemoveButton({ item }: { item: FilesItem }) {
       const left = item.fileCount - savedCount(item);
       const question = { title: files.removeTitle(files.count(left)), why: files.removeWhy, action: files.remove };
       if (left === 0 || (await confirmed(question))) await removeCopies({ account: entry.userId, history, item });
-    });
+    }, texts.value.failed.remove);
   return (
     <button type="button" class="button" title={files.copiesWhy} onClick={remove}>
       <Icon node={Trash2} size={18} /> {files.removeCopies}

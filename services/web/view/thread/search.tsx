@@ -6,20 +6,31 @@ import { agoText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, threads, useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
-import { Empty, Names, Pane } from '../parts/parts.tsx';
+import { Marked } from '../parts/marked.tsx';
+import { Empty, Pane } from '../parts/parts.tsx';
+import { soughtWords } from './sought.ts';
 
 const TYPING_MS = 150;
 
-function Found({ item }: { item: Item }) {
+function Found({ item, words }: { item: Item; words: string }) {
   const name = findPeer(item.thread)?.name ?? threads.value.get(item.thread)?.name ?? '';
   return (
     <li>
-      <a class="found" href={hrefOf('device', item.thread, item.id)}>
+      <a
+        class="found"
+        href={hrefOf('device', item.thread, item.id)}
+        onClick={() => {
+          soughtWords.value = words;
+        }}
+      >
         <span class="device-name" dir="auto">
           {name} <small>{agoText(item.at)}</small>
         </span>
         <span class="found-words" dir="auto">
-          {item.kind === 'message' ? item.text : <Names of={item.files.map((file) => file.name)} />}
+          <Marked
+            text={item.kind === 'message' ? item.text : item.files.map((file) => file.name).join(', ')}
+            words={words}
+          />
         </span>
       </a>
     </li>
@@ -69,7 +80,7 @@ export function SearchPane() {
         {found.value !== null && found.value.length > 0 && (
           <ul class="found-list">
             {found.value.map((item) => (
-              <Found key={item.id} item={item} />
+              <Found key={item.id} item={item} words={wanted} />
             ))}
           </ul>
         )}

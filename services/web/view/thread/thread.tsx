@@ -1,9 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { MessagesSquare, Trash2 } from 'lucide';
-import { Fragment } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { changes } from '../../engine/app.ts';
-import { isAlways, setAlways } from '../../files/always.ts';
+import { ArrowDown, Ellipsis, Info, MessagesSquare, Search, Trash2 } from 'lucide';
+import { Fragment, type VNode } from 'preact';
+import { useRef } from 'preact/hooks';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
 import { serverNow } from '../../server-time.ts';
@@ -11,19 +9,23 @@ import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, kindOfUnlisted, type Peer, threads, useApp } from '../app-context.ts';
 import { shared } from '../../engine/shared-state.ts';
+import { ClipboardLine } from '../clipboard/clipboard-card.tsx';
 import { Composer } from './composer.tsx';
-import { presenceText } from '../devices/device-list.tsx';
+import { DevicePicture, presenceText } from '../devices/device-list.tsx';
+import { go } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { type MenuAction, MenuDialog, openMenu } from '../parts/menu.tsx';
+import { endsBurst } from './bursts.ts';
 import { FilesRow } from './files-row.tsx';
-import { useItems } from './items-window.ts';
+import { PictureView } from './item-preview.tsx';
+import { useScrolling } from './scrolling.ts';
 import { MessageRow } from './message-row.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
 import { sendDropped } from '../send/dropping.ts';
 
 const DAY_MS = 86_400_000;
-/** So near the end of what is shown, new items are followed. */
-const NEAR_END_PX = 120;
 
 function dayOf(at: number): string {
   const { thread } = texts.value;
@@ -35,147 +37,90 @@ function dayOf(at: number): string {
 const isOfDay = (item: Item, before: Item | undefined): boolean =>
   before === undefined || new Date(before.at).toDateString() !== new Date(item.at).toDateString();
 
-type Box = { current: HTMLDivElement | null };
-
-const isNearEnd = ({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean =>
-  scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
-
-/** Older items are put above what is looked at, which stays where it is, also when something new comes meanwhile. */
-function useAnchor(box: Box) {
-  const kept = useRef<{ item: Element; top: number } | null>(null);
-  const first = () => box.current?.querySelector('.item') ?? null;
-  return {
-    keep(): void {
-      const item = first();
-      if (item === null || box.current === null) return;
-      kept.current = { item, top: item.getBoundingClientRect().top };
-      // Some browsers do the same by themselves, but not at the very top: it is done once.
-      box.current.style.overflowAnchor = 'none';
-    },
-    restore(): void {
-      if (kept.current === null || box.current === null || kept.current.item === first()) return;
-      const { item, top } = kept.current;
-      kept.current = null;
-      box.current.scrollTop += item.getBoundingClientRect().top - top;
-      box.current.style.overflowAnchor = '';
-    },
+/** A row is drawn anew only when its item, or its place in a burst, has changed: a burst draws what is new of it. */
+function useRows() {
+  const known = useRef(new Map<string, { item: Item; isEnd: boolean; row: VNode }>());
+  return (item: Item, isEnd: boolean): VNode => {
+    const kept = known.current.get(item.id);
+    if (kept?.item === item && kept.isEnd === isEnd) return kept.row;
+    const row =
+      item.kind === 'message' ? <MessageRow item={item} isEnd={isEnd} /> : <FilesRow item={item} isEnd={isEnd} />;
+    known.current.set(item.id, { item, isEnd, row });
+    return row;
   };
-}
-
-/** What is in sight of a thread: the item that was asked for at first, else the newest, as long as somebody is there. */
-function useScrolling(id: string, at: string | undefined) {
-  const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(at === undefined);
-  const isSought = useRef(at !== undefined);
-  const seenTop = useRef(0);
-  const look = (scrolled: HTMLElement): void => {
-    seenTop.current = scrolled.scrollTop;
-    isAtEnd.current = isNearEnd(scrolled);
-  };
-  const isFollowed = (): boolean => {
-    // Somebody has scrolled, and the event of it is to come yet.
-    if (box.current !== null && box.current.scrollTop !== seenTop.current) look(box.current);
-    return isAtEnd.current;
-  };
-  const { shown, older } = useItems(id, at, isFollowed);
-  const anchor = useAnchor(box);
-  // Before anything new is drawn.
-  isFollowed();
-  useLayoutEffect(() => {
-    if (shown === null || box.current === null) return;
-    const wanted = isSought.current ? document.getElementById(`item-${at}`) : null;
-    isSought.current = false;
-    anchor.restore();
-    if (wanted !== null) wanted.scrollIntoView({ block: 'center' });
-    else if (isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
-    look(box.current);
-  }, [shown]);
-  const showOlder = () =>
-    attempt(() => {
-      isAtEnd.current = false;
-      anchor.keep();
-      return older();
-    });
-  return { box, shown, showOlder, look };
 }
 
 function Items({ id, at }: { id: string; at: string | undefined }) {
-  const { box, shown: found, showOlder, look } = useScrolling(id, at);
+  const { box, shown: found, showOlder, look, toEnd, isAway, fresh } = useScrolling(id, at);
+  const rowOf = useRows();
   const { thread } = texts.value;
   const shown = found?.items ?? null;
   const name = findPeer(id)?.name ?? '';
   if (shown === null) return <Waiting />;
   if (shown.length === 0) return <Empty node={MessagesSquare} title={thread.empty} why={thread.emptyWhy(name)} />;
   return (
-    <div
-      ref={box}
-      class="items-box"
-      tabIndex={0}
-      role="log"
-      aria-live="off"
-      aria-label={name}
-      onScroll={({ currentTarget }) => look(currentTarget)}
-    >
-      {found?.hasOlder === true && (
-        <p class="centred">
-          <button type="button" class="text-button" onClick={showOlder}>
-            {thread.older}
-          </button>
-        </p>
+    <>
+      <div
+        ref={box}
+        class="items-box"
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label={name}
+        onScroll={({ currentTarget }) => look(currentTarget)}
+      >
+        <div class="items-all">
+          {found?.hasOlder === true && (
+            <p class="centred">
+              <button type="button" class="text-button" onClick={showOlder}>
+                {thread.older}
+              </button>
+            </p>
+          )}
+          <ol class="items">
+            {shown.map((item, i) => (
+              <Fragment key={item.id}>
+                {isOfDay(item, shown[i - 1]) && (
+                  <li class="day">
+                    <span>{dayOf(item.at)}</span>
+                  </li>
+                )}
+                {rowOf(item, endsBurst(item, shown[i + 1]))}
+              </Fragment>
+            ))}
+          </ol>
+        </div>
+      </div>
+      {isAway && (
+        <button type="button" class="to-newest" onClick={toEnd}>
+          <Icon node={ArrowDown} size={16} /> {fresh > 0 ? thread.fresh(fresh) : thread.newest}
+        </button>
       )}
-      <ol class="items">
-        {shown.map((item, i) => (
-          <Fragment key={item.id}>
-            {isOfDay(item, shown[i - 1]) && (
-              <li class="day">
-                <span>{dayOf(item.at)}</span>
-              </li>
-            )}
-            {item.kind === 'message' ? <MessageRow item={item} /> : <FilesRow item={item} />}
-          </Fragment>
-        ))}
-      </ol>
-    </div>
+    </>
   );
 }
 
 function ThreadActions({ peer }: { peer: Peer }) {
   const { entry, history } = useApp();
-  const { thread } = texts.value;
-  const isOn = useSignal(false);
-  const change = changes.value;
-  useEffect(() => {
-    void isAlways(history, peer.id).then((now) => {
-      isOn.value = now;
-    });
-  }, [peer.id, change]);
+  const { thread, search, about } = texts.value;
   const forget = () =>
     attempt(async () => {
       const asked = { title: `${thread.forget}: ${peer.name}`, why: thread.forgetWhy, action: thread.forget };
       if (!(await confirmed(asked))) return;
       for (const { ref } of await history.withBytes(peer.id)) await removeKept(entry.userId, ref);
       await history.forgetThread(peer.id);
-    });
+    }, texts.value.failed.remove);
+  const actions: MenuAction[] = [
+    { label: search.title, node: Search, act: () => go('search') },
+    ...(peer.kind === 'device' ? [{ label: about.title, node: Info, act: () => go('about', peer.id) }] : []),
+    { label: thread.forget, node: Trash2, act: forget, isDanger: true },
+  ];
   return (
-    <>
-      {isOn.value && (
-        <button
-          type="button"
-          class="chip"
-          aria-pressed="true"
-          title={thread.alwaysOn}
-          onClick={() =>
-            attempt(async () => {
-              await setAlways(history, peer.id, false);
-              isOn.value = false;
-            })
-          }
-        >
-          {thread.alwaysOn}
-        </button>
-      )}
-      <IconButton node={Trash2} label={thread.forget} onClick={forget} />
-    </>
+    <IconButton
+      node={Ellipsis}
+      label={thread.more}
+      onClick={(event) => openMenu(peer.name, actions, event.currentTarget)}
+    />
   );
 }
 
@@ -196,11 +141,12 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
     isOver.value = false;
     const { dataTransfer } = event;
     if (takesFiles && dataTransfer !== null) {
-      attempt(async () => sendDropped(app, [peer], dataTransfer));
+      attempt(async () => sendDropped(app, [peer], dataTransfer), texts.value.failed.send);
     }
   };
   return (
     <Pane
+      before={<DevicePicture peer={peer} />}
       kind={`thread ${isOver.value ? 'drop-over' : ''}`}
       title={
         <>
@@ -224,11 +170,14 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         <Items key={`${id}/${at ?? ''}`} id={id} at={at} />
         {isOver.value && <div class="drop-hint">{devices.dropOn(peer.name)}</div>}
       </div>
+      <ClipboardLine />
       {takesFiles ? (
         <Composer key={id} peer={peer} />
       ) : (
         <p class="composer-note">{peer.kind === 'live' ? thread.cannotAnswer : thread.deviceGone}</p>
       )}
+      <MenuDialog />
+      <PictureView />
     </Pane>
   );
 }

@@ -29,10 +29,18 @@ export function NotSent({ item }: { item: Item }) {
   return (
     <p class="item-error">
       {errorText(item.error ?? 'unexpected')}{' '}
-      <button type="button" class="text-button" onClick={() => attempt(() => outbox.again(item))}>
+      <button
+        type="button"
+        class="text-button"
+        onClick={() => attempt(() => outbox.again(item), texts.value.failed.send)}
+      >
         {item.kind === 'message' ? thread.again : files.again}
       </button>{' '}
-      <button type="button" class="text-button" onClick={() => attempt(() => outbox.remove(item))}>
+      <button
+        type="button"
+        class="text-button"
+        onClick={() => attempt(() => outbox.remove(item), texts.value.failed.remove)}
+      >
         {thread.remove}
       </button>
     </p>
@@ -64,10 +72,14 @@ export function FilesAgain({ item }: { item: FilesItem }) {
       const same = sameFiles(item, chosen);
       if (same === null) notify(files.notTheSame, true);
       else await outbox.chosen(item, same);
-    });
+    }, texts.value.failed.send);
   const isAllowed = item.error === 'allow_again';
   return (
-    <button type="button" class="button" onClick={isAllowed ? () => attempt(() => outbox.allow(item)) : choose}>
+    <button
+      type="button"
+      class="button"
+      onClick={isAllowed ? () => attempt(() => outbox.allow(item), texts.value.failed.send) : choose}
+    >
       <Icon node={FolderSync} size={18} /> {isAllowed ? files.allow : files.goOn}
     </button>
   );

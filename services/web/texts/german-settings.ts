@@ -1,0 +1,68 @@
+import type { Texts } from './english.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('de');
+
+/** What is said in the settings. */
+export const germanSettings: Pick<Texts, 'settings'> = {
+  settings: {
+    title: 'Einstellungen',
+    thisDevice: 'Dieses Gerät',
+    rename: 'Umbenennen',
+    save: 'Speichern',
+    notifications: 'Mitteilungen',
+    pushOff: 'Melde mir Nachrichten und Dateien, auch wenn Baton geschlossen ist.',
+    pushOn: 'Mitteilungen sind an.',
+    pushWaiting: 'Warte auf diesen Browser und seinen Push-Dienst …',
+    pushDenied: 'Dieser Browser blockiert Mitteilungen dieser Seite. Das lässt sich in seinen Einstellungen ändern.',
+    pushAsks: 'Mitteilungen sind aus: Dieser Browser will noch einmal gefragt werden, ob Baton sie zeigen darf.',
+    pushBroken: 'Mitteilungen kommen nicht mehr an und ließen sich nicht von selbst wieder einschalten.',
+    pushUnknown: 'Der Dienst kann gerade nicht gefragt werden, ob Mitteilungen an sind.',
+    pushImpossible: 'In diesem Browser oder unter dieser Adresse nicht möglich.',
+    pushDisabled: 'Bei diesem Dienst nicht eingerichtet.',
+    turnOn: 'Einschalten',
+    turnOff: 'Ausschalten',
+    test: 'Probe senden',
+    tested: 'Eine Probe ist unterwegs.',
+    preview: 'In Mitteilungen zeigen',
+    previewNone: 'Nur, dass etwas kam',
+    previewSender: 'Von wem',
+    previewFull: 'Von wem, und den Text',
+    language: 'Sprache',
+    theme: 'Aussehen',
+    themes: { system: 'Wie auf diesem Gerät', light: 'Hell', dark: 'Dunkel' },
+    sessions: 'Angemeldete Geräte',
+    stale: 'Der Anmeldedienst ist gerade nicht erreichbar; dies kann veraltet sein.',
+    onceSession: 'Nur einmal',
+    guestSession: 'Gast',
+    active: (when) => `Aktiv ${when}`,
+    current: 'Dieses Gerät',
+    remove: 'Abmelden',
+    removeTitle: (name) => `${name} abmelden?`,
+    removeWhy: 'Es verliert sofort den Zugang, und was auf es wartet, wird verworfen.',
+    others: 'Alle anderen abmelden',
+    othersTitle: 'Alle anderen Geräte abmelden?',
+    othersWhy: 'Jedes Gerät außer diesem verliert sofort den Zugang.',
+    othersDone: (count) =>
+      plural(count, { one: '1 Gerät wurde abgemeldet.', other: `${count} Geräte wurden abgemeldet.` }),
+    signOut: 'Abmelden',
+    signOutTitle: 'Hier abmelden?',
+    signOutWhy: (waiting) =>
+      `Der Verlauf und nicht gespeicherte Dateien werden in diesem Browser gelöscht.${
+        waiting === 0
+          ? ''
+          : ` ${plural(waiting, { one: '1 Eintrag wartet noch und wird', other: `${waiting} Einträge warten noch und werden` })} nicht gesendet.`
+      }`,
+    erase: 'Meine Daten löschen',
+    eraseTitle: 'Alles löschen?',
+    eraseWhy:
+      'Wartende Nachrichten, Zwischenablage, Übertragungen und Geräte werden beim Dienst entfernt. Das ist endgültig.',
+    erased: 'Alles wurde entfernt.',
+    account: 'Konto',
+    signedInAs: (name) => `Angemeldet als ${name}`,
+    about: 'Für Programme',
+    insecure:
+      'Diese Adresse ist nicht https. Nachrichten und die Zwischenablage gehen; Dateien können nicht empfangen werden, und es gibt keine Benachrichtigungen.',
+    api: 'API-Referenz',
+  },
+};

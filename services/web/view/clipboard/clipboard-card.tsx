@@ -1,0 +1,154 @@
+import { useSignal } from '@preact/signals';
+import { Clipboard, X } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { serverNow } from '../../server-time.ts';
+import { durationText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { hrefOf, place } from '../navigation.ts';
+import { copyText } from '../parts/copying.ts';
+import { Countdown } from '../parts/countdown.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { attempt } from '../parts/notices.ts';
+import { IconButton } from '../parts/parts.tsx';
+import { clipboardEntry, filledEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { sendMine } from './send-mine.ts';
+
+/** As many for every text: its length is nobody's business either. */
+const DOTS = '•'.repeat(16);
+
+/** `isRough`: in whole minutes, where there is little room. */
+function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
+  const { client } = useApp();
+  return (
+    <Countdown
+      until={until}
+      text={(seconds) =>
+        texts.value.clipboard.left(durationText(isRough && seconds > 60 ? Math.ceil(seconds / 60) * 60 : seconds))
+      }
+      onOver={() => void readClipboard(client).catch(() => {})}
+    />
+  );
+}
+
+/** The clipboard of the account, at the foot of the list: hidden until it is touched, and copied by one click. */
+export function ClipboardCard() {
+  const app = useApp();
+  const shownAt = useSignal<number | null>(null);
+  const { clipboard } = texts.value;
+  const entry = filledEntry(clipboardEntry.value);
+  const isCurrent = place.value.name === 'clipboard';
+  const send = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
+  const link = (
+    <a
+      class="clipboard-link"
+      href={hrefOf('clipboard')}
+      aria-label={clipboard.title}
+      title={clipboard.title}
+      {...(isCurrent && { 'aria-current': 'page' as const })}
+    >
+      <Icon node={Clipboard} size={18} />
+    </a>
+  );
+  if (entry === null) {
+    return (
+      <div class="clipboard-card is-empty">
+        {link}
+        <span class="hint">{clipboard.nothing}</span>
+        <button type="button" class="text-button" onClick={send}>
+          {clipboard.sendMine}
+        </button>
+      </div>
+    );
+  }
+  const { content, updated_at: from, expires_at: until, source_device_name: name } = entry;
+  const isShown = shownAt.value !== null && shownAt.value === from;
+  const copy = () => {
+    noteSeen(entry);
+    attempt(() => copyText(content));
+  };
+  return (
+    <div class="clipboard-card">
+      <div class="clipboard-head">
+        {link}
+        <span class="clipboard-from">
+          <bdi class="own">{name}</bdi> {clipboard.copiedText}
+        </span>
+        {until !== null && (
+          <small class="clipboard-left">
+            <Left until={until} />
+          </small>
+        )}
+      </div>
+      <button
+        type="button"
+        class="clipboard-words"
+        aria-expanded={isShown}
+        onClick={() => {
+          shownAt.value = isShown ? null : from;
+        }}
+      >
+        {isShown ? <bdi class="clipboard-content">{content}</bdi> : <span aria-hidden="true">{DOTS}</span>}{' '}
+        <small>{isShown ? clipboard.hide : clipboard.show}</small>
+      </button>
+      {until !== null && from !== null && <LeftBar from={from} until={until} />}
+      <div class="clipboard-acts">
+        <button type="button" class="button small primary" onClick={copy}>
+          {clipboard.copyHere}
+        </button>
+        <button type="button" class="button small" onClick={send}>
+          {clipboard.sendMine}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** What is left of its time, as a line that shrinks. The words beside it say the same. */
+function LeftBar({ from, until }: { from: number; until: number }) {
+  const now = useSignal(serverNow());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = serverNow();
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, [until]);
+  return (
+    <progress class="thin" aria-hidden="true" max={Math.max(1, until - from)} value={Math.max(0, until - now.value)} />
+  );
+}
+
+/** On a small screen, where the list is not in sight: a line for as long as it is new. */
+export function ClipboardLine() {
+  const { entry: own } = useApp();
+  const { clipboard, app } = texts.value;
+  const entry = filledEntry(clipboardEntry.value);
+  if (entry === null || entry.source_device_id === own.deviceId || (entry.updated_at ?? 0) <= seenEntries.value) {
+    return null;
+  }
+  return (
+    <div class="clipboard-line" role="status">
+      <Icon node={Clipboard} size={18} />
+      <span class="clipboard-from">
+        <bdi class="own">{entry.source_device_name}</bdi> {clipboard.copiedText}
+        {entry.expires_at !== null && (
+          <>
+            {', '}
+            <Left until={entry.expires_at} isRough />
+          </>
+        )}
+      </span>
+      <button
+        type="button"
+        class="button small primary"
+        onClick={() => {
+          noteSeen(entry);
+          attempt(() => copyText(entry.content));
+        }}
+      >
+        {clipboard.copyHere}
+      </button>
+      <IconButton node={X} kind="small" label={app.close} onClick={() => noteSeen(entry)} />
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+import { useSignal } from '@preact/signals';
+import { ClipboardList, ClipboardPaste, Copy, Eraser } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import {
+  clipboardHistory,
+  keepClipboardHistory,
+  noteClipboard,
+  type PassedText,
+} from '../../history/clipboard-history.ts';
+import { agoText, durationText } from '../../texts/quantities.ts';
+import { texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { Icon } from '../parts/icon.tsx';
+import { copyText } from '../parts/copying.ts';
+import { Countdown } from '../parts/countdown.tsx';
+import { attempt } from '../parts/notices.ts';
+import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
+import { RichText } from '../parts/rich-text.tsx';
+import { bytesOf } from '../send/sending.ts';
+import { clipboardEntry, readClipboard } from './clipboard-state.ts';
+import { CLIPBOARD_BYTES, putText, sendMine } from './send-mine.ts';
+
+const SHOWN_LETTERS = 500;
+
+function Writing({ onPut }: { onPut: (text: string) => Promise<void> }) {
+  const text = useSignal('');
+  const { clipboard } = texts.value;
+  const isTooLong = bytesOf(text.value) > CLIPBOARD_BYTES;
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.value === '') return;
+        attempt(async () => {
+          await onPut(text.value);
+          text.value = '';
+        }, texts.value.failed.clipboard);
+      }}
+    >
+      <label class="field">
+        <span>{clipboard.write}</span>
+        <textarea
+          rows={4}
+          dir="auto"
+          value={text.value}
+          aria-invalid={isTooLong}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      {isTooLong && (
+        <p class="item-error" role="status">
+          {clipboard.tooLong}
+        </p>
+      )}
+      <div class="row">
+        <button class="button" disabled={text.value === ''}>
+          {isTooLong ? clipboard.sendInstead : clipboard.put}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What has passed, where somebody wants this browser to keep it. */
+function Passed() {
+  const { history } = useApp();
+  const isOn = useSignal(false);
+  const passed = useSignal<readonly PassedText[]>([]);
+  const { clipboard } = texts.value;
+  const read = async () => {
+    const kept = await clipboardHistory(history);
+    [isOn.value, passed.value] = [kept.isOn, kept.passed];
+  };
+  useEffect(() => {
+    // Written by whoever follows the clipboard, before this.
+    noteClipboard(history, clipboardEntry.value).then(read, () => {});
+  }, [clipboardEntry.value]);
+  const choose = (isWanted: boolean) =>
+    attempt(async () => {
+      await keepClipboardHistory(history, isWanted);
+      if (isWanted) await noteClipboard(history, clipboardEntry.value);
+      await read();
+    });
+  return (
+    <section class="stack" aria-labelledby="passed">
+      <h2 id="passed">{clipboard.history}</h2>
+      <label class="check">
+        <input type="checkbox" checked={isOn.value} onChange={(event) => choose(event.currentTarget.checked)} />
+        <span>{clipboard.keepHistory}</span>
+      </label>
+      {passed.value.length > 0 && (
+        <ul class="passed">
+          {passed.value.map(({ text, from, at }) => (
+            <li key={at} class="passed-item">
+              <span class="device-words">
+                <span class="found-words" dir="auto">
+                  {text.slice(0, SHOWN_LETTERS)}
+                </span>
+                <small>
+                  {clipboard.from(from)} · {agoText(at)}
+                </small>
+              </span>
+              <IconButton node={Copy} label={clipboard.copyHere} onClick={() => attempt(() => copyText(text))} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+export function ClipboardPane() {
+  const app = useApp();
+  const { client } = app;
+  const { clipboard } = texts.value;
+  const now = clipboardEntry.value;
+  useEffect(() => {
+    if (clipboardEntry.peek() === null) readClipboard(client).catch(() => {});
+  }, []);
+  const paste = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
+  const copy = () => attempt(() => copyText(now?.content ?? ''));
+  return (
+    <Pane title={clipboard.title}>
+      <div class="pane-body">
+        <p class="lead">{clipboard.why}</p>
+        {now === null && <Waiting />}
+        {now !== null && now.content === '' && <Empty node={ClipboardList} title={clipboard.empty} />}
+        {now !== null && now.content !== '' && (
+          <article class="card">
+            <div class="clipboard-text" tabIndex={0} role="region" aria-label={clipboard.title}>
+              <RichText text={now.content} />
+            </div>
+            <p class="hint">
+              {clipboard.from(now.source_device_name ?? '')}
+              {now.expires_at !== null && (
+                <>
+                  {' · '}
+                  <Countdown
+                    until={now.expires_at}
+                    text={(seconds) => clipboard.left(durationText(seconds))}
+                    onOver={() => void readClipboard(client).catch(() => {})}
+                  />
+                </>
+              )}
+            </p>
+            <div class="row">
+              <button
+                type="button"
+                class="button"
+                onClick={() =>
+                  attempt(async () => {
+                    await client.clipboard.clear();
+                    await readClipboard(client);
+                  }, texts.value.failed.clipboard)
+                }
+              >
+                <Icon node={Eraser} size={18} /> {clipboard.clear}
+              </button>
+              <button type="button" class="button primary" onClick={copy}>
+                <Icon node={Copy} size={18} /> {clipboard.copy}
+              </button>
+            </div>
+          </article>
+        )}
+        <div class="row start">
+          <button type="button" class={`button ${now?.content === '' ? 'primary' : ''}`} onClick={paste}>
+            <Icon node={ClipboardPaste} size={18} /> {clipboard.paste}
+          </button>
+        </div>
+        <Writing onPut={(text) => putText(app, text)} />
+        <Passed />
+      </div>
+    </Pane>
+  );
+}

@@ -1,0 +1,43 @@
+import { signal } from '@preact/signals';
+import type { BatonClient, ClipboardEntry } from '../../../../shared/client/index.ts';
+import { shared } from '../../engine/shared-state.ts';
+import type { History } from '../../history/history.ts';
+import { noteClipboard } from '../../history/clipboard-history.ts';
+import { serverNow } from '../../server-time.ts';
+
+/** What is in the clipboard of the account; null as long as nobody knows. */
+export const clipboardEntry = signal<ClipboardEntry | null>(null);
+
+/** Null: there is nothing, or its time is over. */
+export const filledEntry = (entry: ClipboardEntry | null): ClipboardEntry | null =>
+  entry === null || entry.content === '' || (entry.expires_at !== null && entry.expires_at <= serverNow())
+    ? null
+    : entry;
+
+/** Entries that somebody has copied here or put aside: no line tells of them any more. */
+export const seenEntries = signal<number>(0);
+
+export function noteSeen({ updated_at: at }: ClipboardEntry): void {
+  seenEntries.value = Math.max(seenEntries.peek(), at ?? 0);
+}
+
+export async function readClipboard(client: BatonClient): Promise<void> {
+  clipboardEntry.value = await client.clipboard.get();
+}
+
+/**
+ * Reads the clipboard when the service says that it has changed, and when the stream is there again, so that one click copies
+ * it. Ends with the returned function.
+ */
+export function followClipboard(client: BatonClient, history: Pick<History, 'settings'>): () => void {
+  let known = '';
+  return shared.subscribe(({ clipboard, connection }) => {
+    const now = `${clipboard?.updated_at ?? ''} ${connection === 'online'}`;
+    if (now === known) return;
+    known = now;
+    if (connection !== 'online') return;
+    readClipboard(client)
+      .then(() => noteClipboard(history, clipboardEntry.peek()))
+      .catch(() => {});
+  });
+}

@@ -1,0 +1,55 @@
+import { signal } from '@preact/signals';
+import { changes } from '../../engine/app.ts';
+import type { Item } from '../../history/database.ts';
+import type { History } from '../../history/history.ts';
+
+/** The newest item of each thread. */
+export const lastItems = signal<ReadonlyMap<string, Item>>(new Map());
+
+/**
+ * Keeps `lastItems` true until the returned function is called. One reading goes on at a time: what changes meanwhile is
+ * read once by the next one, however often it has changed.
+ */
+export function followLastItems(history: Pick<History, 'threads' | 'newest'>): () => void {
+  const stale = new Set<string>();
+  let isReading = false;
+  let isOver = false;
+
+  async function read(): Promise<void> {
+    if (isReading) return;
+    isReading = true;
+    try {
+      while (stale.size > 0 && !isOver) {
+        const ids = [...stale];
+        stale.clear();
+        const found = await Promise.all(ids.map(async (id) => [id, await history.newest(id)] as const));
+        const next = new Map(lastItems.peek());
+        for (const [id, item] of found) {
+          if (item === undefined) next.delete(id);
+          else next.set(id, item);
+        }
+        if (!isOver) lastItems.value = next;
+      }
+    } finally {
+      isReading = false;
+    }
+  }
+
+  const readSafely = (): void => void read().catch(() => {});
+  void history
+    .threads()
+    .then((all) => {
+      for (const { id } of all) stale.add(id);
+      readSafely();
+    })
+    .catch(() => {});
+  const stop = changes.subscribe(({ thread }) => {
+    if (thread === '') return;
+    stale.add(thread);
+    readSafely();
+  });
+  return () => {
+    isOver = true;
+    stop();
+  };
+}

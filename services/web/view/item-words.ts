@@ -1,0 +1,27 @@
+import { isPicture } from '../files/pictures.ts';
+import type { Item } from '../history/database.ts';
+import { bytesText } from '../texts/quantities.ts';
+import { texts } from '../texts/texts.ts';
+
+/** Longer than any row is wide. */
+const SHOWN_LETTERS = 160;
+
+/** What an item is, in its own words: as they stand in a row of the list, and in an announcement. */
+export function wordsOf(item: Item): string {
+  const { files } = texts.value;
+  if (item.kind === 'message') return item.text.trim().replace(/\s+/g, ' ').slice(0, SHOWN_LETTERS);
+  if (item.fileCount === 1) return item.files[0]?.name ?? files.count(1);
+  return item.files.every(({ type }) => isPicture(type)) ? files.photos(item.fileCount) : files.count(item.fileCount);
+}
+
+/** The last thing of a thread. */
+export function lastText(item: Item | undefined): string {
+  const { list } = texts.value;
+  if (item === undefined) return list.nothing;
+  const words = wordsOf(item);
+  if (item.isMine) return list.you(words);
+  if (item.kind === 'files' && ['offered', 'active'].includes(item.state)) {
+    return `${list.sends(words)} · ${bytesText(item.totalBytes)}`;
+  }
+  return words;
+}

@@ -1,0 +1,14 @@
+import type { Item } from '../../history/database.ts';
+
+/** What comes within it, from one side, is one burst with one time. */
+const BURST_MS = 3 * 60_000;
+
+const noteOf = (item: Item): string => `${item.state} ${item.error ?? ''}`;
+
+/** Whether the time stands under this item: the next one is of the other side, of a later time, or in another state. */
+export function endsBurst(item: Item, next: Item | undefined): boolean {
+  if (next === undefined || next.isMine !== item.isMine || next.at - item.at > BURST_MS) return true;
+  if (new Date(next.at).toDateString() !== new Date(item.at).toDateString()) return true;
+  if (!item.isMine || item.kind !== 'message') return false;
+  return next.kind !== 'message' || noteOf(next) !== noteOf(item);
+}

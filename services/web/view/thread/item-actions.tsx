@@ -1,0 +1,119 @@
+import { Copy, Ellipsis, Forward, Send, Trash2 } from 'lucide';
+import type { App } from '../../engine/app.ts';
+import type { ChosenFile } from '../../files/choosing.ts';
+import { keptFile, removeKept } from '../../files/kept-files.ts';
+import type { FilesItem, Item } from '../../history/database.ts';
+import { texts } from '../../texts/texts.ts';
+import { findPeer, useApp } from '../app-context.ts';
+import { wordsOf } from '../item-words.ts';
+import { go } from '../navigation.ts';
+import { copyText } from '../parts/copying.ts';
+import { confirmed } from '../parts/dialog.tsx';
+import { type MenuAction, openMenu } from '../parts/menu.tsx';
+import { attempt, notify } from '../parts/notices.ts';
+import { IconButton } from '../parts/parts.tsx';
+import { pending, sendFiles, sendMessage } from '../send/sending.ts';
+
+const isOpen = ({ kind, state }: Item): boolean =>
+  kind === 'files' && ['preparing', 'offered', 'active'].includes(state);
+
+/** The bytes of an item, as far as this browser has all of them: received, or kept of what was sent. */
+async function bytesOf({ entry, history }: App, item: FilesItem): Promise<ChosenFile[] | null> {
+  if (item.isMine) {
+    const kept = (await history.sources.of(item.ref)) ?? (await history.sources.of(item.id)) ?? [];
+    const found = kept.flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
+    return found.length === item.fileCount ? found : null;
+  }
+  const found: ChosenFile[] = [];
+  for (const { index, name, type } of item.files) {
+    const blob = await keptFile(entry.userId, item.ref, index);
+    if (blob !== null)
+      found.push({ name, file: new File([blob], name.split('/').at(-1) ?? name, { type: type ?? '' }) });
+  }
+  return found.length === item.fileCount ? found : null;
+}
+
+/** Chooses to whom it goes; the item itself stays. */
+async function forward(app: App, item: Item): Promise<void> {
+  const files = item.kind === 'files' ? await bytesOf(app, item) : [];
+  if (files === null) return notify(texts.value.files.gone, true);
+  pending.value = { files, text: item.kind === 'message' ? item.text : '' };
+  go('send');
+}
+
+/** The same once more, to the same device. What failed goes the way of the outbox. */
+async function sendAgain(app: App, item: Item): Promise<void> {
+  if (['failed', 'cancelled', 'refused'].includes(item.state)) return app.outbox.again(item);
+  const to = { id: item.thread, name: findPeer(item.thread)?.name ?? '' };
+  if (item.kind === 'message') return sendMessage(app, to, item.text);
+  const files = await bytesOf(app, item);
+  if (files === null) notify(texts.value.files.gone, true);
+  else await sendFiles(app, [to], files);
+}
+
+/** Out of this browser; the other device keeps its own. */
+async function remove(app: App, item: Item): Promise<void> {
+  const { item: words, files } = texts.value;
+  const isOnlyCopy = item.kind === 'files' && item.kept === 'here';
+  const why = isOnlyCopy ? files.removeWhy : words.removeWhy;
+  if (!(await confirmed({ title: words.removeTitle, why, action: words.remove }))) return;
+  await app.outbox.remove(item);
+  if (item.kind === 'files' && !item.isMine && item.ref !== '') await removeKept(app.entry.userId, item.ref);
+}
+
+function actionsOf(app: App, item: Item): MenuAction[] {
+  const { item: words, thread } = texts.value;
+  const isThere = findPeer(item.thread)?.kind === 'device';
+  const hasBytes = item.kind === 'message' || item.isMine || item.kept === 'here' || item.kept === 'downloaded';
+  const text = item.kind === 'message' ? item.text : null;
+  const on = (work: () => Promise<unknown>) => () => attempt(work);
+  return [
+    ...(text === null ? [] : [{ label: thread.copy, node: Copy, act: on(() => copyText(text)) }]),
+    ...(hasBytes && !isOpen(item) ? [{ label: words.forward, node: Forward, act: on(() => forward(app, item)) }] : []),
+    ...(item.isMine && isThere && !isOpen(item) && item.state !== 'sending'
+      ? [{ label: thread.again, node: Send, act: on(() => sendAgain(app, item)) }]
+      : []),
+    ...(isOpen(item) ? [] : [{ label: words.remove, node: Trash2, act: on(() => remove(app, item)), isDanger: true }]),
+  ];
+}
+
+/** Opens what can be done with one item. */
+function openItemMenu(app: App, item: Item, opener: Element | null): void {
+  const actions = actionsOf(app, item);
+  if (actions.length > 0) openMenu(wordsOf(item), actions, opener);
+}
+
+/** Beside an item: the one thing that is done most, and the rest. */
+export function ItemTools({ item }: { item: Item }) {
+  const app = useApp();
+  const { thread, item: words } = texts.value;
+  if (isOpen(item)) return null;
+  return (
+    <div class="item-tools">
+      {item.kind === 'message' && (
+        <IconButton
+          node={Copy}
+          label={thread.copy}
+          kind="small first"
+          onClick={() => attempt(() => copyText(item.text))}
+        />
+      )}
+      <IconButton
+        node={Ellipsis}
+        label={words.more}
+        kind="small"
+        onClick={(event) => openItemMenu(app, item, event.currentTarget)}
+      />
+    </div>
+  );
+}
+
+/** A long press opens the same; a mouse has the browser's own menu there, with what is selected. */
+export function useLongPress(item: Item): (event: MouseEvent) => void {
+  const app = useApp();
+  return (event) => {
+    if ((event as PointerEvent).pointerType !== 'touch') return;
+    event.preventDefault();
+    openItemMenu(app, item, null);
+  };
+}

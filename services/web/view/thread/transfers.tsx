@@ -1,0 +1,77 @@
+import { useSignal } from '@preact/signals';
+import { ArrowDownUp, Pause, Play } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { changes } from '../../engine/app.ts';
+import { movingIds, runningOf } from '../../engine/shared-state.ts';
+import type { FilesItem } from '../../history/database.ts';
+import { texts } from '../../texts/texts.ts';
+import { findPeer, useApp } from '../app-context.ts';
+import { hrefOf } from '../navigation.ts';
+import { Icon } from '../parts/icon.tsx';
+import { attempt } from '../parts/notices.ts';
+import { Empty, Pane, Waiting } from '../parts/parts.tsx';
+import { FilesCard } from './files-row.tsx';
+
+/** Everything that is not over, in the order in which it began. */
+function useUnderWay(): readonly FilesItem[] | null {
+  const { history } = useApp();
+  const items = useSignal<readonly FilesItem[] | null>(null);
+  const change = changes.value;
+  useEffect(() => {
+    let isOver = false;
+    history.unfinished().then(
+      (all) => {
+        if (!isOver) items.value = all.sort((one, other) => one.at - other.at);
+      },
+      () => {},
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [change]);
+  return items.value;
+}
+
+/** Holds or goes on with all that runs. */
+function PauseAll({ items }: { items: readonly FilesItem[] }) {
+  const { tabs } = useApp();
+  const { transfers } = texts.value;
+  const running = items.filter(({ ref, state }) => state === 'active' && runningOf(ref).value !== null);
+  if (running.length < 2) return null;
+  const isMoving = running.some(({ ref }) => movingIds.value.has(ref));
+  const all = () => attempt(() => Promise.all(running.map(({ ref }) => tabs.ask(isMoving ? 'pause' : 'resume', ref))));
+  return (
+    <div class="row start">
+      <button type="button" class="button" onClick={all}>
+        <Icon node={isMoving ? Pause : Play} size={18} /> {isMoving ? transfers.pauseAll : transfers.resumeAll}
+      </button>
+    </div>
+  );
+}
+
+/** Everything under way with all devices, in one list. */
+export function TransfersPane() {
+  const items = useUnderWay();
+  const { transfers } = texts.value;
+  return (
+    <Pane title={transfers.title}>
+      {items === null && <Waiting />}
+      {items?.length === 0 && <Empty node={ArrowDownUp} title={transfers.none} why={transfers.noneWhy} />}
+      {items !== null && items.length > 0 && (
+        <div class="pane-body">
+          <PauseAll items={items} />
+          <ul class="stack">
+            {items.map((item) => (
+              <li key={item.id} class="stack transfer">
+                <a href={hrefOf('device', item.thread, item.id)}>
+                  {item.isMine ? transfers.to : transfers.from} <bdi>{findPeer(item.thread)?.name ?? ''}</bdi>
+                </a>
+                <FilesCard item={item} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Pane>
+  );
+}
