@@ -29,7 +29,7 @@ withChromium.describe('notifications', () => {
   }
   const push = (app: AppPage, payload: object | null) => deliverPush(app, localUrl(site.one), payload);
 
-  /** What is shown, once it is so many and the newest says this. */
+  /** What is shown, once it is so many and one of them says this. */
   const shown = ({ page }: AppPage, count: number, body?: string): Promise<Shown[]> =>
     page.evaluate(
       async ([wanted, newest]) => {
@@ -48,6 +48,18 @@ withChromium.describe('notifications', () => {
       },
       [count, body ?? null] as const,
     );
+
+  /** Waits until these are shown, and nothing else: what is shown for a moment does not count. */
+  const untilShown = async ({ page }: AppPage, tags: readonly string[]): Promise<void> => {
+    await page.evaluate(async (wanted) => {
+      const registration = await navigator.serviceWorker.ready;
+      for (;;) {
+        const all = await navigator.locks.request('baton-notifications', () => registration.getNotifications());
+        if (JSON.stringify(all.map(({ tag }) => tag).sort()) === JSON.stringify(wanted)) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }, tags);
+  };
 
   const worker = ({ context }: AppPage): Worker => {
     const [first] = context.serviceWorkers();
@@ -74,7 +86,11 @@ withChromium.describe('notifications', () => {
         opened.push(url);
         return null;
       };
-      const [notification] = await scope.registration.getNotifications();
+      // A push is taken before what it brings is shown. In turn, as above.
+      let notification: Notification | undefined;
+      while (notification === undefined) {
+        [notification] = await navigator.locks.request('baton-notifications', () => scope.registration.getNotifications());
+      }
       let done: unknown;
       const event = new scope.NotificationEvent('notificationclick', { notification });
       Object.defineProperty(event, 'waitUntil', {
@@ -189,7 +205,7 @@ withChromium.describe('notifications', () => {
     // What comes late, of a message that is on the screen, does not stay.
     await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
     await push(one, { v: 1, type: 'device', count: 1, id: 'd' });
-    expect((await shown(one, 2)).map(({ tag }) => tag).sort()).toEqual(['device', 'message Tablet']);
+    await untilShown(one, ['device', 'message Tablet']);
   });
 
   test('say nothing of a push that comes when nobody is signed in any more', async () => {
