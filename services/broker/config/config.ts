@@ -8,6 +8,7 @@ import {
   refusePublished,
 } from '../../../shared/service-kit/config/rules.ts';
 import { type Env, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
+import { checkUsers, withUsers } from '../../../shared/service-kit/config/store-users.ts';
 import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 import { appsOf, appWarnings, checkApps } from './apps.ts';
 import { type Key, SETTINGS, type Values } from './settings.ts';
@@ -60,6 +61,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   };
   require('BROKER_REDIS_URL', '');
   require('BROKER_TOKENS', '');
+  checkUsers(values.BROKER_REDIS_URL, { prefix: 'BROKER_REDIS', given, absent: null }, report);
   if (values.BROKER_OIDC_ISSUER !== null) require('BROKER_OIDC_CLIENT_ID', ' with BROKER_OIDC_ISSUER');
   checkApps(values, given, report);
   const url = values.BROKER_PUBLIC_URL;
@@ -79,6 +81,8 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['BROKER_SECRET', values.BROKER_SECRET ?? []],
   ['BROKER_OIDC_CLIENT_SECRET', [values.BROKER_OIDC_CLIENT_SECRET]],
   ['BROKER_REDIS_URL', passwordsOf(values.BROKER_REDIS_URL)],
+  ['BROKER_REDIS_PASSWORD', [values.BROKER_REDIS_PASSWORD]],
+  ['BROKER_REDIS_SENTINEL_PASSWORD', [values.BROKER_REDIS_SENTINEL_PASSWORD]],
 ];
 
 /** A key that begins to sign sooner than they look again is fetched for the first request, once in 30 s. */
@@ -108,7 +112,7 @@ function required<T>(value: T | null): T {
   return value;
 }
 
-function assemble(values: Values): BrokerConfig {
+function assemble(values: Values, env: Env): BrokerConfig {
   const host = values.BROKER_HOST ?? (values.BROKER_DEV_LOGIN ? '127.0.0.1' : '0.0.0.0');
   const tokens = required(values.BROKER_TOKENS);
   const apps = appsOf(values);
@@ -118,7 +122,10 @@ function assemble(values: Values): BrokerConfig {
     logLevel: values.BROKER_LOG_LEVEL,
     http: { host, port: values.BROKER_PORT, adminPort: values.BROKER_ADMIN_PORT, allowedHosts },
     noticeMs: 1000 * (values.BROKER_DRAIN_NOTICE_SECONDS ?? (values.BROKER_DEV_LOGIN ? 0 : NOTICE_SECONDS)),
-    redis: { address: required(values.BROKER_REDIS_URL), keyPrefix: values.BROKER_KEY_PREFIX },
+    redis: {
+      address: withUsers(required(values.BROKER_REDIS_URL), { env, values, prefix: 'BROKER_REDIS' }),
+      keyPrefix: values.BROKER_KEY_PREFIX,
+    },
     tokens,
     publicUrl,
     keyring: {
@@ -163,6 +170,6 @@ export function loadConfig(env: Env = process.env): BrokerConfig {
   checkTogether(values, given, report);
   const unknown = unknownKeys(env, { prefix: 'BROKER_', known: keys });
   if (problems.length > 0) throw new ConfigError(problems, unknown);
-  const config = assemble(values);
+  const config = assemble(values, env);
   return { ...config, warnings: [...unknown, ...config.warnings] };
 }

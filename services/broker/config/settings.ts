@@ -12,6 +12,7 @@ import {
 } from '../../../shared/service-kit/config/kinds.ts';
 import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
+import { passwordRow, usernameRow } from '../../../shared/service-kit/config/store-users.ts';
 
 const seconds = (most: number): Kind<number> => integer(1, most);
 
@@ -65,9 +66,13 @@ export const SETTINGS = {
   BROKER_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
     meaning:
-      'The store: `redis://user:password@host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://user:password@host,host,host/master`; of a cluster several comma-separated nodes.',
+      'The store: `redis://host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://host,host,host/master`; of a cluster several comma-separated nodes. User and password may stand before the first host (`user:password@`, percent-encoded), or in the settings below.',
     secret: true,
   }),
+  BROKER_REDIS_USERNAME: usernameRow('BROKER_REDIS_URL', 'at the store'),
+  BROKER_REDIS_PASSWORD: passwordRow('BROKER_REDIS_URL', 'at the store'),
+  BROKER_REDIS_SENTINEL_USERNAME: usernameRow('BROKER_REDIS_URL', 'at the sentinels'),
+  BROKER_REDIS_SENTINEL_PASSWORD: passwordRow('BROKER_REDIS_URL', 'at the sentinels'),
   BROKER_KEY_PREFIX: setting(
     matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'),
     { default: 'broker', meaning: 'First part of every key in the store.' },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { checkPush, type PushConfig, pushOf, pushWarnings } from './push.ts';
 import { type RedisAddress, withMode } from '../../../shared/service-kit/config/redis.ts';
+import { checkUsers, withUsers } from '../../../shared/service-kit/config/store-users.ts';
 import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
 import { ConfigError, type ConfigProblem } from '../../../shared/service-kit/config/config-error.ts';
@@ -120,6 +121,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
     const address = withMode(values.APP_REDIS_URL, values.APP_REDIS_MODE);
     if ('problem' in address) report(address.key === 'url' ? 'APP_REDIS_URL' : 'APP_REDIS_MODE', address.problem);
   }
+  checkStoreUsers(values, given, report);
   if (values.APP_IDENTITY === 'edge')
     for (const key of PROOF_KEYS[values.APP_EDGE_TRUST]) require(key, ` with APP_EDGE_TRUST=${values.APP_EDGE_TRUST}`);
   if (values.APP_IDENTITY === 'broker') {
@@ -176,10 +178,24 @@ function streamWarnings(values: Values, maxStreams: number, descriptorLimit: num
 const connectionsWithin = (descriptorLimit: number): number => Math.max(2, Math.floor(descriptorLimit * 0.93) - 64);
 
 /** Only after `checkTogether` had nothing to say. */
-function addressOf({ APP_REDIS_URL: address, APP_REDIS_MODE: mode }: Values): RedisAddress {
+function addressOf(values: Values, env: Env): RedisAddress {
+  const { APP_REDIS_URL: address, APP_REDIS_MODE: mode } = values;
   const parsed = address === null ? null : withMode(address, mode);
   if (parsed === null || !('value' in parsed)) throw new Error('the address of the store was not checked');
-  return parsed.value;
+  return withUsers(parsed.value, { env, values, prefix: 'APP_REDIS' });
+}
+
+const relayAddressOf = (values: Values, env: Env): RedisAddress | null =>
+  values.APP_RELAY_REDIS_URL && withUsers(values.APP_RELAY_REDIS_URL, { env, values, prefix: 'APP_RELAY_REDIS' });
+
+const NO_RELAY_STORE = 'is for APP_RELAY_REDIS_URL, which is not set: the relay uses the store of APP_REDIS_URL';
+
+/** The users of both stores, each of which has to be there. */
+function checkStoreUsers(values: Values, given: (key: Key) => boolean, report: Report): void {
+  const { APP_REDIS_URL: address, APP_RELAY_REDIS_URL: relayAddress } = values;
+  const absent = given('APP_RELAY_REDIS_URL') ? null : NO_RELAY_STORE;
+  checkUsers(address, { prefix: 'APP_REDIS', given, absent: null }, report);
+  checkUsers(relayAddress, { prefix: 'APP_RELAY_REDIS', given, absent }, report);
 }
 
 function identityOf(values: Values): IdentityConfig {
@@ -256,8 +272,9 @@ function warningsOf(values: Values, descriptorLimit: number, push: PushConfig): 
   return [...warnings, ...exposureWarnings(values), ...pushWarnings(push)];
 }
 
-function assemble(values: Values, descriptorLimit: number): Config {
+function assemble(values: Values, descriptorLimit: number, env: Env): Config {
   const push = pushOf(values);
+  const address = addressOf(values, env);
   return {
     production: values.NODE_ENV === 'production',
     logLevel: values.APP_LOG_LEVEL,
@@ -266,7 +283,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
     broker: brokerOf(values),
     signin: signinOf(values),
     redis: {
-      address: addressOf(values),
+      address,
       keyPrefix: values.APP_KEY_PREFIX,
       waitReplicas: values.APP_MESSAGE_WAIT_REPLICAS,
     },
@@ -281,7 +298,7 @@ function assemble(values: Values, descriptorLimit: number): Config {
     clipboard: { ttlSeconds: values.APP_CLIPBOARD_TTL_SECONDS },
     transfers: { redeliverySeconds: values.APP_TRANSFER_REDELIVERY_SECONDS },
     relay: {
-      address: values.APP_RELAY_REDIS_URL ?? addressOf(values),
+      address: relayAddressOf(values, env) ?? address,
       windowBytes: values.APP_RELAY_WINDOW_BYTES,
       memoryPercent: values.APP_RELAY_MEMORY_PERCENT,
       stallMs: values.APP_RELAY_STALL_SECONDS * 1000,
@@ -316,6 +333,6 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   checkTogether(values, given, report);
   const unknown = unknownKeys(env, { prefix: 'APP_', known: keys });
   if (problems.length > 0) throw new ConfigError(problems, unknown);
-  const config = assemble(values, descriptorLimit);
+  const config = assemble(values, descriptorLimit, env);
   return freeze({ ...config, warnings: [...unknown, ...config.warnings] });
 }

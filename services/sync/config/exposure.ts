@@ -19,6 +19,10 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['APP_TURN_SECRET', [values.APP_TURN_SECRET]],
   ['APP_REDIS_URL', passwordsOf(values.APP_REDIS_URL)],
   ['APP_RELAY_REDIS_URL', passwordsOf(values.APP_RELAY_REDIS_URL)],
+  ['APP_REDIS_PASSWORD', [values.APP_REDIS_PASSWORD]],
+  ['APP_REDIS_SENTINEL_PASSWORD', [values.APP_REDIS_SENTINEL_PASSWORD]],
+  ['APP_RELAY_REDIS_PASSWORD', [values.APP_RELAY_REDIS_PASSWORD]],
+  ['APP_RELAY_REDIS_SENTINEL_PASSWORD', [values.APP_RELAY_REDIS_SENTINEL_PASSWORD]],
 ];
 
 /** What production refuses. */

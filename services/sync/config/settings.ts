@@ -16,6 +16,7 @@ import {
 import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
 import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
+import { passwordRow, usernameRow } from '../../../shared/service-kit/config/store-users.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
 
 /** An installation knows the programs that it serves; each costs a comparison. */
@@ -126,7 +127,7 @@ export const SETTINGS = {
   APP_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
     meaning:
-      'The store: `redis://user:password@host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://user:password@host,host,host/master`; of a cluster several comma-separated nodes.',
+      'The store: `redis://host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://host,host,host/master`; of a cluster several comma-separated nodes. User and password may stand before the first host (`user:password@`, percent-encoded), or in the settings below.',
     secret: true,
   }),
   APP_REDIS_MODE: setting(oneOf('standalone', 'sentinel', 'cluster'), {
@@ -134,6 +135,10 @@ export const SETTINGS = {
     meaning:
       '`standalone`, `sentinel` or `cluster`. Needed only for a Redis Cluster of which `APP_REDIS_URL` names one node.',
   }),
+  APP_REDIS_USERNAME: usernameRow('APP_REDIS_URL', 'at the store'),
+  APP_REDIS_PASSWORD: passwordRow('APP_REDIS_URL', 'at the store'),
+  APP_REDIS_SENTINEL_USERNAME: usernameRow('APP_REDIS_URL', 'at the sentinels'),
+  APP_REDIS_SENTINEL_PASSWORD: passwordRow('APP_REDIS_URL', 'at the sentinels'),
   APP_KEY_PREFIX: setting(matching(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, '1 to 64 characters of A-Z a-z 0-9 . _ : -'), {
     default: 'baton',
     meaning: 'First part of every key and channel in the store.',
@@ -188,6 +193,10 @@ export const SETTINGS = {
     meaning: 'A Redis of its own for the bytes of relayed files, as `APP_REDIS_URL`; several nodes are a cluster.',
     secret: true,
   }),
+  APP_RELAY_REDIS_USERNAME: usernameRow('APP_RELAY_REDIS_URL', 'at that Redis'),
+  APP_RELAY_REDIS_PASSWORD: passwordRow('APP_RELAY_REDIS_URL', 'at that Redis'),
+  APP_RELAY_REDIS_SENTINEL_USERNAME: usernameRow('APP_RELAY_REDIS_URL', 'at its sentinels'),
+  APP_RELAY_REDIS_SENTINEL_PASSWORD: passwordRow('APP_RELAY_REDIS_URL', 'at its sentinels'),
   APP_RELAY_WINDOW_BYTES: setting(integer(65_536, 1_073_741_824), {
     default: String(LIMITS.relayWindowBytes),
     meaning: 'Bytes of a file that the relay holds ahead of its receiver, beside 4 MiB behind it.',

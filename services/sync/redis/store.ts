@@ -77,7 +77,12 @@ export class Store {
     this.redis = this.#connection as Redis;
     this.#watch(this.#connection);
     const connection = this.#connection;
-    this.#serverCheck = new ServerCheck({ store: 'main', connection, address, logger, keeps: true, announces: true });
+    this.#serverCheck = new ServerCheck({
+      ...{ store: 'main', connection, address, logger, keeps: true, announces: true },
+      // A store that is set otherwise loses data: warnings and a metric, not a refusal.
+      onChecked: () => metrics.redis_evicts.set(Number(this.#serverCheck.evicts)),
+      onFailure: (error) => this.#logError('commands', error),
+    });
     const partOf = (key: string) => this.#primaryOf(key);
     const gate = makeGate({ partOf, isUp: () => this.#isReachable(), onClosed: () => this.#listener.onPartLost() });
     const nodeOf = (key: string) => this.#nodeOf(key);
@@ -135,7 +140,7 @@ export class Store {
     else this.reachability.commandFailed(error);
     if (changed && up) this.#parts.logger.info('store is up');
     if (changed && !up) this.#parts.logger.warn({ err: error }, 'store is away');
-    if (changed && up) void this.#checkServers();
+    if (changed && up) this.#serverCheck.watch();
     return changed;
   }
 
@@ -167,6 +172,7 @@ export class Store {
   }
 
   stop(): void {
+    this.#serverCheck.stop();
     this.#announcer.stop();
     this.#confirmer?.stop();
     close(this.#connection);
@@ -217,16 +223,6 @@ export class Store {
     const [, host, port] = /^(.*):(\d+)$/.exec(primary) ?? [];
     if (host === undefined) throw new BatonError('store_unavailable');
     return { host, port: Number(port) };
-  }
-
-  /** A store that is set otherwise loses data: warnings and a metric, not a refusal. */
-  async #checkServers(): Promise<void> {
-    try {
-      await this.#serverCheck.run();
-      this.#parts.metrics.redis_evicts.set(Number(this.#serverCheck.evicts));
-    } catch (error) {
-      this.#logError('commands', error as Error);
-    }
   }
 
   #watchers(connection: string) {

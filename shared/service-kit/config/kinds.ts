@@ -42,6 +42,9 @@ export const matching =
 
 export const anyText: Kind<string> = accept;
 
+/** What may be shown of a text that may be a URL: credentials stand before the last `@`, well formed or not. */
+export const withoutUserInfo = (text: string): string => text.replace(/^(?!mailto:).*@/s, '***@');
+
 const urlOf = (text: string, ...protocols: string[]): URL | null => {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && url.hostname !== '' && protocols.includes(url.protocol) ? url : null;
@@ -64,7 +67,9 @@ export const origins =
     const parts = text.split(',').map((part) => part.trim());
     const wrong = parts.filter((part) => 'problem' in origin(part));
     if (wrong.length > 0) {
-      return refuse(`must be comma-separated origins such as https://baton.example; not one: ${wrong.join(', ')}`);
+      return refuse(
+        `must be comma-separated origins such as https://baton.example; not one: ${wrong.map(withoutUserInfo).join(', ')}`,
+      );
     }
     const bare = [...new Set(parts.map((part) => new URL(part).origin))];
     return bare.length > most ? refuse(`must be at most ${most} origins`) : accept(bare);
@@ -80,7 +85,8 @@ const cidrOf = (text: string): string | null => {
 export const cidrs: Kind<readonly string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());
   const wrong = parts.filter((part) => cidrOf(part) === null);
-  if (wrong.length > 0) return refuse(`must be comma-separated CIDRs; not one: ${wrong.join(', ')}`);
+  if (wrong.length > 0)
+    return refuse(`must be comma-separated CIDRs; not one: ${wrong.map(withoutUserInfo).join(', ')}`);
   return accept(parts.map((part) => cidrOf(part) ?? part));
 };
 

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { withoutUserInfo } from './kinds.ts';
 import type { Setting } from './setting.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 export type Report = (key: string, message: string) => void;
+
+/** What a file of a setting holds, without its last line end; null when that is nothing. Throws what reading throws. */
+export const readFileText = (path: string): string | null => readFileSync(path, 'utf8').replace(/\r?\n$/, '') || null;
 
 /** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
 function textOf(env: Env, key: string, report: Report): string | null {
@@ -14,7 +18,7 @@ function textOf(env: Env, key: string, report: Report): string | null {
     return null;
   }
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || null;
+    return readFileText(file);
   } catch (error) {
     report(`${key}_FILE`, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
     return null;
@@ -26,7 +30,7 @@ function readValue(env: Env, key: string, row: Setting<unknown>, report: Report)
   if (text === null) return null;
   const parsed = row.kind(text);
   if ('value' in parsed) return parsed.value;
-  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${text}"`;
+  const shown = row.secret || parsed.problem.startsWith('"') ? '' : `, not "${withoutUserInfo(text)}"`;
   report(key, parsed.problem + shown);
   return null;
 }

@@ -16,10 +16,11 @@ export interface RedisAddress {
   readonly db: number;
   readonly tls: boolean;
   readonly user: Credentials;
-  /** The sentinels' own user: `?sentinel_username=&sentinel_password=`. */
+  /** The sentinels' own user. */
   readonly sentinelUser: Credentials;
 }
 
+/** Who somebody is at a store. Read it when it is needed: it may come from a file that changes. */
 export interface Credentials {
   readonly username: string | null;
   readonly password: string | null;
@@ -32,6 +33,10 @@ const REDIS_PORT = 6_379;
 /** scheme, user info, hosts, path, query. What is special inside a part is percent-encoded there. */
 const URL_PARTS = /^(rediss?)(\+sentinel)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 const HOST = /^(?:\[([\da-f:]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
+
+/** In a text with user info any part may be a piece of a password that was not encoded. */
+const ENCODE =
+  'in its user name and password percent-encode what is not a letter, a digit or one of - . _ ~, or set them by themselves (..._USERNAME, ..._PASSWORD)';
 
 const NO_DATABASE = 'names a database: a cluster has only number 0';
 
@@ -66,6 +71,7 @@ function dbOf(text: string): number {
 }
 
 function queryOf(text: string | undefined, allowed: readonly string[]): URLSearchParams {
+  if (text?.includes('@')) throw new Malformed('is cut at a question mark before its last @');
   const query = new URLSearchParams(text ?? '');
   const unknown = [...query.keys()].filter((name) => !allowed.includes(name));
   if (unknown.length > 0) throw new Malformed(`has the unknown parameter ${unknown.join(', ')}`);
@@ -125,7 +131,8 @@ export const redisAddress: Kind<RedisAddress> = (text): Parsed<RedisAddress> => 
     const whole = URL_PARTS.exec(text);
     return { value: whole?.[2] ? sentinelAddress(whole) : nodesAddress(text) };
   } catch (error) {
-    if (error instanceof Malformed) return { problem: error.message };
+    if (error instanceof Malformed)
+      return { problem: text.includes('@') ? `${error.message}: ${ENCODE}` : error.message };
     throw error;
   }
 };

@@ -39,23 +39,38 @@ interface ConnectionParts {
 /** With `replyMapping` the client's types would take the shape of every reply from the options. */
 type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
 
-function sharedOptions({ address: { user, tls }, name }: ConnectionParts) {
+/** Who we are now, at the servers and at the sentinels. */
+function currentUsers({ address: { user, sentinelUser, mode } }: ConnectionParts) {
+  const sentinel = { sentinelUsername: sentinelUser.username, sentinelPassword: sentinelUser.password };
+  const own = { username: user.username, password: user.password };
+  const all = mode === 'sentinel' ? { ...own, ...sentinel } : own;
+  return Object.fromEntries(Object.entries(all).filter(([, text]) => text !== null)) as Partial<Record<string, string>>;
+}
+
+/**
+ * The library has no provider of credentials (https://github.com/redis/ioredis/pull/2039, on hold): it takes them from
+ * `options`, which are public, at each connect.
+ */
+const renewUsers = (server: Server, parts: ConnectionParts): void => {
+  Object.assign(server.options, currentUsers(parts));
+};
+
+function sharedOptions({ address: { tls }, name }: ConnectionParts) {
   return {
     connectionName: name,
     // CLIENT SETINFO is newer than Redis 7.0.
     disableClientInfo: true,
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: COMMAND_TIMEOUT_MS,
-    ...(user.username !== null && { username: user.username }),
-    ...(user.password !== null && { password: user.password }),
     ...(tls && { tls: {} }),
   };
 }
 
 /** One server, or the one that the sentinels call primary. */
 function serverOptions(parts: ConnectionParts): ServerOptions {
-  const { nodes, mode, master, db, tls, sentinelUser } = parts.address;
-  const shared: ServerOptions = { ...sharedOptions(parts), lazyConnect: true, db, retryStrategy: retryDelayMs };
+  const { nodes, mode, master, db, tls } = parts.address;
+  const users = currentUsers(parts);
+  const shared: ServerOptions = { ...sharedOptions(parts), ...users, lazyConnect: true, db };
   if (mode !== 'sentinel') return { ...shared, ...nodes[0] };
   return {
     ...shared,
@@ -68,8 +83,6 @@ function serverOptions(parts: ConnectionParts): ServerOptions {
     sentinelReconnectStrategy: retryDelayMs,
     // A demoted primary that still has us refuses writes: ask the sentinels again.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    ...(sentinelUser.username !== null && { sentinelUsername: sentinelUser.username }),
-    ...(sentinelUser.password !== null && { sentinelPassword: sentinelUser.password }),
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   };
 }
@@ -152,6 +165,7 @@ function openCluster(
       ...options,
     },
   );
+  cluster.on('+node', (node: Server) => renewUsers(node, parts));
   reportCluster(cluster, parts);
   refreshes.set(cluster, refreshSlots(cluster));
   return cluster;
@@ -170,14 +184,31 @@ export function close(connection: Connection): void {
  * when the sentinels announce it while a reconnect is under way (measured: one client of twelve at the second failover).
  */
 function openServer(parts: ConnectionParts, options: ServerOptions): Server {
-  const server = new Server({ ...serverOptions(parts), ...options });
+  const retry = (attempt: number): number => {
+    renewUsers(server, parts);
+    return retryDelayMs(attempt);
+  };
+  /** The watch for a new primary keeps the password with which it was made: it is made anew with the connection. */
+  const retryWatch = (attempt: number): number => {
+    const { sentinelPassword } = server.options;
+    renewUsers(server, parts);
+    if (server.options.sentinelPassword !== sentinelPassword) server.disconnect(true);
+    return retryDelayMs(attempt);
+  };
+  const watched = { sentinelRetryStrategy: retry, sentinelReconnectStrategy: retryWatch };
+  const server: Server = new Server({
+    ...serverOptions(parts),
+    retryStrategy: retry,
+    ...(parts.address.mode === 'sentinel' && watched),
+    ...options,
+  });
   reportServer(server, parts);
   server.on('end', () => {
     if (closed.has(server)) return;
     // A failure ends in another `end`, or in the library's own next try.
     revivals.set(
       server,
-      setTimeout(() => void server.connect().catch(parts.onError), retryDelayMs(1)),
+      setTimeout(() => void server.connect().catch(parts.onError), retry(1)),
     );
   });
   return server;

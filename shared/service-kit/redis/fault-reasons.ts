@@ -9,7 +9,7 @@ const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] =
   [/connect to sentinel .*Connection is closed|^All sentinels/, () => 'no sentinel can be reached'],
   [/ECONNREFUSED/, () => 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, () => 'the host name is not known'],
-  [/\bNOAUTH\b/, () => 'a password is required, and the URL has none'],
+  [/\bNOAUTH\b/, () => 'a password is required, and none is set'],
   [/\bWRONGPASS\b|invalid password/, () => 'user name or password are refused'],
   [/\bNOPERM\b/, () => 'the user lacks a right: deploy/redis/users.acl lists what is needed'],
   [

@@ -9,6 +9,12 @@ const PUBSUB_SOFT_BYTES = 16 * 1024 * 1024;
 
 const MIB = 1024 * 1024;
 
+/** What was changed while all goes on is known after so long. */
+const AGAIN_MS = 30_000;
+
+const REFUSED =
+  'the password that was read anew is refused: connections that are open go on as they were, and new ones will fail';
+
 interface ServerCheckParts {
   /** Which store, for the log. */
   store: 'main' | 'relay' | 'broker';
@@ -19,7 +25,11 @@ interface ServerCheckParts {
   keeps: boolean;
   /** Whether somebody listens to channels there. */
   announces: boolean;
+  onChecked?: () => void;
+  onFailure?: (error: Error) => unknown;
 }
+
+const isRefusal = (error: unknown): boolean => error instanceof Error && /^WRONGPASS\b/.test(error.message);
 
 const fieldOf = (info: string, name: string): string | null =>
   new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? null;
@@ -42,9 +52,31 @@ export class ServerCheck {
   readonly #logged = new Set<string>();
   #warnings: readonly string[] = [];
   #evicts = false;
+  /** With which the servers have let us in. */
+  #accepted: string;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: ServerCheckParts) {
     this.#parts = parts;
+    this.#accepted = this.#user();
+  }
+
+  /** Looks now, and again and again until `stop`. */
+  watch(): void {
+    clearTimeout(this.#timer);
+    const { onFailure = () => undefined } = this.#parts;
+    void this.run()
+      .catch(onFailure)
+      .then(() => {
+        clearTimeout(this.#timer);
+        if (!this.#isStopped) this.#timer = setTimeout(() => this.watch(), AGAIN_MS);
+      });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
   }
 
   /** What was found last, in sentences. */
@@ -63,12 +95,39 @@ export class ServerCheck {
     const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
     const found = await Promise.all(servers.map((server) => this.#ask(server)));
     this.#evicts = found.some(({ evicts }) => evicts);
-    this.#warnings = [...new Set(found.flatMap(({ says }) => says))];
+    this.#warnings = [...new Set([...(await this.#showUser(servers)), ...found.flatMap(({ says }) => says)])];
+    this.#parts.onChecked?.();
+    for (const said of this.#logged) if (!this.#warnings.includes(said)) this.#logged.delete(said);
     for (const warning of this.#warnings) {
       if (this.#logged.has(warning)) continue;
       this.#logged.add(warning);
       logger.warn({ store }, warning);
     }
+  }
+
+  #user(): string {
+    const { username, password } = this.#parts.address.user;
+    return JSON.stringify([username, password]);
+  }
+
+  /**
+   * Shows a changed password to the servers. A mistake in it is found now, and not when a failover makes every connection anew;
+   * a refused one takes nothing away from a connection.
+   */
+  async #showUser(servers: readonly Server[]): Promise<string[]> {
+    const { address, store, logger } = this.#parts;
+    const { username, password } = address.user;
+    const user = JSON.stringify([username, password]);
+    if (password === null || user === this.#accepted) return [];
+    try {
+      await Promise.all(servers.map((server) => server.auth(username ?? 'default', password)));
+    } catch (error) {
+      if (isRefusal(error)) return [REFUSED];
+      throw error;
+    }
+    this.#accepted = user;
+    logger.info({ store }, 'the password was read anew');
+    return [];
   }
 
   async #ask(server: Server): Promise<{ evicts: boolean; says: string[] }> {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { withoutUserInfo } from '../../../../shared/service-kit/config/kinds.ts';
 
 /**
  * Which hosts web push may go to, from `APP_PUSH_ENDPOINTS`. Entries: `known` (the push services of the browsers), `public`
@@ -32,7 +33,9 @@ export function parseEndpointRules(text: string): { value: EndpointRules } | { p
   const wrong = allow.filter((entry) => trustedHost(entry) === null);
   return wrong.length === 0
     ? { value: { allow } }
-    : { problem: `must be known, public or comma-separated host[:port]; not one: ${wrong.join(', ')}` };
+    : {
+        problem: `must be known, public or comma-separated host[:port]; not one: ${wrong.map(withoutUserInfo).join(', ')}`,
+      };
 }
 
 const isKnown = (name: string): boolean =>

@@ -77,14 +77,17 @@ export class BulkStore {
     };
     const onWell = () => {
       reachability.worked('relay');
-      this.#serverCheck?.run().catch(onError);
+      this.#serverCheck?.watch();
       if (probeKey !== undefined) void this.#probe(probeKey);
     };
     const connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
     this.#connection = connection;
     // What it holds is there to be fetched, and may be lost with the server.
     const asked = { store: 'relay' as const, connection, address, logger, keeps: false, announces: false };
-    this.#serverCheck = parts.isOwn === true ? new ServerCheck(asked) : null;
+    const onChecked = () => reachability.worked('relay servers');
+    // A connection that is lost reports that by itself.
+    const onFailure = (error: Error) => isAnswer(error) && reachability.failed('relay servers', error);
+    this.#serverCheck = parts.isOwn === true ? new ServerCheck({ ...asked, onChecked, onFailure }) : null;
     this.scripts = makeScriptLoader({
       connection: this.#connection,
       gate: makeGate({ partOf: (key) => this.#primaryOf(key), isUp: () => true }),
@@ -116,6 +119,7 @@ export class BulkStore {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#probeTimer);
+    this.#serverCheck?.stop();
     for (const link of this.#idle.splice(0)) link.close();
     close(this.#connection);
   }

@@ -1,0 +1,100 @@
+import { matching, anyText } from './kinds.ts';
+import { type Env, readFileText } from './read-settings.ts';
+import type { Credentials, RedisAddress } from './redis.ts';
+import { setting } from './setting.ts';
+
+/*
+ * Users and passwords of a store as settings of their own. A password needs no encoding there, and one that comes from a file
+ * is read again, so that it can be changed while the process runs.
+ */
+
+/** The row of a user name; `url` is the key of the address that may hold one too. */
+export const usernameRow = (url: string, whose: string) =>
+  setting(matching(/^\S{1,255}$/, '1 to 255 characters without spaces'), {
+    defaultSays: `what \`${url}\` says`,
+    meaning: `User ${whose}; goes before one in \`${url}\`. A file is read again for each connection.`,
+  });
+
+/** The row of a password. */
+export const passwordRow = (url: string, whose: string) =>
+  setting(anyText, {
+    defaultSays: `what \`${url}\` says`,
+    meaning: `Password ${whose}, as it is, without percent-encoding; goes before one in \`${url}\`. A file is read again for each connection.`,
+    secret: true,
+  });
+
+/** The parts of the keys behind that of their store. */
+const PARTS = ['USERNAME', 'PASSWORD', 'SENTINEL_USERNAME', 'SENTINEL_PASSWORD'] as const;
+
+type UserKey<P extends string> = `${P}_${(typeof PARTS)[number]}`;
+
+type UserValues<P extends string> = { readonly [K in UserKey<P>]: string | null };
+
+/**
+ * The text of a setting as it is now: of a file what it holds at this moment. While the file is missing or empty, as it may be
+ * while it is replaced, it is what was read last.
+ */
+function currentText(env: Env, key: string, atStart: string | null): () => string | null {
+  const file = env[`${key}_FILE`]?.trim();
+  if (!file) return () => atStart;
+  let last = atStart;
+  return () => {
+    try {
+      last = readFileText(file) ?? last;
+    } catch {
+      // The connection that is being made is refused if this one is outdated, and its next try reads again.
+    }
+    return last;
+  };
+}
+
+/** Where the values come from: the environment, and what was read of it at the start. */
+interface UserSource<P extends string> {
+  env: Env;
+  values: UserValues<P>;
+  /** The keys are `<prefix>_USERNAME` and so on. */
+  prefix: P;
+}
+
+/** The address with the users that the settings name. Whoever asks for a part of `user` has what its file says then. */
+export function withUsers<P extends string>(
+  address: RedisAddress,
+  { env, values, prefix }: UserSource<P>,
+): RedisAddress {
+  const textOf = (part: (typeof PARTS)[number]) => {
+    const key: UserKey<P> = `${prefix}_${part}`;
+    return currentText(env, key, values[key]);
+  };
+  const userOf = (username: () => string | null, password: () => string | null, inUrl: Credentials): Credentials => ({
+    get username() {
+      return username() ?? inUrl.username;
+    },
+    get password() {
+      return password() ?? inUrl.password;
+    },
+  });
+  return {
+    ...address,
+    user: userOf(textOf('USERNAME'), textOf('PASSWORD'), address.user),
+    sentinelUser: userOf(textOf('SENTINEL_USERNAME'), textOf('SENTINEL_PASSWORD'), address.sentinelUser),
+  };
+}
+
+/**
+ * Reports users of a store that is not there. `address` is null where the URL was refused, which has been reported, or is absent:
+ * `absent` says what that means.
+ */
+export function checkUsers<P extends string>(
+  address: RedisAddress | null,
+  { prefix, given, absent }: { prefix: P; given: (key: UserKey<P>) => boolean; absent: string | null },
+  report: (key: UserKey<P>, message: string) => void,
+): void {
+  for (const part of PARTS) {
+    const key: UserKey<P> = `${prefix}_${part}`;
+    if (!given(key)) continue;
+    if (absent !== null) report(key, absent);
+    else if (address !== null && address.mode !== 'sentinel' && part.startsWith('SENTINEL')) {
+      report(key, `is for sentinels, and ${prefix}_URL names none: it begins with redis+sentinel:// then`);
+    }
+  }
+}
