@@ -108,7 +108,7 @@ export function findLocalWords() {
     .flatMap(({ at, text }) => LOCAL.filter(([word]) => word.test(text)).map(([, what]) => `${at}: ${what}`));
 }
 
-const GLOSSARY = 'services/README.md';
+const GLOSSARY = 'services/GLOSSARY.md';
 /** The words that the glossary has retired: the first column of its second table. */
 function retiredWords() {
   const [, rows = ''] = /^\| retired \|.*\n\|.*\n((?:\|.*\n)*)/m.exec(readFileSync(join(ROOT, GLOSSARY), 'utf8')) ?? [];

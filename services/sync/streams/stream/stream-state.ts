@@ -35,7 +35,7 @@ const TRANSITIONS = {
  *     each of these four --ended--> ending --closed--> closed        each of these four --closed--> closed
  *
  * These are all transitions. One that is not possible in the present state changes nothing and returns false. Who makes
- * them, and when, says services/README.md.
+ * them, and when, says services/sync/streams/README.md.
  */
 export class StreamState {
   #name: StateName = 'opening';
