@@ -2,6 +2,7 @@ import { build } from '../build/build.mjs';
 import { runTool } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { findDrift } from './generate.mjs';
+import { findUnprovenGuarantees } from './guarantees.mjs';
 import { findMonitoringFlaws } from './monitoring.mjs';
 import {
   findDrawers,
@@ -57,6 +58,7 @@ const GATES = {
   scripts: rule(() => [...findScriptsThatReach(), ...findScriptsOfManyKeys()]),
   'local words': rule(findLocalWords),
   'retired words': rule(findRetiredWords),
+  guarantees: rule(findUnprovenGuarantees),
 };
 
 async function pass([name, gate]) {

@@ -39,6 +39,7 @@ async function whileAnotherExpires(): Promise<void> {
   await stream.next('clipboard:cleared');
 }
 
+// Proves G27.
 test('a text is gone after its time: announced once to every device, and in no key any more', async () => {
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const text = `forget-me-${laptop.user}`;

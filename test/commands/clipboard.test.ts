@@ -78,6 +78,7 @@ describe('what is put on one replica', () => {
     expect(await get(laptop, site.one)).toMatchObject({ content: 'second', source_device_name: 'Phone' });
   });
 
+  // Proves G27.
   test('is in one place in the store and in no other', async () => {
     const [laptop] = await site.enrol('Laptop');
     const text = `nowhere-else-${laptop.user}`;

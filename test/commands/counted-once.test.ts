@@ -67,6 +67,7 @@ test('an offer that is made again with its Idempotency-Key is one transfer', asy
   expect(offered).toBe(1);
 });
 
+// Proves G12.
 test('a step of a transfer that is repeated, by either side, is one transition', async () => {
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const params = { transfer_id: await makeOffer(laptop, phone) };

@@ -34,6 +34,7 @@ const renamed = async ({ user }: TestDevice, { id }: TestDevice, name: string) =
 const hello = { to: 'Phone', content: 'hello' };
 
 describe('a message that is sent again with its key', () => {
+  // Proves G9.
   test('is answered as the first time, also by the other replica, and exists once', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const stream = site.listen(phone, site.two);
@@ -48,6 +49,7 @@ describe('a message that is sent again with its key', () => {
     expect(received).toEqual(['hello', 'marker']);
   });
 
+  // Proves G9.
   test('twenty times at once through both replicas exists once', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const replicas = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? site.one : site.two));
@@ -121,6 +123,7 @@ describe('a message that is sent again with its key', () => {
     expect(acceptedIn(await send(laptop, 'renamed', hello)).message_id).toBe(first.message_id);
   });
 
+  // Proves G9.
   test('is remembered for ten minutes', async () => {
     const [laptop] = await site.enrol('Laptop', 'Phone');
     await send(laptop, 'ten-minutes', hello);

@@ -196,6 +196,7 @@ describe('an acknowledgement', () => {
 });
 
 describe('an unread message', () => {
+  // Proves G3.
   test('comes again after each ready, marked, without id, oldest first, until it is acknowledged', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const ids = [await send(laptop, phone, '1'), await send(laptop, phone, '2')];
@@ -214,6 +215,7 @@ describe('an unread message', () => {
     expect(await textsUntilMarker(laptop, phone, last)).toEqual([]);
   });
 
+  // Proves G2.
   test('that was among the missed events does not come a second time', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     await send(laptop, phone, 'before');
@@ -259,6 +261,7 @@ describe('an unread message', () => {
     },
   );
 
+  // Proves G3.
   test('that is too old is not counted as pending, nor sent, when its device comes back at last', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     for (let i = 0; i < 30; i++) await send(laptop, phone, 'eight days old');
@@ -296,6 +299,7 @@ describe('a mailbox', () => {
     expect(texts).toEqual(expect.not.arrayContaining(['one too many', 'to all']));
   });
 
+  // Proves G31.
   test('shares 8 MiB with the others of its account', async () => {
     const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
     await send(laptop, tablet, 'x');

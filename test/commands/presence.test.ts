@@ -108,6 +108,7 @@ describe('a device that connects', () => {
 });
 
 describe('a device that goes', () => {
+  // Proves G6.
   test('is shown offline after the grace, not before, with the time when it was last seen', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const watcher = await open(laptop, site.one);
@@ -141,6 +142,7 @@ describe('a device that goes', () => {
     expect(seen.slice(seen.indexOf(true))).not.toContain(false);
   });
 
+  // Proves G7.
   test('and comes back within the grace, with nobody else there to be told, makes no new version', async () => {
     const [phone] = await site.enrol('Phone', 'Laptop');
     const first = site.listen(phone, site.one);

@@ -63,6 +63,7 @@ async function flowAfter(harm: (way: StoreWay) => void, metrics: RegExp[] = []) 
   return { flowsAgainMs, slowestMs };
 }
 
+// Proves G1.
 test('events flow again within ten seconds to a replica whose subscriber was cut off without a sound', async () => {
   const foundByItself = [/^baton_bus_rebuilds_total 1$/m, /^baton_gap_repairs_total\{source="rebuilt"\} [1-9]/m];
   await expectPromised(FLOWS_WITHIN_MS, async () => {

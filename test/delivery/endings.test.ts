@@ -46,6 +46,7 @@ test('a stream is ended when it is old, not before 80 % of its longest life, and
   await onDevice.stop();
 });
 
+// Proves G8.
 test('a client that vanished without a word is gone when the life of its stream is over', async () => {
   const replica = await startReplica({ ...store, env: { APP_HUB_ROTATE_SECONDS: '2' } });
   const user = randomUser();
@@ -133,6 +134,7 @@ async function followTo(staying: ReplicaProcess, { phone, onPhone }: Account) {
   return { farewell, before, again, resumed: ready.resumed };
 }
 
+// Proves G25.
 test('a replica that stops under load ends its streams evenly over its window, each with a time of its own to come back, and nothing is lost', async () => {
   const windowMs = 4_000;
   // Three seconds more than shipped: sixty come back at once, from a process that a busy machine may hold up.

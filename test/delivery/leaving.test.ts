@@ -11,6 +11,7 @@ const isOnline = ({ online }: { online: boolean }): boolean => online;
 
 afterEach(stopReplicas);
 
+// Proves G4, G7, G25.
 test('a rolling restart under load loses no message, shows nobody offline, and every replica exits with 0', async () => {
   const env = { APP_DRAIN_SECONDS: '1', APP_HUB_HEARTBEAT_MS: '100' };
   const start = () => startReplica({ ...options, env });

@@ -84,6 +84,7 @@ test.each([
   await replica.stop();
 });
 
+// Proves G20.
 test('presence that the store has lost is taken back, though no version of it is higher', async () => {
   const [laptop] = await site.enrol('Laptop');
   const onLaptop = site.listen(laptop, site.one);
@@ -95,6 +96,7 @@ test('presence that the store has lost is taken back, though no version of it is
   expect(again.presence.devices).toEqual(first.presence.devices);
 });
 
+// Proves G6.
 test('a replica that died after the store had lost its lease leaves nobody online', async () => {
   const doomed = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix });
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
@@ -131,6 +133,7 @@ test('a stream without a device whose name went to a device comes back to be tol
   expect((await onTab.next('reconnect')).data).toMatchObject({ reason: 'rotate' });
 });
 
+// Proves G18.
 test('a stream that stood at what was lost is told by the next comparison, with no event to tell it', async () => {
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const onPhone = site.listen(phone, site.one);

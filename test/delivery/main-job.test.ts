@@ -44,6 +44,7 @@ test('devices on different replicas see each other come online and pass a messag
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 });
 
+// Proves G1, G4, G5.
 test('a thousand messages arrive once and in order although the receiver’s replica is killed in the middle', async () => {
   const count = 1_000;
   const user = randomUser();
@@ -92,6 +93,7 @@ test('a thousand messages arrive once and in order although the receiver’s rep
   await onPhone.stop();
 }, 240_000);
 
+// Proves G6.
 test('the devices of a killed replica are offline for the others within ten seconds', async () => {
   await expectPromised(10_000, async () => {
     const user = randomUser();

@@ -27,6 +27,7 @@ async function makeTrio() {
   return devices as [TestDevice, TestDevice, TestDevice];
 }
 
+// Proves G1, G2.
 test('a stream resumes on the other replica with no gap and no event twice', async () => {
   const [laptop, phone] = await makeTrio();
   const first = phone.listen(one);
@@ -75,6 +76,7 @@ test('a device that was quiet while others talked, and away for a moment, resume
   await Promise.all([back.stop(), talking.stop()]);
 });
 
+// Proves G1, G28.
 test('a position is valid as long as nothing after it was trimmed, and one event later it is not', async () => {
   const [laptop, phone] = await makeTrio();
   const reader = phone.listen(two);
@@ -121,6 +123,7 @@ test.each(['nonsense', '0-0', '99999999999999-1', '1-1', '-', '1'])(
   },
 );
 
+// Proves G1.
 test('an append raced against an attach is always seen, thousands of times', async () => {
   const rounds = 100;
   const racers = 20;

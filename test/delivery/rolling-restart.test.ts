@@ -22,6 +22,7 @@ const isReady = ({ adminUrl }: ReplicaProcess): Promise<boolean> =>
     () => false,
   );
 
+// Proves G25.
 test('no request of a kept connection is lost while every replica is replaced under load', async () => {
   const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
   const old = await Promise.all([start(), start()]);

@@ -82,6 +82,7 @@ interface Accepted {
 const sentCut = async (content: string): Promise<Accepted> =>
   posted(await cutting(content), '/api/message', { to: '*', content });
 
+// Proves G10.
 test('a message to all, and its answer', async () => {
   const content = randomUUID();
   const sent = await sentCut(content);

@@ -9,6 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
+// Proves G23.
 test('a replica that missed the announcement ends the streams of the device within seconds', async () => {
   const proxy = await startTcpProxy(sharedRedisUrl());
   const cutOff = await site.startReplica({ APP_REDIS_URL: proxy.url });

@@ -47,6 +47,7 @@ const faults = {
   killed: { away: () => redis.kill(), back: () => redis.start() },
 };
 
+// Proves G21, G22.
 test.each(Object.entries(faults))(
   'while the store is %s writes answer 503 within 3 s and streams stay open and say so; then delivery goes on',
   async (_, { away, back }) => {
@@ -143,6 +144,7 @@ test('streams that are refused while the store is away are not told to it, one a
   await onPhone.stop();
 });
 
+// Proves G1, G18.
 test('when the store loses everything, open streams are told and delivery goes on', async () => {
   const { laptop, onLaptop, onPhone, send } = await startPair();
   await send('before');
@@ -187,6 +189,7 @@ test('a store that stalls and wakes up empty, while a replica stalls as well, le
   await Promise.all([onLaptop.stop(), onPhone.stop()]);
 });
 
+// Proves G2, G3.
 test('unacknowledged messages come again once on a stream, also when the store fails in the middle of them', async () => {
   const proxy = await startTcpProxy(redis.url);
   const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });
@@ -212,6 +215,7 @@ test('unacknowledged messages come again once on a stream, also when the store f
   await proxy.stop();
 });
 
+// Proves G10.
 test('a message whose answer from the store was cut off is accepted once', async () => {
   const proxy = await startTcpProxy(redis.url);
   const behindProxy = await startReplica({ redisUrl: proxy.url, keyPrefix: 'baton' });

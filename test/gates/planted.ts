@@ -375,6 +375,18 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     file: 'services/sync/planted/says.ts',
     text: `/** It is ${UNSAID} what it lacks. */\nexport const b = 1;\n`,
   },
+  {
+    gate: 'guarantees',
+    what: 'a test that cites what nobody promises',
+    file: 'test/planted/promising.test.ts',
+    text: "// Proves G999.\ntest('it is promised', () => expect(1).toBe(1));\n",
+  },
+  {
+    gate: 'guarantees',
+    what: 'a promise that no test proves',
+    file: 'services/GUARANTEES.md',
+    text: `${textOf('services/GUARANTEES.md')}\n- **G998** Nothing goes wrong.\n`,
+  },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
 

@@ -20,6 +20,7 @@ async function occupy(): Promise<{ release: () => void }> {
   return { release: answer };
 }
 
+// Proves G26.
 test('what is acknowledged before its push was sent is not pushed', async () => {
   const { site, service } = push;
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
@@ -34,6 +35,7 @@ test('what is acknowledged before its push was sent is not pushed', async () => 
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { count: 1, id: next } }]);
 });
 
+// Proves G26.
 test('an offer that is accepted before its push was sent is not pushed', async () => {
   const { site, service } = push;
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
@@ -75,6 +77,7 @@ test('an offer to a stream whose replica has just died is pushed when that is kn
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { type: 'transfer', count: 1, id } }]);
 });
 
+// Proves G26.
 test('a replica that is killed between accepting a message and sending its push loses no push', async () => {
   const { service, env } = push;
   const [redisUrl, keyPrefix] = [sharedRedisUrl(), randomPrefix()];

@@ -39,6 +39,7 @@ afterEach(async () => {
   await cluster.stop();
 });
 
+// Proves G1.
 test('slots that move while messages flow cost nothing: an account’s, and that of a replica’s channel', async () => {
   const [pair] = traffic.pairs;
   if (!pair) throw new Error('no pair');
@@ -96,6 +97,7 @@ test('a failover in good order, and then a silent primary, leave no stream witho
   expect(traffic.violations()).toEqual([]);
 });
 
+// Proves G22.
 test('a shard without any primary silences only its own accounts, who are told so, and told again when it is back', async () => {
   const channel = channelOf(traffic);
   const slot = await cluster.slotOf(channel);

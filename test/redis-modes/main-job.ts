@@ -98,6 +98,7 @@ export function describeMainJob(replicas: () => Replicas, restart: () => Promise
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
   });
 
+  // Proves G1.
   test('a stream goes on at the other replica where it stopped, with no gap and nothing twice', async () => {
     const { one, laptop, phone, onLaptop, onPhone } = await startPair();
     const send = (i: number) => laptop.on(one).call('sendMessage', { body: { to: 'Phone', content: String(i) } });
@@ -116,6 +117,7 @@ export function describeMainJob(replicas: () => Replicas, restart: () => Promise
     await Promise.all([onLaptop.stop(), again.stop()]);
   });
 
+  // Proves G6.
   test('the devices of a killed replica are offline for the others within ten seconds', async () => {
     await expectPromised(10_000, async () => {
       const { two, onLaptop, onPhone } = await startPair();

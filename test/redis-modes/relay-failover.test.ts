@@ -31,6 +31,7 @@ afterAll(async () => {
   folder.remove();
 });
 
+// Proves G19.
 test('a file arrives whole when a failover loses megabytes that the receiver had already taken', async () => {
   const [one, two] = replicas as [ReplicaProcess, ReplicaProcess];
   const file = writeFile(folder.path, 'file', SIZE);

@@ -173,6 +173,7 @@ describe.each([
     return found === 1;
   }
 
+  // Proves G13.
   test('a replica that serves without the setting asks no replica, and has no connection for it', async () => {
     const plain = await startReplica({ redisUrl: shelf.url, keyPrefix: randomPrefix(), env: shelf.env });
     const user = randomUser();
@@ -190,6 +191,7 @@ describe.each([
     expect(stats).not.toContain('cmdstat_wait:');
   });
 
+  // Proves G14.
   test('201 comes when a replica has the message, and not before; it is delivered at once', async () => {
     const { answer, wasAnswered, there } = await untilConfirmed(async ({ user, onPhone, send, primary, replicas }) => {
       pauseAll(replicas);
@@ -212,6 +214,7 @@ describe.each([
     expect(there).toContain(true);
   });
 
+  // Proves G15.
   test('with every replica stopped it is 202: accepted and delivered, and 201 by the same key once one goes on', async () => {
     const { user, onPhone, send, mail, replicas } = await startPair();
     pauseAll(replicas);
@@ -277,6 +280,7 @@ describe.each([
     expectProblem(nobody, 'not_found');
   });
 
+  // Proves G16.
   test('a connection that is lost while replicas are waited for is a 503, after which the key answers the message', async () => {
     const { onPhone, send, mail, primary, replicas } = await startPair();
     pauseAll(replicas);
@@ -305,6 +309,7 @@ describe.each([
   });
 
   // Of those that ask fewer: a primary that Sentinel has replaced still serves the other replicas for a moment.
+  // Proves G17.
   test('where all replicas have to confirm, another primary in good order loses nothing that was a 201', async () => {
     const through = await startWaiting(shelf.replicas);
     const { user, onPhone, send, mail } = await startPair(through);
@@ -341,6 +346,7 @@ describe.each([
     expect(answers.map(({ status }) => status).filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
   });
 
+  // Proves G17.
   test('a primary that is killed right after its 201 takes no message with it, three times', async () => {
     const kept: boolean[] = [];
     while (kept.length < 3) {

@@ -71,6 +71,7 @@ const strikes: { seed: string; left: number }[] = [];
 
 const runs = Array.from({ length: RUNS }, (_, i) => ({ run: i, seed: `${SEED}-${i}` }));
 
+// Proves G19.
 test.each(runs)(
   'a file arrives whole whatever is killed on its way ($seed)',
   async ({ run, seed }) => {

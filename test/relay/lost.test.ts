@@ -181,6 +181,7 @@ describe('when the relay forgets a file', () => {
   });
 });
 
+// Proves G19.
 test('a complete upload of which the store lost the end is asked for again, although its sender has left', async () => {
   const bytes = someBytes(3 * MIB);
   const relayed = await relayFiles(site.one, { sizes: [bytes.length] });

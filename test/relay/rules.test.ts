@@ -395,6 +395,7 @@ test('a sender that is signed out in the middle of its upload is told so', async
   expect([answer?.status, JSON.parse(answer?.body ?? '{}').code]).toEqual([401, 'session_revoked']);
 });
 
+// Proves G30.
 test('every key of the relay has an end', async () => {
   const relayed = await relayFiles(site.one, { sizes: [1_000, 2_000] });
   await append(relayed, site.one, { offset: 0, body: someBytes(1_000) });

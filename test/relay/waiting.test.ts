@@ -183,6 +183,7 @@ describe('what an account has in the relay', () => {
     for (const key of [stream, state]) expect(await bytesOf.pttl(key)).toBeLessThanOrEqual(1_000_000);
   });
 
+  // Proves G30.
   test('is of delivered files only the newest ones', async () => {
     const count = LIMITS.relayKeptFiles + 4;
     const relayed = await files(count, 1_000);
@@ -203,6 +204,7 @@ describe('what an account has in the relay', () => {
     await again;
   });
 
+  // Proves G31.
   test('is bounded however many files its receiver takes', async () => {
     const count = 30;
     const size = LIMITS.relayWindowBytes;

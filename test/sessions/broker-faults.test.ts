@@ -186,6 +186,7 @@ test('a device that is signed out while it renews itself stays out, and has no s
   expect((await laptop.ask(site.two, { path: '/api/devices' })).body).toMatchObject({ devices: [{ name: 'Laptop' }] });
 });
 
+// Proves G23.
 test('a replica that dies between the tombstone and the broker leaves it to the others to tell', async () => {
   const dying = await site.startReplica({ APP_BROKER_URL: door.url });
   const laptop = await site.signIn(randomUser());

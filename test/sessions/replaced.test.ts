@@ -76,6 +76,7 @@ test.each([
   },
 );
 
+// Proves G23.
 test('a replica that has only just started, of which the others know nothing yet, refuses the old secrets too', async () => {
   for (let i = 0; i < 3; i++) {
     const old = await site.signIn(undefined, { scope: 'guest' });

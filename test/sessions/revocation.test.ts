@@ -121,6 +121,7 @@ test('removing twice, a stranger’s device, or one that never was, is 204 and n
   expect((await stranger.ask(site.two, ME)).status).toBe(200);
 });
 
+// Proves G24.
 test('the id of a removed device is never given again', async () => {
   const { laptop, phone } = await pair();
   await laptop.ask(site.one, remove(phone.deviceId));
@@ -189,6 +190,7 @@ test('a guest may remove itself and nobody else', async () => {
   expectProblem(await guest.ask(site.two, ME), 'session_revoked');
 });
 
+// Proves G23.
 test('with the broker away a device is out all the same, and the broker is told once it is back', async () => {
   const { laptop, phone } = await pair();
   const stream = phone.listen(site.two);
@@ -219,6 +221,7 @@ test('with the broker away a device is out all the same, and the broker is told 
   await stream.stop();
 });
 
+// Proves G20.
 test('a revocation outlives the store’s memory of it: replicas that know of it write it back', async () => {
   const { laptop, phone } = await pair();
   await laptop.ask(site.one, remove(phone.deviceId));

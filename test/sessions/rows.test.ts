@@ -27,6 +27,7 @@ const ICE = { path: '/api/hub/ice' };
 const namesOf = ({ body }: { body: unknown }) =>
   (body as { devices: { name: string }[] }).devices.map(({ name }) => name).sort();
 
+// Proves G20.
 test('a lost row is put back from the broker’s listing before a device route refuses', async () => {
   const laptop = await site.signIn();
   await redis.del(rowsKey(laptop.user));

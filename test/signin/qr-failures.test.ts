@@ -53,6 +53,7 @@ function losingMints(): Promise<IssuedSession> {
   });
 }
 
+// Proves G11.
 test('a broker that answers after our patience: 503, and the next poll gets the same session', async () => {
   const { laptop, asked } = await approved();
   const minted = losingMints();
@@ -68,6 +69,7 @@ test('a broker that answers after our patience: 503, and the next poll gets the 
   expect((await phone.ask(site.one, { path: '/api/me' })).status).toBe(200);
 });
 
+// Proves G11.
 test('a client that leaves while its session is made: its next poll gets that session', async () => {
   const { laptop, asked } = await approved();
   const minted = losingMints();

@@ -75,6 +75,7 @@ test.each([{}, { 'X-Poll-Secret': '' }, { 'X-Poll-Secret': 'short' }, { 'X-Poll-
   },
 );
 
+// Proves G11.
 test('fifty polls at the moment of approval: one gets the session, and there is one', async () => {
   const laptop = await site.signIn();
   const asked = await ask(site.one);
@@ -197,6 +198,7 @@ test('with the broker away the approval waits, and works once it is back', async
   expect(await sessionsOf(laptop.user)).toHaveLength(2);
 });
 
+// Proves G11.
 test('a replica killed while it asks the broker leaves one session, which the next poll gets', async () => {
   const laptop = await site.signIn();
   const doomed = await site.startReplica();

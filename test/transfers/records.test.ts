@@ -52,6 +52,7 @@ test('forty offers of a thousand long names, each cancelled, leave next to nothi
   expect(Object.values(ACCOUNT_BYTES).every(Number.isInteger)).toBe(true);
 });
 
+// Proves G31.
 test('the bytes of live lists are bounded, and a transfer that ends gives its share back', async () => {
   const parties = await makeParties(site.one);
   const live: Transfer[] = [];
@@ -99,6 +100,7 @@ test('the oldest ended records make room for new ones, and what is live stays', 
   expect(await site.redis.zcard(key(parties, 'due'))).toBe(records);
 }, 180_000);
 
+// Proves G29.
 test('what ended keeps a short list as it was, and of a long one the first names, cut', async () => {
   const parties = await makeParties(site.one);
   const [short, long] = [await offer(parties, site.one), await offer(parties, site.one, longList)];
@@ -184,6 +186,7 @@ test('the first answer to a key is remembered without what was sealed, and a rep
   expect(await site.redis.strlen(remembered as string)).toBeLessThan(1_500);
 });
 
+// Proves G28.
 test('events that are long leave the log before it is too long, and who was away is told', async () => {
   const parties = await makeParties(site.one);
   const before = site.listen(parties.receiver, site.one);

@@ -16,6 +16,7 @@ afterAll(stopReplicas);
 const signal = (device: TestDevice, replica: ReplicaProcess, body: SendSignal) =>
   device.on(replica).call('sendSignal', { body });
 
+// Proves G5.
 test('signals reach the other device in the order in which they were sent, by name or by id', async () => {
   const { sender, receiver } = await makeParties(one);
   const onReceiver = receiver.listen(two);

@@ -123,6 +123,7 @@ test.each(Array.from({ length: 8 }, (_, seed) => seed))(
   },
 );
 
+// Proves G12.
 test('accept, reject and cancel raced from two replicas have one winner, and both sides agree, a thousand times', async () => {
   const racers = await Promise.all(Array.from({ length: 10 }, () => makeParties(replicas[0] as ReplicaProcess)));
   const [one, two] = replicas as [ReplicaProcess, ReplicaProcess];

@@ -334,6 +334,7 @@ test('an offer to oneself is refused, and one to nobody finds nothing', async ()
   await expect(offerTo('Nobody')).rejects.toMatchObject({ code: 'not_found' });
 });
 
+// Proves G9.
 test('the same key offers once, on whichever replica it is repeated', async () => {
   const { sender } = await makeParties(one);
   const call = { body: { to: 'Receiver', files: oneFile }, idempotencyKey: 'offer-1' };
@@ -376,6 +377,7 @@ test('the hundred-and-first live transfer is refused, and one that ended makes r
   await expect(offer(parties, two)).resolves.toMatchObject({ state: 'PENDING' });
 });
 
+// Proves G29.
 test('a transfer whose time is over is gone, and both parties are told that it failed', async () => {
   const parties = await makeParties(one);
   const { transfer_id } = await offer(parties, one);

@@ -87,6 +87,7 @@ test('what happens while the offender is planted is nobody’s fault', () => {
   expect(failedOf(historyOf(calm, { faults }))).toBe('');
 });
 
+// Proves G31.
 test('a kind of key beyond its limit, one without a limit, and a store that grew beyond all of them are breaches', () => {
   const highest = { stored: 5_000, connections: 100 * 1_048_576 };
   const memory = { before: NOTHING, highest, byKind: { mail: 1_001, mystery: 1 } };

@@ -80,6 +80,7 @@ const logged = () => client.xlen(keys.log('u'));
 const mailFor = async (device: string) =>
   (await client.zrangebylex(keys.inbox('u'), '-', '+')).filter((member) => member.startsWith(`${device}:`)).length;
 
+// Proves G10.
 test('a call that was carried out is not carried out again, however much came after it', async () => {
   const send = signal();
   expect((await send()).slice(0, 2)).toEqual(['OK', 'phone']);

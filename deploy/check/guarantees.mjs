@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesUnder, ROOT } from '../local/setup/tree.mjs';
+
+const PAGE = 'services/GUARANTEES.md';
+
+const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
+
+/** The numbers of the sentences that the page promises, in its order. */
+const promised = () => [...textOf(PAGE).matchAll(/^- \*\*(G\d+)\*\*/gm)].map(([, number]) => number);
+
+/** What a test is called: the first quoted text from its line on. */
+const titleOf = (code) => /\b(?:test|it)\b[^'"]*(['"])(.*?)(?<!\\)\1/s.exec(code)?.[2] ?? '';
+
+/** Every citation, `// Proves G1, G2.` on the line before a test: its number, the file and the test. */
+function citations() {
+  const files = filesUnder('test').filter((path) => path.endsWith('.ts') && !path.startsWith('test/gates/'));
+  return files.flatMap((path) => {
+    const text = textOf(path);
+    return [...text.matchAll(/^ *\/\/ Proves (G\d+(?:, G\d+)*)\.$/gm)].flatMap(({ 0: line, 1: numbers, index }) => {
+      const title = titleOf(text.slice(index + line.length));
+      return numbers.split(', ').map((number) => ({ number, path, title }));
+    });
+  });
+}
+
+/** Guarantees that no test cites, and citations of what is not promised. */
+export function findUnprovenGuarantees() {
+  const [numbers, cited] = [promised(), citations()];
+  const repeated = numbers.filter((number, i) => numbers.indexOf(number) !== i);
+  return [
+    ...repeated.map((number) => `${PAGE}: ${number} is there twice`),
+    ...numbers
+      .filter((one) => !cited.some(({ number }) => number === one))
+      .map((one) => `${PAGE}: no test cites ${one}`),
+    ...cited
+      .filter(({ number }) => !numbers.includes(number))
+      .map(({ number, path }) => `${path}: there is no ${number}`),
+  ];
+}
+
+/** The rows of the table in test/README.md: a guarantee, and a test that proves it. */
+export const guaranteeRows = () => {
+  const cited = citations();
+  return promised().flatMap((one) =>
+    cited
+      .filter(({ number }) => number === one)
+      .map(({ path, title }) => [one, `\`${path.replace('test/', '')}\`: ${title}`]),
+  );
+};
