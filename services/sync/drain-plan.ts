@@ -2,7 +2,7 @@
 const END_SECONDS = 15;
 /** What still runs after the drain, a listing or a poll that was just answered, is cut after so long. */
 const LAST_REQUESTS_SECONDS = 5;
-/** Of a budget that is too short for everything, each of the other parts keeps this share. */
+/** If the budget is too short for everything, each of the other parts keeps this share of it. */
 const LEAST_SHARE = 1 / 3;
 
 interface DrainSettings {

@@ -7,7 +7,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Tokens } from '../sessions/credentials/tokens.ts';
 
 interface ForwardAuthParts {
-  /** Whose sessions the edge lets in: what another app at this broker minted is nobody's here. */
+  /** The app whose sessions the edge lets in. Sessions that another app at this broker minted are refused. */
   app: string;
   sessions: Sessions;
   tokens: Tokens;

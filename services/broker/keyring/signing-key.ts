@@ -3,7 +3,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 
 import type { DerivationKey } from '../sessions/credentials/credential.ts';
 import { isPlain, seal, unseal } from './sealing.ts';
 
-/** Of all tokens that the broker signs. */
+/** The algorithm of all tokens that the broker signs. */
 export const ALGORITHM = 'ES256';
 
 /** One generation of keys: what signs, and what secrets are derived from. */

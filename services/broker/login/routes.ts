@@ -11,7 +11,7 @@ import { typedUser, userOf } from './user.ts';
 
 interface LoginParts {
   sessions: Sessions;
-  /** Whose sessions a login makes. */
+  /** The app of the sessions that a login makes. */
   app: string;
   publicUrl: string;
   returnTo: (text: string | null) => string;

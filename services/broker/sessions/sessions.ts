@@ -135,13 +135,13 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return { credential: formatCredential({ sessionId, secret }) };
     },
 
-    /** Whose credential this is, as long as this app minted it. Throws as `rotate`. */
+    /** The session of this credential, if this app minted it. Throws as `rotate`. */
     async ofCredential(app: string, credential: string): Promise<SessionRecord> {
       const shown = parsed(credential);
       return admitted(await store.use(app, { sessionId: shown.sessionId, digest: digestOf(shown.secret) }));
     },
 
-    /** Whose access token this is, as long as it is of this app. Throws as `rotate`; a token may be over before its session. */
+    /** The session of this access token, if it is of this app. Throws as `rotate`; a token may end before its session. */
     async ofAccessToken(app: string, token: string): Promise<SessionRecord> {
       const proven = await tokens.prove(token);
       if (proven?.app !== app) throw expired();

@@ -140,7 +140,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       return recordOf(shown);
     },
 
-    /** Whose session it is or was; null for one that is not of this app, or was forgotten since. */
+    /** The owner of the session; null if it is not of this app, or was forgotten since. */
     async findOwner(app: string, sessionId: string): Promise<{ subject: string; meta: string } | null> {
       const values = await redis.hmget(keys.session(sessionId), 'app', 'subject', 'meta').catch(raise);
       const [ofApp, subject, meta] = values;

@@ -46,9 +46,9 @@ interface Crew {
   readonly active: Map<string, Active>;
   /** Those that another program has: when they are looked at again. */
   readonly elsewhere: Map<string, NodeJS.Timeout>;
-  /** Of which it was said that another program has them. */
+  /** Transfers of which the user was told that another program has them. */
   readonly told: Set<string>;
-  /** That were taken since the last time that all were tried. */
+  /** Transfers that were taken since the last time that all were tried. */
   readonly tried: Set<string>;
   /** Whom somebody is asked about: one question at a time, so that no answer is taken for that to another. */
   asking: Active | null;

@@ -31,7 +31,7 @@ export interface Config {
     readonly rateLimitScale: number;
     /** Null: the default, for addresses on the internet alone. 0: any number. */
     readonly connectionsPerAddress: number | null;
-    /** Of all peers together: what the limit of open files allows. */
+    /** Connections of all peers together: what the limit of open files allows. */
     readonly maxConnections: number;
   };
   readonly identity: IdentityConfig;

@@ -18,7 +18,7 @@ export interface PushConfig {
   readonly concurrency: number;
 }
 
-/** Of an installation for trying things out, where nobody has to be reached: a page that exists, as Apple demands. */
+/** The contact of a trial installation, where nobody has to be reached: a page that exists, as Apple demands. */
 const DEVELOPMENT_SUBJECT = 'https://www.rfc-editor.org/rfc/rfc8292';
 
 /** What subscriptions are stored with, so that the key can be rotated. */

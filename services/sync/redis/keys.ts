@@ -224,14 +224,14 @@ export function makeKeys(prefix: string) {
     /** Those of an account by name, as scripts take them, with others that need more than its name. */
     inAccount: <E extends object>(account: string, others?: E) =>
       Object.assign(new LazyKeys(`${prefix}:{${account}}:`), others) as unknown as AccountKeys & E,
-    /** Of a key that carries it as its hash tag. */
+    /** The account of a key that carries it as its hash tag. */
     accountOf: (name: string): string => /\{(.+)\}/.exec(name)?.[1] ?? '',
     pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
     operation,
-    /** Of one call of a script without a client's key, should it be sent again. */
+    /** The key of one call of a script without a client's key, in case it is sent again. */
     call: (account: string, deviceId: string | null) => operation(account, deviceId, randomId(16)),
     rate: (account: string, group: string, deviceId: string | null) =>
       `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,

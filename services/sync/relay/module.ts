@@ -18,7 +18,7 @@ interface RelayModuleParts {
   transfers: RelayTransfers;
   /** The channel of this replica, and how others are heard of. */
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
-  /** Of the common store, which may be this one too. */
+  /** Whether the common Redis is reachable, which may hold the bytes too. */
   reachability: Reachability;
   logger: Logger;
   metrics: Metrics;

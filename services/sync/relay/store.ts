@@ -31,7 +31,7 @@ export interface Entry {
   side: 'w' | 'r' | '-';
   /** Where it sends or reads from. One that would send from elsewhere than the end only finds out. */
   from: number;
-  /** Of a reader: what lies before this it does not ask for again. */
+  /** A reader does not ask again for what lies before this offset. */
   keepFrom?: number;
   /** False: what is there is not kept any longer because of it. */
   keepsAlive?: boolean;
@@ -125,7 +125,7 @@ const channelsOf = ({ sender, reader }: { sender: string; reader: string }): str
 
 interface RelayStoreParts {
   bulk: BulkStore;
-  /** Of the store that holds the accounts. */
+  /** Scripts of the Redis that holds the accounts. */
   scripts: ScriptLoader;
   keys: Keys;
   /** What nobody touches for so long expires. */

@@ -13,7 +13,7 @@ interface AccountSetParts {
   keys: Keys;
 }
 
-/** Of which accounts each replica holds streams: what a reaper has to reconcile after its death. */
+/** The accounts of which each replica holds streams. A reaper reconciles them after the replica's death. */
 export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
   const addScript = scripts.define(accountAdd);
   /** Accounts that could not be added, by the id of this replica at that time. */

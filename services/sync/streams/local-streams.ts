@@ -13,7 +13,7 @@ export interface AccountStreams {
 
 /** What this replica holds: nothing but sockets. */
 export class LocalStreams {
-  /** Whose turn to be swept has come longest ago is the first. */
+  /** In the order of their last sweep, the longest ago first. */
   readonly all = new Map<string, Stream>();
   readonly #accounts = new Map<string, AccountStreams>();
   /** Ids of closed streams by account, as long as the store may not know of their end. */

@@ -15,7 +15,7 @@ function deviceOf(caller: Caller, name: string | undefined): string {
   return `~${parsed}`;
 }
 
-/** Of several the last. Node tells them apart only when it is asked to, which is dear. */
+/** The last of several headers. Node tells them apart only when it is asked to, which is dear. */
 const lastEventIdOf = (req: IncomingMessage): string | undefined =>
   req.headers['last-event-id'] === undefined ? undefined : req.headersDistinct['last-event-id']?.at(-1);
 

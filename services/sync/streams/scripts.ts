@@ -23,7 +23,7 @@ const PAGE_BYTES = 256 * 1024;
 /** Why a position is not valid any more; null when it is. */
 const lostReason: Answer<ResetReason | null> = { read: (raw) => (raw || null) as ResetReason | null };
 
-/** Of the log: `name` is '' for an entry that is not for this stream; `ended`: its end was reached. */
+/** A page of the log: `name` is '' for an entry that is not for this stream; `ended`: its end was reached. */
 const page = { entries: rows({ id: text, name: text, data: text }), ended: flag };
 
 /** What an attach says of its stream. */

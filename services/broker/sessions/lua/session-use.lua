@@ -1,4 +1,4 @@
--- Whose session this is: by a secret of it, or by its id alone when an access token has proved the rest.
+-- Finds a session by one of its secrets, or by its id alone when an access token has proved the rest.
 -- Keys and arguments: sessionUse in scripts.ts.
 -- uses: clock sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.. | a word of refusal

@@ -5,7 +5,7 @@ const BATCH_SIZE = 4;
 
 interface AddressQueueParts {
   app: RequestListener;
-  /** Of the client, as far as it is known before anything of the request was looked at. */
+  /** The client's address, as far as it is known before the request is read. */
   addressOf: (req: IncomingMessage) => string;
   batchSize?: number;
 }

@@ -15,7 +15,7 @@ interface Peer {
 /** Peers that were looked up, so that a storm of connections is not held up; forgotten together. */
 const MOST_KNOWN = 10_000;
 
-/** Of one address on the internet, when nobody said how many: a large office behind one address, and not a replica's all. */
+/** The default for one address on the internet: enough for a large office, and not all that a replica has. */
 const PUBLIC_LIMIT = 2_000;
 
 /** Whoever connects from there is ours: a balancer, a gateway that hides others, the machine itself. */

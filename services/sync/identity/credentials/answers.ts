@@ -5,7 +5,7 @@ import { makeSeen } from '../seen.ts';
 
 /** As CONTRACT.md, "Identity", has it. A revocation that this replica did not hear of works after this long. */
 const KEEP_MS = 10_000;
-/** Of each kind. A forgotten answer costs one more question. */
+/** Answers that are kept of each kind. A forgotten one costs one more call of the broker. */
 const MOST = 10_000;
 /** Credentials that were good: more than a replica has streams. 100 bytes each. */
 const MOST_VOUCHED = 50_000;

@@ -1,7 +1,7 @@
 interface ConcurrencyLimitParts {
-  /** Of one address, under way. */
+  /** Questions of one address that are under way. */
   atOnce: number;
-  /** Of one address, behind those. */
+  /** Questions of one address that wait behind those. */
   mostWaiting: number;
   /** How long one waits. */
   waitMs: number;

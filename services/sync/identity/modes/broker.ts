@@ -77,7 +77,7 @@ function makeReplaced() {
   };
 }
 
-/** Of one that was shown; who shows none is told to sign in. */
+/** Refuses a token that was shown. A request without one is told to sign in. */
 const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
   const what = error instanceof errors.JWTExpired ? 'has expired' : 'is not valid';
   return new BatonError('unauthenticated', `The access token ${what}`);
@@ -121,7 +121,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
   const vouch = async (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<Vouched> => {
     const claims = 'access_token' in shown ? await claimsOf(shown.access_token, parts) : {};
     const { sub, meta } = claims;
-    // Whose token it is its signature says: what was signed out here is refused also while the broker is away.
+    // The signature proves who the token belongs to, so a device that was signed out is refused while the broker is away too.
     if (sub !== undefined && typeof meta === 'string' && isRevoked(accountOf(sub), meta)) {
       throw new BatonError('session_revoked');
     }

@@ -23,7 +23,7 @@ local function read_ends(rows, closed, now)
   return seen, ended
 end
 
--- Of these closed rows the ids of those that are too many. The latest of each device stays: its grace is counted from it.
+-- The ids of the closed stream routes that are too many. The latest of each device stays: its grace is counted from it.
 local function surplus_of(closed, now)
   local _, ended = read_ends({}, closed, now)
   local rows, ids = {}, {}

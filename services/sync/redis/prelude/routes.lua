@@ -23,7 +23,7 @@ local function open_routes(key, now, late_ms)
   return open
 end
 
--- Of each channel one open route, which is enough to announce: a row whose channel is there already is not read. No channel
+-- One open route for each channel, which is enough to announce: a row whose channel is known is not read. No channel
 -- begins with another one.
 local function routes_to_notify(key, now)
   local open, oldest = {}, now - STALE_MS

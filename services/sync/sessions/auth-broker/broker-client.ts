@@ -218,7 +218,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       throw breach('The auth broker lists sessions without end');
     },
 
-    /** Whose it is. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    /** The caller that the credential belongs to. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     verify(shown: { credential: string } | { access_token: string }): Promise<VerifiedIdentity> {
       const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
       // The token's signature has shown already whose it is.

@@ -42,7 +42,7 @@ export function brokerReason(error: unknown): string {
 }
 
 interface WatchParts {
-  /** Of the broker. Its host and port are told, and nothing else of it. */
+  /** The broker's address. Only its host and port are shown. */
   url: string;
   /** A call that changes nothing. */
   probe: () => Promise<unknown>;

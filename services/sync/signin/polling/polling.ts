@@ -24,7 +24,7 @@ interface PollingParts {
   consume: Consume | null;
   /** This replica's channel, through which its polls are notified. */
   channel: () => string;
-  /** Has the poll that waits elsewhere, or here, end. */
+  /** Ends the poll that waits, here or on another replica. */
   notify: (waiter: string, word: 'end') => void;
   onOutcome: (outcome: string) => void;
 }

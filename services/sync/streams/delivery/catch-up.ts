@@ -14,7 +14,7 @@ const PAGES_AT_ONCE = 64;
 /** An event that is sent again: without id, because its place in the log is behind the stream. */
 export interface PendingEvent {
   name: EventName;
-  /** Of the message or transfer. */
+  /** The id of the message or transfer. */
   id: string;
   /** JSON text. */
   data: string;

@@ -22,7 +22,7 @@ export class LogPosition {
     this.#id = id;
   }
 
-  /** Of the entry up to which the stream has everything. */
+  /** The id of the entry up to which the stream has everything. */
   get id(): string {
     return this.#id;
   }

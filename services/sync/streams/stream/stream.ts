@@ -124,7 +124,7 @@ export class Stream {
     if (this.#ready === 'sent') this.#ready = 'outdated';
   }
 
-  /** Of what was sent last; 0: nothing of it is known to be there. */
+  /** The version of the presence that was sent last; 0: none is known to have arrived. */
   get presenceVersion(): number {
     return this.#presenceVersion;
   }

@@ -41,7 +41,7 @@ const headersOf = (route: Route, status: number): Json =>
     ]),
   );
 
-/** Of an answer that does not end the schema is that of one event, as tools read it. */
+/** An event stream has no end. Its schema is that of one event, as tools read it. */
 const ONE_EVENT = {
   type: 'object',
   description: 'One event of the stream. What `data` holds stands under the name of the event.',

@@ -70,7 +70,7 @@ const NAMED = {
 
 /** Controls and `\p{Bidi_Control}`, spelled out: not every reader of patterns knows Unicode properties. */
 const HOSTILE = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
-/** Of names and folders: a character, and one that is no dot. */
+/** In names and folders: any character, and any but a dot. */
 const [ANY, NO_DOT] = [`[^/\\\\${HOSTILE}]`, `[^./\\\\${HOSTILE}]`];
 const PART = `(${NO_DOT}${ANY}{0,254}|[.]${NO_DOT}${ANY}{0,253}|[.][.]${ANY}{1,253})`;
 
