@@ -100,7 +100,7 @@ function partsOf(link: SignInLink, origins: readonly string[]): { request_id: st
 /** What is asked and told without any state here. */
 export function makeAccountCalls(
   caller: Caller,
-  /** Of the service, where they are known. */
+  /** The origins of the service, where they are known. */
   origins: () => Promise<readonly string[]>,
 ): Pick<BatonClient, 'me' | 'eraseAccountData' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
   const signIns: SignIns = {

@@ -69,7 +69,7 @@ const UNSAID = {
 
 /** The one error that the library throws. */
 export class BatonClientError extends Error {
-  /** Of the contract, or this library's own. A newer service may say others. */
+  /** A code of the contract, or this library's own. A newer service may send others. */
   declare readonly code: ServiceErrorCode | LocalErrorCode | (string & {});
   declare readonly action: ErrorAction;
   /**
@@ -77,7 +77,7 @@ export class BatonClientError extends Error {
    * such a call once and no more, send the same `idempotencyKey`.
    */
   declare readonly outcome: Outcome;
-  /** Of the service's log; null where nobody answered. */
+  /** The id of the request in the service's log; null where nobody answered. */
   declare readonly requestId: string | null;
   /** The HTTP status; null where there was no answer. */
   declare readonly status: number | null;

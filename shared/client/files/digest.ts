@@ -33,7 +33,7 @@ async function digestOf(source: FileSource, make: () => Hash, signal: AbortSigna
 /** Opening a small file takes longer than reading it. */
 const AT_A_TIME = 4;
 
-/** Of all files of an offer. Throws `source_failed`. */
+/** Digests of all files of an offer. Throws `source_failed`. */
 export async function digestsOf(
   files: readonly FileSource[],
   make: () => Hash,

@@ -24,7 +24,7 @@ export function streamSource(
   return { ...about, replayable: false, open: () => stream };
 }
 
-/** Of any source, from its stream. */
+/** The pieces of any source, read from its stream. */
 export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
   const own = source.pieces?.();
   if (own !== undefined) return own;

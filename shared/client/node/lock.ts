@@ -34,7 +34,7 @@ async function make(path: string, text: string): Promise<boolean> {
 
 async function ageMs(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
-  // Of a clock that was set back nothing can be told but that it is not now.
+  // A clock that was set back says only that the time is not now.
   return found === null ? 0 : Math.abs(Date.now() - found.mtimeMs);
 }
 

@@ -22,7 +22,7 @@ import type { TransferFile } from '../wire.ts';
 
 /** A file that is stored, or an entry of a pack that is. */
 export interface Stored {
-  /** Of the file in the transfer, and of the entry in a pack. */
+  /** The index of the file in the transfer, and of the entry in a pack. */
   readonly index: number;
   readonly entry: number;
   readonly path: string;
@@ -30,7 +30,7 @@ export interface Stored {
   readonly sha256: string;
   /** Device and inode. */
   readonly id: string;
-  /** Of an entry: its name in the pack. */
+  /** For an entry: its name in the pack. */
   readonly name?: string | undefined;
 }
 

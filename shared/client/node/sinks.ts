@@ -21,7 +21,7 @@ const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStor
 export interface FolderSinkOptions {
   /** Where it is noted what is stored: a folder that nobody else writes to. Default: the platform's, for the state of programs. */
   records?: string;
-  /** Of this transfer, where the caller has claimed it already. */
+  /** The claim of this transfer, where the caller has made it already. */
   claim?: ReceiveClaim;
   /** A name may begin with a dot at the top; else the dot is stored as `_`. Default: false. */
   hidden?: boolean;

@@ -14,7 +14,7 @@ export interface Whole {
   readonly parts: Parts;
   readonly place: Place;
   readonly entry: number;
-  /** Of an entry: its name in the pack. */
+  /** For an entry: its name in the pack. */
   readonly name?: string;
   readonly size: number;
   readonly sha256: string;

@@ -31,7 +31,7 @@ export function cookieSession(key = 'baton-session'): SessionStore {
     },
     save: (session) => store(key, session),
     clear: () => store(key, null),
-    // Of secure pages; elsewhere two tabs may renew at once, which the service allows for a minute.
+    // Only secure pages have locks; elsewhere two tabs may renew at once, which the service allows for a minute.
     async lock(work) {
       if (!navigator.locks) return work();
       let isHeld = false;

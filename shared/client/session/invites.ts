@@ -37,7 +37,7 @@ export interface InvitedRequest {
   approval_code: string;
 }
 
-/** Of the data of an event: null when it is none. */
+/** Reads the data of an event; null when it is none. */
 export function invitedRequest(data: unknown): InvitedRequest | null {
   const { request_id, approval_code } = (data ?? {}) as Partial<InvitedRequest>;
   return typeof request_id === 'string' && typeof approval_code === 'string' ? { request_id, approval_code } : null;

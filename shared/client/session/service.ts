@@ -60,7 +60,7 @@ export function ownLink(payload: string, requestId: string, base: string): strin
   const url = URL.canParse(payload) ? new URL(payload) : null;
   const code = url?.searchParams.get('c') ?? '';
   const isLink = url?.pathname === '/link' && url.searchParams.get('r') === requestId && /^[\w-]{22}$/.test(code);
-  // Of this machine the service may know another name or port than it was asked by.
+  // A service on this machine may know itself by another name or port than the one it was asked by.
   const isOwn = url !== null && (isAmong(own, [url.origin]) || (isLoopback(own) && isLoopback(url.origin)));
   if (url === null || !isLink || !isOwn) {
     const message = `What ${own} gives to be shown is no link of its own. If it has another address, sign in there`;

@@ -191,7 +191,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     refusalPauseMs: () => (refusals === 0 ? null : Math.max(0, notBefore - clock.now())),
     async renewRefused(token) {
       const isRenewed = renewing === null && session && session.access_token !== token;
-      // Of calls that were refused together one renews, and all go on.
+      // If several calls were refused together, one renews, and all go on.
       if (isRenewed) return true;
       if (renewing !== null) return renewing.then(() => true);
       const isFirst = refusals === 0;

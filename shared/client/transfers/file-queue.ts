@@ -1,4 +1,4 @@
-/** Of a transfer's files, those that are moved at a time: small ones beside each other, a large one alone. */
+/** The files of a transfer that move at a time: small ones beside each other, a large one alone. */
 export interface FileQueue {
   /** Begins; where there is nothing to move it is done. */
   pump(): void;

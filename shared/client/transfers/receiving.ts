@@ -121,7 +121,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     told.catch(() => {});
   }
 
-  /** Of files that came whole by another way, as long as the relay is in use. */
+  /** Acknowledges files that came whole by another way, as long as the relay is in use. */
   async function tellWhole(): Promise<void> {
     for (;;) {
       await run.until(() => isRelayed() && wholeElsewhere.length > 0);

@@ -36,7 +36,7 @@ const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): num
 interface Place {
   url: string;
   offset: number;
-  /** Of the piece that is under way. */
+  /** The piece that is under way. */
   attempt: AbortController | null;
 }
 

@@ -24,7 +24,7 @@ const announcesBody = ({ headers }: IncomingMessage): boolean =>
 const isForm = (contentType: string | undefined): boolean =>
   /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
 
-/** Fields of a form. Of one that is there twice nobody knows which was meant. */
+/** Fields of a form. A field that is there twice is ambiguous. */
 const parseForm = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
   const fields = [...new URLSearchParams(bytes.toString('utf8'))];
@@ -54,7 +54,7 @@ export function makeBody({
       `Send the body as ${bodyKind === 'form' ? 'a form' : 'application/json'}`,
     );
   };
-  /** Of the wrong type is only what is there. */
+  /** A missing body is not a wrong media type. */
   async function readNone(req: IncomingMessage, refused: BatonError): Promise<Buffer> {
     const bytes = await readBytes(req, limitBytes);
     if (bytes.length > 0) throw refused;

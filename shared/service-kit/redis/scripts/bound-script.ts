@@ -18,7 +18,7 @@ export interface BoundScript<K extends string, A, R> {
   readonly keyCount: number;
   readonly resentAt: number;
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
-  /** Of the whole answer; throws what the script refuses with. */
+  /** Reads the whole answer; throws what the script refuses with. */
   read: (reply: readonly Raw[]) => R;
 }
 
