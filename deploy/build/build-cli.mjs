@@ -1,11 +1,15 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStarted } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 import { buildClient } from './build-client.mjs';
+import { licencesOf } from './licences.mjs';
 
-/** Makes `services/cli/dist/baton.js`: the command line with everything that it needs in one file. */
+/**
+ * Makes `services/cli/dist/baton.js`: the command line with everything that it needs in one file. Beside it lie the licence
+ * of Baton and those of the packages that are in that file.
+ */
 export async function buildCli() {
   await buildClient();
   const out = join(ROOT, 'services/cli/dist');
@@ -30,8 +34,11 @@ export async function buildCli() {
     logLevel: 'silent',
   });
   const file = join(out, 'baton.js');
-  await made.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node' });
+  const { output } = await made.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node' });
   await made.close();
+  const modules = output.flatMap(({ moduleIds }) => moduleIds ?? []);
+  writeFileSync(join(out, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules, "Baton's command line contains"));
+  cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
   chmodSync(file, 0o755);
 }
 

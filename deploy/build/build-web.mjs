@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
+import { licencesOf, packagesOf } from './licences.mjs';
 import { slimContract } from './slim-contract.mjs';
 
 /*
@@ -65,7 +66,7 @@ function writeAsset(name, bytes) {
 }
 
 /** The manifest names its pictures by what they are served as, and the page names both: made last. */
-function writeManifest() {
+function writeManifest(modules) {
   const pictures = Object.fromEntries(
     readdirSync(PICTURES).map((name) => [name, writeAsset(name, readFileSync(join(PICTURES, name)))]),
   );
@@ -74,12 +75,14 @@ function writeManifest() {
     (_, name) => `"${pictures[name]}"`,
   );
   const address = writeAsset('app.webmanifest', Buffer.from(manifest));
+  const licences = writeAsset('licences.txt', Buffer.from(licencesOf(modules, "Baton's web app contains")));
   const links = [
     // Before everything that it watches.
     '<script src="/assets/boot.js"></script>',
     `<link rel="manifest" href="${address}" />`,
     `<link rel="icon" href="${pictures['icon.svg']}" type="image/svg+xml" />`,
     `<link rel="apple-touch-icon" href="${pictures['icon-192.png']}" />`,
+    `<link rel="license" href="${licences}" type="text/plain" />`,
   ];
   const page = join(OUT, 'index.html');
   writeFileSync(page, readFileSync(page, 'utf8').replace('<!-- links -->', links.join('\n    ')));
@@ -92,7 +95,7 @@ function filesOf(folder, prefix = '') {
 }
 
 /** Every page is there without network, but for what is asked for in rare moments. */
-const isShell = (name) => name === 'index.html' || (name.startsWith('assets/') && !name.endsWith('.map'));
+const isShell = (name) => name === 'index.html' || (name.startsWith('assets/') && !/\.(map|txt)$/.test(name));
 
 function compress(names) {
   const listed = {};
@@ -102,7 +105,7 @@ function compress(names) {
       '.br': brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
       '.gz': gzipSync(bytes, { level: 9 }),
     };
-    const isText = /\.(html|js|css|svg|webmanifest)$/.test(name);
+    const isText = /\.(html|js|css|svg|txt|webmanifest)$/.test(name);
     listed[name] = isText ? Object.keys(packed) : [];
     for (const ending of listed[name]) writeFileSync(join(OUT, name + ending), packed[ending]);
   }
@@ -120,6 +123,8 @@ async function inProduction(work) {
     else process.env.NODE_ENV = before;
   }
 }
+
+const modulesOf = (...made) => made.flat().flatMap(({ output }) => output.flatMap(({ moduleIds }) => moduleIds ?? []));
 
 /** Makes it anew; gives the modules that went into it. */
 export const buildWeb = () => inProduction(bundleAll);
@@ -150,7 +155,8 @@ async function bundleAll() {
     },
   });
   const boot = await buildScript('boot.ts', 'assets/boot.js');
-  writeManifest();
+  const ofPage = modulesOf(made, boot);
+  writeManifest(ofPage);
   const shell = filesOf(OUT).filter(isShell);
   const version = createHash('sha256');
   for (const name of shell) version.update(readFileSync(join(OUT, name)));
@@ -158,7 +164,10 @@ async function bundleAll() {
     BATON_SHELL: JSON.stringify(shell.map((name) => (name === 'index.html' ? '/' : `/${name}`))),
     BATON_SHELL_VERSION: JSON.stringify(version.digest('hex').slice(0, 16)),
   });
+  const modules = [...ofPage, ...modulesOf(worker)];
+  const named = packagesOf(ofPage);
+  const missing = packagesOf(modules).filter((folder) => !named.includes(folder));
+  if (missing.length > 0) throw new Error(`licences.txt of the web app does not name ${missing.join(', ')}`);
   writeFileSync(join(ROOT, 'dist', WEB_FILES), JSON.stringify(compress(filesOf(OUT))));
-  const outputs = [made, boot, worker].flat().flatMap((one) => one.output);
-  return outputs.flatMap(({ moduleIds }) => moduleIds ?? []);
+  return modules;
 }

@@ -19,11 +19,18 @@ function textOf(folder) {
   return [`${name} ${version} (${license ?? 'no licence named'})`, ...texts].join('\n\n');
 }
 
-/** One text with the licences of every package of which one of these modules comes; most licences ask for that. */
-export function licencesOf(modules) {
-  const folders = [...new Set(modules.map(packageOf))].filter(
-    (folder) => folder !== null && existsSync(join(ROOT, folder, 'package.json')),
-  );
-  const head = `Baton's services contain these ${folders.length} packages, unchanged. Their sources are at npm under name and version.`;
-  return `${[head, ...folders.sort().map(textOf)].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+/** The folders of the packages of which these modules come, relative to the top. */
+export const packagesOf = (modules) =>
+  [...new Set(modules.map(packageOf))]
+    .filter((folder) => folder !== null && existsSync(join(ROOT, folder, 'package.json')))
+    .sort();
+
+/**
+ * One text with the licences of every package of which one of these modules comes; most licences ask for that.
+ * `what`: what contains them, as the subject of a sentence.
+ */
+export function licencesOf(modules, what = "Baton's services contain") {
+  const folders = packagesOf(modules);
+  const head = `${what} these ${folders.length} packages, unchanged. Their sources are at npm under name and version.`;
+  return `${[head, ...folders.map(textOf)].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }

@@ -1,4 +1,5 @@
 import { BatonClientError } from '../../shared/client/index.ts';
+import { durationOf } from './output.ts';
 
 /** What a script can tell from the exit status. Listed in README.md. */
 export const EXIT = {
@@ -15,6 +16,7 @@ export const EXIT = {
 interface About {
   status?: number;
   code?: string;
+  retryAfterMs?: number | null;
   notSent?: readonly string[] | undefined;
   notReceived?: readonly string[] | undefined;
 }
@@ -23,13 +25,17 @@ interface About {
 export class CliError extends Error {
   readonly status: number;
   readonly code: string;
+  /** What the service asked to wait before the same is tried again; null when it said nothing. */
+  readonly retryAfterMs: number | null;
   readonly notSent: readonly string[] | undefined;
   readonly notReceived: readonly string[] | undefined;
 
-  constructor(message: string, { status = EXIT.failed, code = 'failed', notSent, notReceived }: About = {}) {
+  constructor(message: string, about: About = {}) {
+    const { status = EXIT.failed, code = 'failed', retryAfterMs = null, notSent, notReceived } = about;
     super(message);
     this.status = status;
     this.code = code;
+    this.retryAfterMs = retryAfterMs;
     this.notSent = notSent;
     this.notReceived = notReceived;
   }
@@ -89,6 +95,32 @@ const ADVICE_OF: Readonly<Record<string, string>> = {
   plain_http: 'In a network that you trust, sign in with --plain-http.',
 };
 
+/** The same for the device that lets another one in. */
+const SENTENCE_OF_APPROVER: Readonly<Record<string, string>> = {
+  not_found: 'This link is not known. A link lives for two minutes: show a new one on the other device.',
+  login_expired: 'The time of this link is over. Show a new one on the other device.',
+  login_consumed: 'This link was used already: a device has signed in with it.',
+  already_decided: 'This link was approved or refused already.',
+};
+
+/** Runs what a device does to let another one in; a link that is over is told in its words. */
+export async function asApprover<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const failure = failureOf(error);
+    const sentence = SENTENCE_OF_APPROVER[failure.code];
+    throw sentence === undefined ? error : new CliError(sentence, failure);
+  }
+}
+
+/** When to come again, where the service said it. */
+const againIn = ({ status, retryAfterMs }: BatonClientError): string =>
+  status === 429 && retryAfterMs !== null ? ` Try again in ${durationOf(Math.ceil(retryAfterMs / 1_000))}.` : '';
+
+/** With the full stop that a title of the contract does not have. */
+const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
 /** What is to be said and which status to end with, for whatever was thrown. */
 export function failureOf(error: unknown): CliError {
   if (error instanceof CliError) return error;
@@ -99,9 +131,12 @@ export function failureOf(error: unknown): CliError {
     }
     if (error.action === 'sign-in') return notSignedIn();
     const ofOther = error.byOther ? SENTENCE_OF_OTHER[error.code] : undefined;
-    const sentence = ofOther ?? SENTENCE_OF[error.code] ?? error.message;
+    const again = againIn(error);
+    const said = ofOther ?? SENTENCE_OF[error.code] ?? error.message;
+    const sentence = again === '' ? said : sentenceOf(said) + again;
     const request = error.requestId === null ? '' : ` (request ${error.requestId})`;
-    return new CliError(sentence + request, { status: STATUS_OF[error.code] ?? EXIT.failed, code: error.code });
+    const { code, retryAfterMs } = error;
+    return new CliError(sentence + request, { status: STATUS_OF[code] ?? EXIT.failed, code, retryAfterMs });
   }
   const message = error instanceof Error ? error.message : String(error);
   return new CliError(message, { code: 'failed' });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
-import type { CliError } from './failure.ts';
 
 /*
  * Everything that this program says goes through here, and is made harmless here: names, texts, addresses and errors come
@@ -221,8 +220,19 @@ export function makeOutput(isJson: boolean): Output {
   };
 }
 
+/** What is said of a failure. */
+interface SaidFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs: number | null;
+  readonly notSent: readonly string[] | undefined;
+  readonly notReceived: readonly string[] | undefined;
+}
+
 /** Why the program ends, in one line. */
-export function writeFailure({ code, message, notSent, notReceived }: CliError, isJson: boolean): void {
-  const failed = { error: { code, message }, not_sent: notSent, not_received: notReceived };
+export function writeFailure(failure: SaidFailure, isJson: boolean): void {
+  const { code, message, retryAfterMs, notSent, notReceived } = failure;
+  const error = { code, message, retry_after_ms: retryAfterMs ?? undefined };
+  const failed = { error, not_sent: notSent, not_received: notReceived };
   process.stderr.write(isJson ? `${harmlessJson(failed)}\n` : `baton: ${oneLine(message)}\n`);
 }

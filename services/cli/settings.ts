@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import envPaths from 'env-paths';
+import { usageError } from './failure.ts';
 
 export interface Settings {
   /** The platform's folder for configuration, or `BATON_CONFIG_DIR`. */
@@ -14,6 +15,25 @@ export interface Settings {
   /** The one of these that counts for a `login`, or the default. */
   readonly url: string;
   keepUrl(url: string): Promise<void>;
+}
+
+/**
+ * The address of a service, as it is kept: http or https, nothing but host, port and path, no slash at the end; null for
+ * any other text.
+ */
+export function serviceAddress(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isAddress && url.search === '' && url.hash === '' ? url.href.replace(/\/+$/, '') : null;
+}
+
+/** `BATON_URL`; null where it is not set. Throws a usage error, which does not repeat it: it may hold a password. */
+function readGivenUrl(): string | null {
+  const text = process.env['BATON_URL'] || null;
+  if (text === null) return null;
+  const address = serviceAddress(text);
+  if (address !== null) return address;
+  throw usageError('BATON_URL is not the address of a service. It has to look like https://baton.example.');
 }
 
 const DEFAULT_URL = 'http://localhost:8080';
@@ -37,7 +57,7 @@ export async function writePrivately(path: string, value: unknown): Promise<void
 export function loadSettings(): Settings {
   const folder = process.env['BATON_CONFIG_DIR'] || envPaths('baton', { suffix: '' }).config;
   const path = join(folder, 'settings.json');
-  const givenUrl = process.env['BATON_URL'] || null;
+  const givenUrl = readGivenUrl();
   const keptUrl = readKeptUrl(path);
   return {
     folder,

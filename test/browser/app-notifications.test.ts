@@ -89,7 +89,9 @@ withChromium.describe('notifications', () => {
       // A push is taken before what it brings is shown. In turn, as above.
       let notification: Notification | undefined;
       while (notification === undefined) {
-        [notification] = await navigator.locks.request('baton-notifications', () => scope.registration.getNotifications());
+        [notification] = await navigator.locks.request('baton-notifications', () =>
+          scope.registration.getNotifications(),
+        );
       }
       let done: unknown;
       const event = new scope.NotificationEvent('notificationclick', { notification });

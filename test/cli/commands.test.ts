@@ -49,6 +49,19 @@ test('one that was let in for an hour can be removed, and has to sign in anew', 
   await visitor.ok(['status'], { status: 3 });
 });
 
+test('a link that was used says so to whoever approves it', async () => {
+  const visitor = cli.terminal();
+  const asking = visitor.run(['login', cli.door.url, '--name', 'Used link']);
+  const [link] = await asking.says(/http:\/\/\S+\/link\?\S+/);
+  await laptop.ok(['approve', link, '--yes', '--once']);
+  expect(await asking.status).toBe(0);
+  for (const args of [['--yes'], ['--deny']]) {
+    const { stderr } = await laptop.ok(['approve', link, ...args], { status: 1 });
+    expect(stderr).toMatch(/^baton: This link was used already: a device has signed in with it\./);
+  }
+  await laptop.ok(['remove', 'Used link']);
+});
+
 test('messages arrive, wait, are shown once, and cannot move the cursor', async () => {
   const { stdout } = await laptop.ok(['message', 'phone', 'hello', 'there']);
   expect(stdout).toBe('Phone: kept until it comes\n');
@@ -99,6 +112,10 @@ test('bytes that are no text are refused, and what was there stays', async () =>
   const meant = '\ufeff\ufffd \u{1f600}\r\n';
   await laptop.ok(['copy'], { input: meant });
   expect((await phone.ok(['paste'])).stdout).toBe(meant);
+});
+
+test('the device that asks is seen now, whenever its last stream was', async () => {
+  expect((await phone.ok(['devices'])).stdout).toMatch(/^\* {2}Phone .* now$/m);
 });
 
 test('devices are listed, renamed and watched', async () => {

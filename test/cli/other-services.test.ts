@@ -93,6 +93,21 @@ test.each([
   expect(keptBy(laptop)).toBe(kept);
 });
 
+test.each([
+  'nonsense',
+  'baton.example.com',
+  'file:///etc/passwd',
+  'http://user:s3cret@localhost',
+  'http://localhost:1/?token=s3cret',
+])('BATON_URL=%s is wrong use of every command, and is not repeated', async (url) => {
+  for (const args of [['status'], ['login'], ['devices', '--json']]) {
+    const run = laptop.run(args, withUrl(url));
+    expect(await run.status).toBe(2);
+    expect(run.stderr()).toContain('BATON_URL is not the address of a service');
+    expect(run.stderr()).not.toContain('s3cret');
+  }
+});
+
 test('without an address it asks where it signed in', async () => {
   const run = laptop.run(['status', '--json'], withUrl(''));
   expect(await run.status).toBe(0);

@@ -1,6 +1,6 @@
 import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../failure.ts';
+import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { type BatonClient, readSignInLink, type SignInLink } from '../../../shared/client/index.ts';
 
@@ -22,7 +22,7 @@ interface ApproveOptions {
 
 /** Says what asks to be let in. */
 export async function describe({ output, signal }: Context, baton: BatonClient, link: SignInLink): Promise<void> {
-  const view = await baton.signIns.look(link, { signal });
+  const view = await asApprover(baton.signIns.look(link, { signal }));
   const lines = [
     ['device', `${oneLine(view.device_name)} (${oneLine(view.device_type)})`],
     ['from', `${oneLine(view.source.address)}, ${oneLine(view.source.user_agent)}`],
@@ -37,7 +37,7 @@ export async function approve(context: Context, text: string, { guest, once, den
   const link = linkOf(text);
   await context.withClient(async (baton) => {
     if (deny) {
-      await baton.signIns.deny(link, { signal });
+      await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
     }
     await describe(context, baton, link);
@@ -45,10 +45,10 @@ export async function approve(context: Context, text: string, { guest, once, den
     const persist = once ? 'once' : 'persist';
     const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;
     if (!yes && !(await askYesNo(`Let it in as ${kind}?`, signal))) {
-      await baton.signIns.deny(link, { signal });
+      await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
     }
-    await baton.signIns.approve(link, { scope, persist }, { signal });
+    await asApprover(baton.signIns.approve(link, { scope, persist }, { signal }));
     output.result({ decision: 'approved', scope, persist }, 'Approved.');
   });
 }

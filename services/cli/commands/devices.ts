@@ -2,8 +2,10 @@ import type { Device } from '../../../shared/client/index.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { colours, durationOf, oneLine, tableOf } from '../output.ts';
 
-function seenOf({ online, last_seen_at: seen }: Device): string {
+function seenOf({ online, current, last_seen_at: seen }: Device): string {
   if (online) return colours.green('online');
+  // It asks at this moment. The service counts event streams alone.
+  if (current) return 'now';
   return seen === null ? 'never seen' : `${durationOf((Date.now() - seen) / 1000)} ago`;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/client/session/invites.ts';
 import { askText } from '../ask.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../failure.ts';
+import { asApprover, CliError, usageError } from '../failure.ts';
 import { describe } from './approve.ts';
 
 const MOST_TRIES = 3;
@@ -60,7 +60,7 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
       throw new CliError('The digits were wrong three times. The other device was kept out.', { code: 'wrong_digits' });
     }
     const grant = { scope: guest ? 'guest' : 'full', persist: once ? 'once' : 'persist' } as const;
-    await baton.signIns.approve(request, grant, { signal });
+    await asApprover(baton.signIns.approve(request, grant, { signal }));
     output.result({ decision: 'approved', ...grant }, 'Approved.');
   });
 }

@@ -5,6 +5,7 @@ import { inviteDigits, readInviteLink } from '../../../shared/client/session/inv
 import type { Context } from '../context.ts';
 import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
+import { serviceAddress } from '../settings.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
 
@@ -14,10 +15,9 @@ const OWN = /^(localhost|[a-z0-9.-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:
 /** An address as people type it: `baton.example.com` is https, the own machine is http. */
 function urlOf(text: string): string {
   const whole = /^[a-z]+:\/\//i.test(text) ? text : `${OWN.test(text) ? 'http' : 'https'}://${text}`;
-  const url = URL.canParse(whole) ? new URL(whole) : null;
-  const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  if (!isAddress || url.search !== '' || url.hash !== '') throw usageError(`${oneLine(text)} is not an address.`);
-  return url.href.replace(/\/+$/, '');
+  const address = serviceAddress(whole);
+  if (address === null) throw usageError(`${oneLine(text)} is not an address.`);
+  return address;
 }
 
 function showCode({ output }: Context, request: SignInRequest, deviceName: string): void {

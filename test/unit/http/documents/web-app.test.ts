@@ -54,6 +54,16 @@ test('each file comes as what it is, is kept for ever, and is smaller for whoeve
   expect(sizes.gzip).toBeLessThan(Number(sizes.identity) / 2);
 });
 
+test('the page leads to the licences of the packages in it', async () => {
+  const page = await request(app).get('/').expect(200);
+  const [, path] = /<link rel="license" href="([^"]+)"/.exec(page.text) ?? [];
+  const { text } = await request(app).get(String(path)).expect('Content-Type', 'text/plain; charset=utf-8');
+  expect(text).toMatch(/^Baton's web app contains these \d+ packages/);
+  for (const name of ['preact', 'idb', 'linkify-it']) {
+    expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\([A-Z]+\\)\\n\\n[^]*?Copyright`, 'm'));
+  }
+});
+
 test('before all else comes the script that every version has under the same name', async () => {
   const { text } = await request(app).get('/').expect(200);
   expect(/<(script|link)[^>]*>/.exec(text)?.[0]).toBe('<script src="/assets/boot.js">');
