@@ -201,6 +201,14 @@ export interface PushConfig {
 }
 
 /** What a browser gives for a subscription. */
+export interface SignalRequest {
+  kind: 'offer' | 'answer' | 'candidate' | 'bye';
+  /** Any JSON, at most 16 KB. */
+  payload: unknown;
+  /** Of a transfer between the two devices. */
+  transfer_id?: string;
+}
+
 export interface PushSubscriptionRequest {
   endpoint: string;
   keys: { p256dh: string; auth: string };

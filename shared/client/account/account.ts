@@ -5,6 +5,7 @@ import type { Emitter } from '../emitter.ts';
 import { isAmong, ownInvite } from '../session/service.ts';
 import { readSignInLink } from '../session/sign-in-link.ts';
 import type { Device, PresenceEntry, SignInLink } from '../wire.ts';
+import { targetOf } from './target.ts';
 
 export interface DeviceModule {
   readonly api: Devices;
@@ -102,7 +103,7 @@ export function makeAccountCalls(
   caller: Caller,
   /** The origins of the service, where they are known. */
   origins: () => Promise<readonly string[]>,
-): Pick<BatonClient, 'me' | 'eraseAccountData' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
+): Pick<BatonClient, 'me' | 'eraseAccountData' | 'sendSignal' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
   const signIns: SignIns = {
     async look(link, settings = {}) {
       return (await caller.call('readLogin', { query: partsOf(link, await origins()), ...settings })).body;
@@ -166,6 +167,9 @@ export function makeAccountCalls(
     },
     async me(settings = {}) {
       return (await caller.call('getMe', settings)).body;
+    },
+    async sendSignal(to, signal, settings = {}) {
+      return (await caller.call('sendSignal', { body: { ...targetOf(to), ...signal }, ...settings })).body.delivered;
     },
     async eraseAccountData(settings = {}) {
       await caller.call('eraseAccount', settings);

@@ -25,7 +25,12 @@ export function sha256(): Hash {
 /** What is read at a time where nothing is kept. */
 const BLOCK_BYTES = 256 * 1024;
 
-async function digestOf(path: DiskPath, size: number, signal: AbortSignal): Promise<string> {
+async function digestOf(
+  path: DiskPath,
+  size: number,
+  signal: AbortSignal,
+  onRead: (bytes: number) => void = () => {},
+): Promise<string> {
   const file = await open(path);
   try {
     const hash = createHash('sha256');
@@ -34,6 +39,7 @@ async function digestOf(path: DiskPath, size: number, signal: AbortSignal): Prom
       signal.throwIfAborted();
       bytes = (await file.read(block, 0, Math.min(block.length, size - at), at)).bytesRead;
       hash.update(block.subarray(0, bytes));
+      onRead(at + bytes);
     }
     return hash.digest('hex');
   } finally {
@@ -78,7 +84,7 @@ const sourceOf = ({ path, name, size }: Known, type?: string): FileSource => ({
   ...{ name, size, replayable: true },
   ...(type !== undefined && { type }),
   open: (offset) => toWeb(createReadStream(path, { start: offset, highWaterMark: READ_BYTES })),
-  digest: (signal) => digestOf(path, size, signal),
+  digest: (signal, onRead) => digestOf(path, size, signal, onRead),
   pieces: () => piecesOf(path, size),
 });
 
