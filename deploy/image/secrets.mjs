@@ -63,7 +63,7 @@ const RULES = [
   // repeat (redis/redis 14541, valkey-io/valkey 3983). So it may do everything, and nobody has its password.
   `user default on #${createHash('sha256').update(randomBytes(32)).digest('hex')} ~* &* +@all`,
   // Who may ask whether it lives.
-  'user health on nopass resetkeys resetchannels -@all +ping',
+  'user health on nopass resetkeys resetchannels -@all +dbsize',
   ownRules('baton'),
   ownRules('broker'),
   `user replica on ${digest('replica')} resetkeys resetchannels -@all +psync +replconf +ping`,

@@ -284,5 +284,6 @@ export type ServiceErrorCode =
   | 'broker_contract'
   | 'broker_unavailable'
   | 'store_unavailable'
+  | 'store_full'
   | 'draining'
   | 'relay_busy';

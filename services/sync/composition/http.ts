@@ -8,6 +8,8 @@ import { makePublicApp } from '../http/public-app.ts';
 import { makeKnownRows } from '../identity/known-rows.ts';
 import { makeIdentityHandlers } from '../identity/routes.ts';
 import { makeSameOrigin } from '../identity/same-origin.ts';
+import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
+import { runningWhenFull } from '../../../shared/service-kit/redis/scripts/script-text.ts';
 import { makeStoreFault } from '../sessions/auth-broker/store-fault.ts';
 import { makeStreamHandlers } from '../streams/routes.ts';
 import { sendAway } from '../streams/opening/send-away.ts';
@@ -86,6 +88,8 @@ export function openHttp(parts: HttpParts) {
     sameOrigin: makeSameOrigin(config.http),
     addressLimits: makeAddressLimits({
       sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
+      textOf: runningWhenFull,
+      faultOf: storeFault,
       prefixOf: keys.addressRatePrefix,
       clientAddress,
       scale: config.http.rateLimitScale,

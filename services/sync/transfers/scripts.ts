@@ -105,6 +105,9 @@ export const transferAct = defineScript({
   announces: true,
 });
 
+/** The same for what ends a transfer: its bytes can go. */
+export const transferEnd = { ...transferAct, runsWhenFull: true };
+
 export const transferPhase = defineScript({
   file: new URL('./lua/transfer-phase.lua', import.meta.url),
   keys: ['routes', 'record', 'due', 'files'],
@@ -201,6 +204,7 @@ export const transferExpire = defineScript({
   },
   reply: record({ expired: flag, relay: text, wasLive: flag }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const transferEvict = defineScript({
@@ -210,6 +214,7 @@ export const transferEvict = defineScript({
     transferId: text,
   },
   reply: nothing,
+  runsWhenFull: true,
 });
 
 export const transferGeneration = defineScript({
