@@ -143,7 +143,7 @@ test('with a full disk what is there is read and replicas are ready; with space 
     ({ reason }) => reason !== null,
     'the replica to say why',
   );
-  expect(said).toMatchObject({ up: true, reason: expect.stringMatching(/make room there.*MISCONF/) });
+  expect(said).toMatchObject({ up: true, reason: expect.stringMatching(/cannot write to its disk.*MISCONF/) });
   await expectReadable(pair);
   expect((await fetch(`${one.adminUrl}/readyz`)).status).toBe(200);
   // One that starts now serves what can be read, and has a lease as soon as there is space.
