@@ -126,6 +126,7 @@ export const DASHBOARDS = {
     panels: [
       { title: 'The store answers', unit: 'bool_yes_no', queries: each('baton_redis_up') },
       { title: 'The store may evict keys: data is lost', unit: 'bool_yes_no', queries: each('baton_redis_evicts') },
+      { title: 'Clock ahead of the store’s', unit: 's', queries: each('baton_clock_skew_seconds') },
       {
         title: 'Memory of the store',
         unit: 'bytes',

@@ -70,7 +70,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
 /** Opens both ports. */
 export function openHttp(parts: HttpParts) {
   const { config, logger, metrics } = parts.host;
-  const { store, db, bus, replica } = parts.storeAndBus;
+  const { store, db, bus, replica, clockWatch } = parts.storeAndBus;
   const { devices, push, relay } = parts.modules;
   const { identity, isRevoked, signin, clientAddress, broker } = parts.accounts;
   const { hub } = parts.streams;
@@ -108,6 +108,7 @@ export function openHttp(parts: HttpParts) {
     broker,
     hub,
     replica,
+    clockWatch,
     bus,
     metrics,
     logger,
