@@ -135,13 +135,8 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
  * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there are no keys.
  */
-export function makeKeySet({
-  url,
-  store = null,
-  clock = null,
-  onFailure,
-  now = () => performance.now(),
-}: KeySetParts): KeySet {
+export function makeKeySet(parts: KeySetParts): KeySet {
+  const { url, store = null, clock = null, onFailure, now = () => performance.now() } = parts;
   const held = makeHeldKeys({ store, onFailure, now });
   /** For a request; a failure in the background, at a start before the broker's, keeps no request from trying. */
   let triedAtMs = Number.NEGATIVE_INFINITY;
