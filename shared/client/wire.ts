@@ -200,7 +200,7 @@ export interface PushConfig {
   native: ('fcm' | 'apns')[];
 }
 
-/** What a browser gives for a subscription. */
+/** A word from one program to another. */
 export interface SignalRequest {
   kind: 'offer' | 'answer' | 'candidate' | 'bye';
   /** Any JSON, at most 16 KB. */
@@ -209,6 +209,7 @@ export interface SignalRequest {
   transfer_id?: string;
 }
 
+/** What a browser gives for a subscription. */
 export interface PushSubscriptionRequest {
   endpoint: string;
   keys: { p256dh: string; auth: string };
