@@ -130,6 +130,15 @@ export interface MessagesDelivered {
   at: number;
 }
 
+/** Who changed the clipboard, and for how long it stays; not what is in it. */
+export interface ClipboardChange {
+  source_device_id: string | null;
+  source_device_name: string;
+  updated_at: number;
+  expires_at: number;
+  bytes: number;
+}
+
 /** Nothing set: `content` is `''` and the rest null. */
 export interface ClipboardEntry {
   content: string;

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
@@ -102,10 +101,15 @@ export async function startReplica({
       // A paused process sees no signal but SIGKILL and SIGCONT.
       child.kill('SIGCONT');
       child.kill('SIGTERM');
-      const isOver = await Promise.race([exited.then(() => true), pause(ENDS_WITHIN_MS, false, { ref: false })]);
-      if (!isOver) await replica.kill();
+      let isLate = false;
+      const late = setTimeout(() => {
+        isLate = true;
+        child.kill('SIGKILL');
+      }, ENDS_WITHIN_MS);
+      await exited;
+      clearTimeout(late);
       started.delete(replica);
-      if (!isOver) throw new Error(`A replica had not ended ${ENDS_WITHIN_MS} ms after SIGTERM. It said: ${log}`);
+      if (isLate) throw new Error(`A replica had not ended ${ENDS_WITHIN_MS} ms after SIGTERM. It said:\n${log}`);
       return child.exitCode;
     },
   };
