@@ -255,6 +255,7 @@ export type ServiceErrorCode =
   | 'feature_disabled'
   | 'method_not_allowed'
   | 'name_taken'
+  | 'keys_conflict'
   | 'already_decided'
   | 'invalid_transition'
   | 'offset_mismatch'

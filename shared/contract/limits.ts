@@ -88,6 +88,17 @@ export const LIMITS = {
   /** A device that is signed in may be asked by whoever scans its invite for so long, and by one. */
   inviteSeconds: 120,
 
+  /** A ring, and the list of guests, as they are sent. */
+  ringBytes: 64 * 1024,
+  ringMembers: 80,
+  guests: 64,
+  ringsPerPage: 8,
+  /** Of one account: the oldest ring goes when there are more, or more bytes. */
+  rings: 1_024,
+  ringsBytes: 4 * 1024 * 1024,
+  /** Between the announcement that the rings, or the account, are removed without a signature, and that. */
+  deletionSeconds: 86_400,
+
   heartbeatMs: 15_000,
   /** A client takes this many heartbeats of silence as a dead stream. */
   heartbeatsUntilDead: 2.5,
@@ -143,6 +154,8 @@ export const ACCOUNT_BYTES = {
   log: 2 * LIMITS.logBytes,
   /** As JSON in memory, for which the store takes a little more. */
   clipboard: 3 * LIMITS.clipboardBytes,
+  /** Rings, the list of guests, and the number before each ring. */
+  keys: LIMITS.ringsBytes + 2 * LIMITS.ringBytes + LIMITS.rings * 128,
   /** Lists and `sealed` of live ones, and records. */
   transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
   /** Of messages with a key of the client, also to all devices; and of offers. */

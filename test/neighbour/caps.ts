@@ -34,6 +34,7 @@ export const CAPS: Readonly<Record<string, number>> = {
   offers: ACCOUNT_BYTES.offers * OVERHEAD,
   log: logBytes * OVERHEAD,
   clipboard: LIMITS.clipboardBytes * OVERHEAD,
+  keys: ACCOUNT_BYTES.keys * OVERHEAD,
   transfer: transferBytes * OVERHEAD,
   transfers: MIB,
   'relay bytes': relayBytes,

@@ -79,6 +79,19 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getClipboard: () => ({}),
   setClipboard: () => ({ body: { content: 'text', content_type: 'text/plain' } }),
   clearClipboard: () => ({}),
+  getKeys: () => ({ code: 'not_found' }),
+  putKeys: () => ({
+    headers: { 'If-Match': '"0"' },
+    // A ring of nobody: who makes one has to sign it.
+    body: { ring: `${Buffer.from('{}').toString('base64url')}.${'A'.repeat(86)}` },
+    code: 'invalid_request',
+  }),
+  putGuests: () => ({
+    body: { guests: `${Buffer.from('{"n":0,"guests":[]}').toString('base64url')}.${'A'.repeat(86)}` },
+    code: 'not_found',
+  }),
+  deleteKeys: () => ({}),
+  keepKeys: () => ({ body: { device_id: 'nobody', n: 1, signature: 'A'.repeat(86) }, code: 'not_found' }),
   initTransfer: ({ other }) => ({ body: { to_device_id: other.id, files: [{ name: 'a.txt', size: 1 }] } }),
   listTransfers: () => ({}),
   getTransfer: () => onNoTransfer(),

@@ -54,6 +54,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
     ...makeStreamHandlers(streams.hub),
     ...modules.messages.handlers,
     ...modules.clipboard.handlers,
+    ...modules.keyring.handlers,
     ...modules.transferHandlers,
     ...modules.relay.handlers,
     ...push.handlers,

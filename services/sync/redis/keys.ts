@@ -63,6 +63,13 @@ export const KEYS = {
     'its files when there are over 16, while it is live',
   ),
   clipboard: key('{u}:clipboard', 'string', 'APP_CLIPBOARD_TTL_SECONDS', 'clipboard', 'the entry'),
+  keyring: key(
+    '{u}:keys',
+    'hash',
+    'none',
+    'keys',
+    'rings by number as they were sent, the number and hash of the last, the first that is kept, the list of guests, announced deletions',
+  ),
   due: key('{u}:due', 'zset', 'none', 'due', 'what becomes due in this account, and when'),
   operation: key(
     '{u}:op:<device>:<id>',
@@ -179,6 +186,7 @@ const OF_ACCOUNT = {
   inbox: 'inbox',
   offers: 'offers',
   clipboard: 'clipboard',
+  keyring: 'keys',
   invites: 'invites',
   due: 'due',
   push: 'push',

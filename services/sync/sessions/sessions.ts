@@ -279,7 +279,7 @@ export function makeSessions(parts: SessionsParts) {
     },
 
     /** Removes everything that is kept of the account, and puts the rows of its sessions back. */
-    async erase({ account, userId }: Caller): Promise<void> {
+    async erase({ account, userId }: Pick<Caller, 'account' | 'userId'>): Promise<void> {
       const types = new Map((await devices.rows(account)).map(({ deviceId, type }) => [deviceId, type]));
       await erase(account);
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch(() => []);

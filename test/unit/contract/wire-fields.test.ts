@@ -33,7 +33,8 @@ const OF_ROUTES = `
   DELETE /api/auth/sessions/{device_id} > 202 > 204
   DELETE /api/clipboard > 204
   DELETE /api/devices/{device_id} > 202 > 204
-  DELETE /api/me/data > 204
+  DELETE /api/keys < device_id? n? signature? > 202 deletion{of at} > 204
+  DELETE /api/me/data < device_id? n? signature? > 202 deletion{of at} > 204
   DELETE /api/push/subscriptions/{subscription_id} > 204
   GET / > 200
   GET /api/auth/login ? return_to? > 302
@@ -48,6 +49,7 @@ const OF_ROUTES = `
   GET /api/hub/events ? last_event_id? name? > 200
   GET /api/hub/ice > 200 ice_servers[urls[] username? credential?] ttl_seconds
   GET /api/hub/presence > 200 ${PRESENCE}
+  GET /api/keys ? after? > 200 rings[] n guests|null deletions[of at]
   GET /api/me > 200 user_id name scope roles[] service? origins?[] device{device_id name type}|null limits{message_bytes clipboard_bytes \
     clipboard_seconds relay_window_bytes} features{qr web_push native_push}
   GET /api/message > 200 messages[message_id from_device_id|null from_name content created_at redelivered]
@@ -76,6 +78,7 @@ const OF_ROUTES = `
   POST /api/auth/qr/start < device_name device_type invite? > 201 request_id poll_secret qr_payload expires_at
   POST /api/auth/refresh < credential? > 200 ${SESSION}
   POST /api/hub/signal < to? to_device_id? transfer_id? kind payload > 202 delivered
+  POST /api/keys/keep < device_id n signature > 204
   POST /api/message < to? to_device_id? content > 201 message_id to[device_id|null name online pushed error?] \
     created_at > 202 message_id to[device_id|null name online pushed error?] created_at
   POST /api/message/ack < message_ids[] > 200 acked
@@ -95,6 +98,8 @@ const OF_ROUTES = `
   POST /api/transfer/{transfer_id}/relay > 200 transfer{${TRANSFER}}
   POST /link < request_id approval_code decision scope? persist? > 200 > 303
   POST /share > 303
+  PUT /api/keys < ring > 200 n > 202 n
+  PUT /api/keys/guests < guests > 200 n > 202 n
   PUT /api/clipboard < content content_type > 200 ${CLIPBOARD}
 `;
 
@@ -112,6 +117,7 @@ const OF_EVENTS = `
   clipboard source_device_id|null source_device_name updated_at expires_at bytes
   clipboard:cleared
   degraded reason
+  keys n
   device:added device{device_id name type}
   device:removed device_id
   device:renamed device{device_id name type}
@@ -140,7 +146,7 @@ const OF_ERRORS = `
     tier_exceeded
   404 feature_disabled not_found
   405 method_not_allowed
-  409 already_decided device_limit invalid_transition mailbox_full name_taken offset_mismatch transfer_limit
+  409 already_decided device_limit invalid_transition keys_conflict mailbox_full name_taken offset_mismatch transfer_limit
   410 login_consumed login_expired upload_gone
   413 body_too_large clipboard_too_large message_too_large
   415 unsupported_media_type
