@@ -93,6 +93,8 @@ export const LIMITS = {
   ringMembers: 80,
   guests: 64,
   ringsPerPage: 8,
+  /** What an approver seals for a new device, decoded. */
+  sealedGrantBytes: 2_048,
   /** Of one account: the oldest ring goes when there are more, or more bytes. */
   rings: 1_024,
   ringsBytes: 4 * 1024 * 1024,

@@ -4,6 +4,9 @@ import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser, type TestDevice } from './device.ts';
 import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 
+/** Of P-256. */
+const POINT = 'BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU';
+
 interface Sample {
   params?: Record<string, string>;
   query?: Record<string, string>;
@@ -42,6 +45,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getMe: () => ({}),
   startLogin: () => ({ body: { device_name: 'Phone', device_type: 'ios' } }),
   inviteLogin: () => ({}),
+  relinkLogin: () => ({ body: { keys: { enc: POINT, sig: POINT } } }),
   pollLogin: () => ({
     query: { request_id: 'A'.repeat(22), wait_ms: '0' },
     code: 'poll_secret_required',

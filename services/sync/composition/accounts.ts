@@ -56,6 +56,7 @@ export function makeAccounts(
     settings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
+    ownDevice: devices.own,
     inviteLimit: limitOf('qr_invite'),
     clientAddress,
     metrics,

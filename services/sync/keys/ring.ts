@@ -1,7 +1,7 @@
 import { GuestList, Ring } from '../../../shared/contract/modules/keys.ts';
 import { makeInnerCheck } from '../../../shared/service-kit/http/request/validation.ts';
 import type { Caller } from '../identity/caller.ts';
-import { oddKeyOf } from './points.ts';
+import { oddKeyOf } from '../../../shared/service-kit/p256-points.ts';
 import { jsonOf, refused, type SignedText } from './signed-text.ts';
 
 const checkRing = makeInnerCheck(Ring, 'body/ring');

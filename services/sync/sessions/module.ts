@@ -97,6 +97,7 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
     cookie,
     removal,
     onReplaced,
+    kept: sessions.kept,
     /** Erases an account whose time has come. */
     eraseDue: (account: string) => sessions.erase({ account, userId: decodeURIComponent(account) }),
     /** The auth broker reported a session as ended, maybe not by us. */

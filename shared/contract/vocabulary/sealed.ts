@@ -11,3 +11,9 @@ const PublicKey = Type.String({
 /** The public keys of a device: things are sealed to `enc`, and `sig` checks what it signs. */
 export const DeviceKeys = Type.Object({ enc: PublicKey, sig: PublicKey });
 export type DeviceKeys = Static<typeof DeviceKeys>;
+
+/** Any text; the rules of each module refuse what is no base64url, or too long, with codes of their own. */
+export const Sealed = (most: string) =>
+  Type.String({
+    description: `Base64url without padding, at most ${most} bytes once it is decoded. Only devices can open it.`,
+  });

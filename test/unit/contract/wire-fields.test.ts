@@ -39,8 +39,8 @@ const OF_ROUTES = `
   GET / > 200
   GET /api/auth/login ? return_to? > 302
   GET /api/auth/qr/request ? request_id approval_code > 200 request_id device_name device_type source{address \
-    user_agent} expires_at device_id age_seconds allowed_scopes[] allowed_persist[]
-  GET /api/auth/qr/status ? request_id wait_ms? > 200 status ${SESSION} > 202 status expires_at
+    user_agent} expires_at device_id keys?{enc sig} relink? age_seconds allowed_scopes[] allowed_persist[]
+  GET /api/auth/qr/status ? request_id wait_ms? > 200 status sealed? ${SESSION} > 202 status expires_at
   GET /api/auth/sessions > 200 sessions[session_id|null device_id name type|null scope|null persist|null online \
     current created_at|null last_active_at|null expires_at|null] stale
   GET /api/clipboard > 200 ${CLIPBOARD}
@@ -72,10 +72,11 @@ const OF_ROUTES = `
   PATCH /api/relay/{transfer_id}/{index}/{generation} > 204
   POST /api/auth/device-session < device_id device_name device_type scope? persist? > 200 ${SESSION}
   POST /api/auth/logout > 204
-  POST /api/auth/qr/approve < request_id approval_code scope persist > 200 status
+  POST /api/auth/qr/approve < request_id approval_code scope persist sealed? > 200 status
   POST /api/auth/qr/deny < request_id approval_code? > 200 status
   POST /api/auth/qr/invite > 201 invite_id invite_payload expires_at
-  POST /api/auth/qr/start < device_name device_type invite? > 201 request_id poll_secret qr_payload expires_at
+  POST /api/auth/qr/relink < keys{enc sig} > 201 request_id poll_secret qr_payload expires_at
+  POST /api/auth/qr/start < device_name device_type invite? keys?{enc sig} > 201 request_id poll_secret qr_payload expires_at
   POST /api/auth/refresh < credential? > 200 ${SESSION}
   POST /api/hub/signal < to? to_device_id? transfer_id? kind payload > 202 delivered
   POST /api/keys/keep < device_id n signature > 204
@@ -132,7 +133,7 @@ const OF_EVENTS = `
   restored reason
   session:revoked reason
   signal from_device_id from_name transfer_id|null kind payload
-  signin:requested request_id device_name device_type source{address user_agent} expires_at device_id approval_code
+  signin:requested request_id device_name device_type source{address user_agent} expires_at device_id keys?{enc sig} relink? approval_code
   transfer:incoming transfer{${TRANSFER}} redelivered
   transfer:updated transfer{${TRANSFER}}
 `;

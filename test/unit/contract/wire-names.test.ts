@@ -51,6 +51,7 @@ const PATHS = `
   POST /api/auth/qr/approve
   POST /api/auth/qr/deny
   POST /api/auth/qr/invite
+  POST /api/auth/qr/relink
   POST /api/auth/qr/start
   POST /api/auth/refresh
   POST /api/hub/signal

@@ -6,14 +6,22 @@ import type { Issued } from '../../sessions/sessions.ts';
 import { type Grant, type Grants, secondsLeft } from '../approval/grants.ts';
 import type { LoginFields, LoginStore } from '../store.ts';
 
+type Kept = Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>;
+
 interface ConsumeParts {
   store: Pick<LoginStore, 'finish'>;
   broker: BrokerClient;
   /** The device had this session before: its secrets until now are over. */
-  onReplaced: (account: string, deviceId: string) => Promise<void>;
+  onReplaced: (account: string, deviceId: string, endsStreams: boolean) => Promise<void>;
   /** Writes the row of a minted session. Throws `device_limit`. */
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
   grants: Pick<Grants, 'find'>;
+  /** What a device that is signed in keeps of its session. Throws `session_expired`. */
+  kept: (device: { userId: string; deviceId: string }) => Promise<Kept>;
+  /** Whether the device was signed out. */
+  isRevoked: (account: string, deviceId: string) => Promise<boolean>;
+  /** Its name may have changed since the request began. */
+  ownDevice: (device: { account: string; deviceId: string }) => Promise<DeviceRef | null>;
   /** Unix ms of the store. */
   nowMs: () => Promise<number>;
   /** Schedules the check that the session is used within `claimSeconds`. */
@@ -28,7 +36,7 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * mint is the request's id, and that of the row is the device. A replica that dies in between leaves a lease that lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, onReplaced, admit, grants, nowMs, expectClaim, lifetimes } = parts;
+  const { store, broker, onReplaced, admit, grants, nowMs, expectClaim, lifetimes, isRevoked, ownDevice } = parts;
 
   /** Seconds that the approver still grants; null when it could not approve this any more. */
   async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {
@@ -39,9 +47,12 @@ export function makeConsume(parts: ConsumeParts) {
     return seconds < 1 ? null : seconds;
   }
 
-  async function mint(requestId: string, login: LoginFields, seconds: number): Promise<Issued> {
-    const { account = '', user = '', name = '', type, device = '', scope, persist } = login;
-    const body: MintSession = {
+  /** The session of a new device. Null: its approver could not approve this any more. */
+  async function ofNew(login: LoginFields): Promise<MintSession | null> {
+    const seconds = await granted(login);
+    if (seconds === null) return null;
+    const { user = '', name = '', type, device = '', scope, persist } = login;
+    return {
       subject: user,
       meta: device,
       label: name,
@@ -53,11 +64,29 @@ export function makeConsume(parts: ConsumeParts) {
       caller_tier: 'full',
       origin: 'qr',
     };
-    await expectClaim(account, device);
+  }
+
+  /** The session of a device that has one: it keeps all but its secrets. Null as `ofNew`, or it was signed out. */
+  async function ofKnown({ account = '', user = '', approver = '', session = '', device = '' }: LoginFields) {
+    const approves = await grants.find({ user, account, deviceId: approver, sessionId: session });
+    if (approves === null || (await isRevoked(account, device))) return null;
+    const own = await ownDevice({ account, deviceId: device });
+    if (own === null) return null;
+    const kept = await parts.kept({ userId: user, deviceId: device });
+    const asked = { subject: user, meta: device, label: own.name, device_type: own.type };
+    return { ...asked, ...kept, caller_tier: kept.scope, origin: 'qr' as const };
+  }
+
+  async function mint(requestId: string, login: LoginFields, body: MintSession): Promise<Issued> {
+    const { account = '', user = '' } = login;
+    const { meta: device, device_type: type } = body;
+    const isNew = login['owner'] === undefined;
+    // A device that is signed in and does not get this answer is not removed for that, with what waits for it.
+    if (isNew) await expectClaim(account, device);
     const issued = await broker.mint(body, requestId);
-    if (!issued.isNew) await onReplaced(account, device);
+    if (!issued.isNew) await onReplaced(account, device, isNew);
     try {
-      return { issued, device: await admit(account, issued, type as DeviceType) };
+      return { issued, device: await admit(account, issued, type) };
     } catch (error) {
       if (!isFault(error)) await broker.revoke({ subject: user, session_id: issued.session_id, reason: 'refused' });
       throw error;
@@ -70,9 +99,9 @@ export function makeConsume(parts: ConsumeParts) {
    */
   return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
     try {
-      const seconds = await granted(login);
-      if (seconds === null) throw new BatonError('access_denied');
-      const issued = await mint(requestId, login, seconds);
+      const body = login['owner'] === undefined ? await ofNew(login) : await ofKnown(login);
+      if (body === null) throw new BatonError('access_denied');
+      const issued = await mint(requestId, login, body);
       const finish = () => store.finish(requestId, fence, 'consumed');
       // An answer may be lost. The same call again gets the first answer.
       return (await finish().catch(finish)) ? issued : null;

@@ -1,6 +1,6 @@
 import { ECDH } from 'node:crypto';
-import type { DeviceKeys } from '../../../shared/contract/vocabulary/sealed.ts';
-import { bytesOfBase64url } from '../../../shared/service-kit/base64url.ts';
+import type { DeviceKeys } from '../contract/vocabulary/sealed.ts';
+import { bytesOfBase64url } from './base64url.ts';
 
 function isPoint(key: string): boolean {
   const bytes = bytesOfBase64url(key);
