@@ -1,32 +1,20 @@
-import type { MintSession, Persist } from '../../../../shared/contract/modules/broker.ts';
+import type { MintSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType, Scope } from '../../../../shared/contract/vocabulary/fields.ts';
+import type { DeviceRef, DeviceType } from '../../../../shared/contract/vocabulary/fields.ts';
 import type { BrokerClient } from '../../sessions/auth-broker/broker-client.ts';
 import type { Issued } from '../../sessions/sessions.ts';
-import { type Grant, type Grants, secondsLeft } from '../approval/grants.ts';
 import type { LoginFields, LoginStore } from '../store.ts';
+import { makeSessionOf, type SessionOfParts } from './session-of.ts';
 
-type Kept = Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>;
-
-interface ConsumeParts {
+interface ConsumeParts extends SessionOfParts {
   store: Pick<LoginStore, 'finish'>;
   broker: BrokerClient;
-  /** The device had this session before: its secrets until now are over. */
+  /** The device had this session before: its secrets until now are over, and its streams end if so asked. */
   onReplaced: (account: string, deviceId: string, endsStreams: boolean) => Promise<void>;
   /** Writes the row of a minted session. Throws `device_limit`. */
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
-  grants: Pick<Grants, 'find'>;
-  /** What a device that is signed in keeps of its session. Throws `session_expired`. */
-  kept: (device: { userId: string; deviceId: string }) => Promise<Kept>;
-  /** Whether the device was signed out. */
-  isRevoked: (account: string, deviceId: string) => Promise<boolean>;
-  /** Its name may have changed since the request began. */
-  ownDevice: (device: { account: string; deviceId: string }) => Promise<DeviceRef | null>;
-  /** Unix ms of the store. */
-  nowMs: () => Promise<number>;
   /** Schedules the check that the session is used within `claimSeconds`. */
   expectClaim: (account: string, deviceId: string) => Promise<void>;
-  lifetimes: Readonly<Record<Persist, number>>;
 }
 
 const isFault = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
@@ -36,46 +24,9 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * mint is the request's id, and that of the row is the device. A replica that dies in between leaves a lease that lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, onReplaced, admit, grants, nowMs, expectClaim, lifetimes, isRevoked, ownDevice } = parts;
+  const { store, broker, onReplaced, admit, expectClaim } = parts;
 
-  /** Seconds that the approver still grants; null when it could not approve this any more. */
-  async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {
-    const grant: Grant | null = await grants.find({ user, account, deviceId: approver, sessionId: session });
-    if (grant === null) return null;
-    if (persist === 'persist') return grant.persist === 'persist' ? lifetimes.persist : null;
-    const seconds = Math.min(lifetimes.once, secondsLeft(grant, await nowMs()));
-    return seconds < 1 ? null : seconds;
-  }
-
-  /** The session of a new device. Null: its approver could not approve this any more. */
-  async function ofNew(login: LoginFields): Promise<MintSession | null> {
-    const seconds = await granted(login);
-    if (seconds === null) return null;
-    const { user = '', name = '', type, device = '', scope, persist } = login;
-    return {
-      subject: user,
-      meta: device,
-      label: name,
-      scope: scope as Scope,
-      persist: persist as Persist,
-      ttl_seconds: seconds,
-      sliding: persist === 'persist',
-      device_type: type as DeviceType,
-      caller_tier: 'full',
-      origin: 'qr',
-    };
-  }
-
-  /** The session of a device that has one: it keeps all but its secrets. Null as `ofNew`, or it was signed out. */
-  async function ofKnown({ account = '', user = '', approver = '', session = '', device = '' }: LoginFields) {
-    const approves = await grants.find({ user, account, deviceId: approver, sessionId: session });
-    if (approves === null || (await isRevoked(account, device))) return null;
-    const own = await ownDevice({ account, deviceId: device });
-    if (own === null) return null;
-    const kept = await parts.kept({ userId: user, deviceId: device });
-    const asked = { subject: user, meta: device, label: own.name, device_type: own.type };
-    return { ...asked, ...kept, caller_tier: kept.scope, origin: 'qr' as const };
-  }
+  const sessionOf = makeSessionOf(parts);
 
   async function mint(requestId: string, login: LoginFields, body: MintSession): Promise<Issued> {
     const { account = '', user = '' } = login;
@@ -99,7 +50,7 @@ export function makeConsume(parts: ConsumeParts) {
    */
   return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
     try {
-      const body = login['owner'] === undefined ? await ofNew(login) : await ofKnown(login);
+      const body = await sessionOf(login);
       if (body === null) throw new BatonError('access_denied');
       const issued = await mint(requestId, login, body);
       const finish = () => store.finish(requestId, fence, 'consumed');
