@@ -101,7 +101,10 @@ export interface Message {
   message_id: string;
   from_device_id: string | null;
   from_name: string;
+  /** Empty where it is sealed. */
   content: string;
+  /** Base64url, which only devices can open. */
+  sealed?: string;
   created_at: number;
   redelivered: boolean;
 }
@@ -132,7 +135,10 @@ export interface MessagesDelivered {
 
 /** Nothing set: `content` is `''` and the rest null. */
 export interface ClipboardEntry {
+  /** Empty where it is sealed. */
   content: string;
+  /** Base64url, which only devices can open. */
+  sealed?: string;
   content_type: 'text/plain' | null;
   source_device_id: string | null;
   source_device_name: string | null;
@@ -182,6 +188,7 @@ export interface Transfer {
   files?: TransferFile[];
   file_count: number;
   total_bytes: number;
+  /** Null: nothing was. Whole in `transfers.get` while the transfer is live, else an empty text. */
   sealed: string | null;
   progress: { sent_bytes: number; received_bytes: number };
   /** `by_device_id`: the party that ended it, null for the service. What one party says is its word alone. */

@@ -9,6 +9,9 @@ export const LIMITS = {
   clipboardBytes: 65_536,
   /** Retention of the clipboard. */
   clipboardSeconds: 300,
+  /** The same when only devices can open them: what is sealed, decoded. */
+  sealedMessageBytes: 4_480,
+  sealedClipboardBytes: 81_920,
   deviceNameChars: 32,
   idempotencyKeyChars: 64,
   /** How long an `Idempotency-Key` answers its first result. */
@@ -55,7 +58,8 @@ export const LIMITS = {
   fileNamePartBytes: 255,
   /** A whole file name with its folders, in bytes of UTF-8: what common systems take for a path, and Windows less. */
   fileNameBytes: 1_024,
-  sealedBytes: 16 * 1024,
+  /** What a sender seals beside the files of an offer, decoded. */
+  sealedBytes: 512 * 1024,
   /** A transfer is gone this long after its last change. */
   transferSeconds: 86_400,
   phasesPerSecond: 4,

@@ -33,7 +33,7 @@ export const CAPS: Readonly<Record<string, number>> = {
   inbox: LIMITS.devicesPerAccount * LIMITS.mailboxMessages * 200 * OVERHEAD,
   offers: ACCOUNT_BYTES.offers * OVERHEAD,
   log: logBytes * OVERHEAD,
-  clipboard: LIMITS.clipboardBytes * OVERHEAD,
+  clipboard: LIMITS.sealedClipboardBytes * OVERHEAD,
   keys: ACCOUNT_BYTES.keys * OVERHEAD,
   transfer: transferBytes * OVERHEAD,
   transfers: MIB,

@@ -38,6 +38,7 @@ async function relink(device: SignedIn, keys: object = someKeys(), replica = sit
 }
 
 describe('keys of a new device', () => {
+  // Proves G33.
   test('are shown to whoever approves it, and what is sealed for it comes with its session, once', async () => {
     const laptop = await site.signIn();
     const keys = someKeys();

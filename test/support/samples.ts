@@ -7,6 +7,9 @@ import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 /** Of P-256. */
 const POINT = 'BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU';
 
+/** Of an account without keys nobody looks at it. */
+const PROOF = { device_id: 'nobody', n: 1, signature: 'A'.repeat(86) };
+
 interface Sample {
   params?: Record<string, string>;
   query?: Record<string, string>;
@@ -72,7 +75,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   removeSession: () => ({ params: { device_id: 'nobodys-device' } }),
   removeDevice: () => ({ params: { device_id: 'nobodys-device' } }),
   removeOtherSessions: () => ({}),
-  eraseAccount: () => ({}),
+  eraseAccount: () => ({ body: { ...PROOF } }),
   listDevices: () => ({}),
   renameDevice: ({ own }) => ({ params: { device_id: own.id }, body: { name: own.name } }),
   openStream: () => ({}),
@@ -94,8 +97,8 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
     body: { guests: `${Buffer.from('{"n":0,"guests":[]}').toString('base64url')}.${'A'.repeat(86)}` },
     code: 'not_found',
   }),
-  deleteKeys: () => ({}),
-  keepKeys: () => ({ body: { device_id: 'nobody', n: 1, signature: 'A'.repeat(86) }, code: 'not_found' }),
+  deleteKeys: () => ({ body: { ...PROOF } }),
+  keepKeys: () => ({ body: { ...PROOF }, code: 'not_found' }),
   initTransfer: ({ other }) => ({ body: { to_device_id: other.id, files: [{ name: 'a.txt', size: 1 }] } }),
   listTransfers: () => ({}),
   getTransfer: () => onNoTransfer(),

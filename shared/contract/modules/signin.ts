@@ -3,7 +3,7 @@ import { Persist } from './broker.ts';
 import { event } from '../vocabulary/event.ts';
 import { DeviceId, DeviceNameInput, DeviceType, Scope, UnixMs } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
-import { DeviceKeys, Sealed } from '../vocabulary/sealed.ts';
+import { DeviceKeys, SealedGrant } from '../vocabulary/sealed.ts';
 import { route } from '../vocabulary/route.ts';
 import { SessionAnswer } from './sessions.ts';
 
@@ -21,7 +21,7 @@ export const ApproveLogin = Type.Object({
   approval_code: Named,
   scope: Scope,
   persist: Persist,
-  sealed: Type.Optional(Sealed('2,048')),
+  sealed: Type.Optional(SealedGrant),
 });
 export type ApproveLogin = Static<typeof ApproveLogin>;
 

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { LIMITS } from '../limits.ts';
 
 /** A point of P-256, uncompressed: 65 bytes. Whether it lies on the curve, the rules check. */
 const PublicKey = Type.String({
@@ -13,7 +14,12 @@ export const DeviceKeys = Type.Object({ enc: PublicKey, sig: PublicKey });
 export type DeviceKeys = Static<typeof DeviceKeys>;
 
 /** Any text; the rules of each module refuse what is no base64url, or too long, with codes of their own. */
-export const Sealed = (most: string) =>
+const sealed = (most: number) =>
   Type.String({
-    description: `Base64url without padding, at most ${most} bytes once it is decoded. Only devices can open it.`,
+    description: `Base64url without padding, at most ${most.toLocaleString('en')} bytes once it is decoded. Only devices can open it.`,
   });
+
+export const SealedMessage = sealed(LIMITS.sealedMessageBytes);
+export const SealedClipboard = sealed(LIMITS.sealedClipboardBytes);
+export const SealedFiles = sealed(LIMITS.sealedBytes);
+export const SealedGrant = sealed(LIMITS.sealedGrantBytes);

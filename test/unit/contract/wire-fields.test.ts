@@ -26,7 +26,7 @@ const ISSUED = `session_id subject meta label scope tier persist created_at expi
   max_age_seconds|null} access_token expires_in user{user_id name}`;
 const PRESENCE = `version devices[device_id|null name type|null online last_seen_at|null]`;
 const DEVICE = `device_id name type online current created_at last_seen_at|null`;
-const CLIPBOARD = `content content_type|null source_device_id|null source_device_name|null updated_at|null expires_at|null`;
+const CLIPBOARD = `content sealed? content_type|null source_device_id|null source_device_name|null updated_at|null expires_at|null`;
 
 const OF_ROUTES = `
   DELETE /api/auth/sessions > 200 revoked
@@ -51,8 +51,8 @@ const OF_ROUTES = `
   GET /api/hub/presence > 200 ${PRESENCE}
   GET /api/keys ? after? > 200 rings[] n guests|null deletions[of at]
   GET /api/me > 200 user_id name scope roles[] service? origins?[] device{device_id name type}|null limits{message_bytes clipboard_bytes \
-    clipboard_seconds relay_window_bytes} features{qr web_push native_push}
-  GET /api/message > 200 messages[message_id from_device_id|null from_name content created_at redelivered]
+    clipboard_seconds relay_window_bytes sealed_message_bytes? sealed_clipboard_bytes?} features{qr web_push native_push sealed?}
+  GET /api/message > 200 messages[message_id from_device_id|null from_name content sealed? created_at redelivered]
   GET /api/openapi.json > 200 openapi
   GET /api/push/config > 200 vapid_public_key|null vapid_key_id|null native[]
   GET /api/push/subscriptions > 200 subscriptions[subscription_id device_id platform state created_at last_ok_at|null]
@@ -80,7 +80,7 @@ const OF_ROUTES = `
   POST /api/auth/refresh < credential? > 200 ${SESSION}
   POST /api/hub/signal < to? to_device_id? transfer_id? kind payload > 202 delivered
   POST /api/keys/keep < device_id n signature > 204
-  POST /api/message < to? to_device_id? content > 201 message_id to[device_id|null name online pushed error?] \
+  POST /api/message < to? to_device_id? content? sealed? > 201 message_id to[device_id|null name online pushed error?] \
     created_at > 202 message_id to[device_id|null name online pushed error?] created_at
   POST /api/message/ack < message_ids[] > 200 acked
   POST /api/push/native/register < platform token environment? > 201 subscription_id platform
@@ -101,7 +101,7 @@ const OF_ROUTES = `
   POST /share > 303
   PUT /api/keys < ring > 200 n > 202 n
   PUT /api/keys/guests < guests > 200 n > 202 n
-  PUT /api/clipboard < content content_type > 200 ${CLIPBOARD}
+  PUT /api/clipboard < content? sealed? content_type > 200 ${CLIPBOARD}
 `;
 
 const OF_BROKER = `
@@ -122,7 +122,7 @@ const OF_EVENTS = `
   device:added device{device_id name type}
   device:removed device_id
   device:renamed device{device_id name type}
-  message message_id from_device_id|null from_name content created_at redelivered
+  message message_id from_device_id|null from_name content sealed? created_at redelivered
   message:delivered message_ids[] by_device_id by_name at
   ping
   presence ${PRESENCE}
@@ -180,7 +180,7 @@ interface Shape {
 }
 
 function shapeOf(schema: Shape): string {
-  if (schema.allOf) return schema.allOf.map(shapeOf).join(' ');
+  if (schema.allOf && !schema.properties) return schema.allOf.map(shapeOf).join(' ');
   if (schema.anyOf) return `${schema.anyOf.map(braced).join('')}|null`;
   if (schema.items) return `[${shapeOf(schema.items)}]`;
   const fields = Object.entries(schema.properties ?? {});
