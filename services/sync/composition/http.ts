@@ -45,7 +45,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
       origins: config.http.origins,
       clipboardSeconds: config.clipboard.ttlSeconds,
       relayWindowBytes: config.relay.windowBytes,
-      features: { qr: config.signin.qrEnabled && accounts.broker !== null, ...push.features },
+      features: { qr: config.signin.qrEnabled && accounts.broker !== null, ...push.features, sealed: true },
     }),
     ...accounts.sessions.handlers,
     ...accounts.signin.handlers,
