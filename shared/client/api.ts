@@ -266,7 +266,7 @@ export interface Transfers {
 
 /** How files are sent. */
 export interface SendSettings extends OnceSettings {
-  /** Passed to the receiver untouched, at most 16 KB. */
+  /** Passed to the receiver untouched: base64url without padding, at most 512 KB once it is decoded. */
   sealed?: string;
   /** How long to wait for a receiver that is not there, until `peer_offline`; default 60,000. `null`: what fits is left for it. */
   offlineMs?: number | null;

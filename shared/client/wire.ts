@@ -101,7 +101,10 @@ export interface Message {
   message_id: string;
   from_device_id: string | null;
   from_name: string;
+  /** Empty where it is sealed. */
   content: string;
+  /** Base64url, which only devices can open. */
+  sealed?: string;
   created_at: number;
   redelivered: boolean;
 }
@@ -141,7 +144,10 @@ export interface ClipboardChange {
 
 /** Nothing set: `content` is `''` and the rest null. */
 export interface ClipboardEntry {
+  /** Empty where it is sealed. */
   content: string;
+  /** Base64url, which only devices can open. */
+  sealed?: string;
   content_type: 'text/plain' | null;
   source_device_id: string | null;
   source_device_name: string | null;
@@ -191,6 +197,7 @@ export interface Transfer {
   files?: TransferFile[];
   file_count: number;
   total_bytes: number;
+  /** Null: nothing was. Whole in `transfers.get` while the transfer is live, else an empty text. */
   sealed: string | null;
   progress: { sent_bytes: number; received_bytes: number };
   /** `by_device_id`: the party that ended it, null for the service. What one party says is its word alone. */
@@ -273,6 +280,7 @@ export type ServiceErrorCode =
   | 'feature_disabled'
   | 'method_not_allowed'
   | 'name_taken'
+  | 'keys_conflict'
   | 'already_decided'
   | 'invalid_transition'
   | 'offset_mismatch'
