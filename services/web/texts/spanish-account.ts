@@ -4,7 +4,10 @@ import { pluralOf } from './plural.ts';
 const plural = pluralOf('es');
 
 /** What is said where a device is let in, in the settings, and of failures. */
-export const spanishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'approve' | 'settings' | 'failed' | 'errors'> = {
+export const spanishAccount: Pick<
+  Texts,
+  'qr' | 'join' | 'add' | 'link' | 'approve' | 'settings' | 'failed' | 'errors'
+> = {
   qr: {
     title: 'Escanea con un dispositivo que tenga la sesión iniciada',
     how: 'Allí, elige «Añadir un dispositivo» y escanea este código, o ábrelo con la cámara.',
@@ -27,10 +30,13 @@ export const spanishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'approve' | 'se
   },
   add: {
     title: 'Añadir un dispositivo',
-    invite: 'Escanea este código con la cámara del dispositivo nuevo.',
+    both: 'Ambos terminan igual: dejas entrar el dispositivo aquí.',
+    invite: 'Escanea esto con el dispositivo nuevo',
+    inviteHow: 'Su cámara abre Baton sola. Luego muestra seis cifras, que escribes aquí.',
     inviteAlt: 'Código QR de la invitación',
-    other: 'O al revés',
-    how: 'En el dispositivo nuevo abre esta dirección, elige «Usar otro dispositivo» y escanea el código que muestra:',
+    other: 'O escanea el código que muestra',
+    onlyWay: 'Escanea el código que muestra',
+    how: 'En el dispositivo nuevo abre esta dirección y elige «Usar otro dispositivo».',
     scan: 'Escanear su código',
     stop: 'Detener la cámara',
     looking: 'Apunta la cámara al código.',
@@ -41,30 +47,49 @@ export const spanishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'approve' | 'se
     guestWhy: 'Déjalo entrar desde uno de tus propios dispositivos.',
     notALink: 'Este no es el enlace de un inicio de sesión.',
   },
+  link: {
+    title: 'Inicia sesión para dejar entrar el dispositivo',
+    why: 'Has abierto el código de un dispositivo nuevo. Inicia sesión aquí y Baton pregunta si puede entrar.',
+    elsewhere: 'Este navegador no tiene la sesión iniciada. Abre el código en un dispositivo que sí la tenga.',
+    leave: 'Ahora no',
+  },
   approve: {
-    title: '¿Iniciar sesión en otro dispositivo?',
-    warning: 'No en este. Quien tenga el otro dispositivo leerá tus mensajes, tu portapapeles y tus archivos.',
-    check:
-      'Aprueba solo si ves el código en un dispositivo delante de ti. ¿Te lo ha enviado alguien? Entonces rechaza.',
-    digits: 'Seis cifras que muestra',
+    title: '¿Es este tu dispositivo nuevo?',
+    warning: 'Otro dispositivo, no este, pide tus mensajes, tu portapapeles y tus archivos.',
+    check: '¿Alguien te ha enviado un código o una foto de uno? Entonces no es tuyo.',
+    digits: 'Escribe las seis cifras que muestra',
     wrongDigits: (left) =>
       `Esas no son sus cifras. ${plural(left, { one: 'Queda un intento', other: `Quedan ${left} intentos` })}.`,
-    digitsOver: 'Las cifras fueron incorrectas tres veces. El otro dispositivo se quedó fuera.',
-    name: 'Se llama',
+    digitsOver: 'Las cifras fueron incorrectas tres veces',
+    name: 'Nombre',
     kind: 'Es',
-    from: 'Lo pidió desde',
-    when: 'Cuándo',
-    ago: (seconds) => (seconds < 60 ? `hace ${seconds} s` : `hace ${Math.floor(seconds / 60)} min`),
-    deny: 'Rechazar',
-    approve: 'Aprobar',
-    howLong: 'Por cuánto tiempo',
-    once: 'Solo una vez, durante una hora',
-    persist: 'Hasta que se cierre su sesión',
-    what: 'Qué puede hacer',
-    guest: 'Mensajes, portapapeles y archivos',
-    full: 'Todo, también dispositivos e inicios de sesión',
-    approved: 'El otro dispositivo tiene la sesión iniciada.',
-    denied: 'El otro dispositivo se quedó fuera.',
+    from: 'Lo pide desde',
+    when: 'Desde hace',
+    ago: (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`),
+    what: '¿Qué es?',
+    as: { mine: 'Mi dispositivo', hour: 'Mi dispositivo, por una hora', guest: 'Invitado por una hora' },
+    asWhy: {
+      mine: 'Puede hacerlo todo, también con dispositivos e inicios de sesión, hasta que cierres su sesión.',
+      hour: 'Puede hacerlo todo, y después su sesión se cierra sola.',
+      guest:
+        'Lee y escribe mensajes, portapapeles y archivos, y ve tu nombre y tus dispositivos. No deja entrar a nadie ni cierra la sesión de nadie.',
+    },
+    deny: 'No es mío',
+    approve: 'Dejarlo entrar',
+    approved: (name) => `«${name}» entra`,
+    approvedWhy: 'Enseguida está entre tus dispositivos.',
+    denied: 'El otro dispositivo se quedó fuera',
+    deniedWhy: 'No ha leído nada.',
+    notAsked: 'No se pudo preguntar',
+    again: 'Muestra un código nuevo y escanéalo.',
+    ends: {
+      not_found: 'Este código no se conoce o hace tiempo que terminó',
+      login_expired: 'El tiempo de este código ha terminado',
+      login_consumed: 'Este código ya se usó',
+      already_decided: 'Esto ya se decidió',
+      access_denied: 'El otro dispositivo ya fue rechazado',
+      rate_limited: 'Se probaron demasiados códigos incorrectos',
+    },
     kinds: {
       browser: 'Un navegador',
       macos: 'Una app en macOS',
@@ -150,6 +175,12 @@ export const spanishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'approve' | 'se
     notifications: 'Las notificaciones siguen como estaban.',
     approve: 'No se ha decidido nada.',
     signIn: 'Este dispositivo aún no tiene la sesión iniciada.',
+    open: 'Baton no se pudo abrir aquí.',
+    refuse: 'No se rechazó nada.',
+    transfer: 'La transferencia sigue como estaba.',
+    older: 'No se pudo leer lo anterior.',
+    setting: 'El ajuste sigue como estaba.',
+    sessions: 'No se pudieron leer los inicios de sesión.',
   },
   errors: {
     network: 'No se puede contactar con el servicio. Comprueba la red e inténtalo de nuevo.',

@@ -9,9 +9,10 @@ import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
+import { timeText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 import { announceChanges } from './announcing.ts';
-import { isGuest, others, peers, threads, useApp } from './app-context.ts';
+import { guestUntil, isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
 import { ClipboardCard, ClipboardLine } from './clipboard/clipboard-card.tsx';
@@ -73,6 +74,15 @@ function StorageBar() {
 
 const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
 
+/** A guest for longer than this is not told when it ends: using the session moves that end. */
+const SOON_MS = 6 * 3_600_000;
+
+/** That this device is here as a guest, and until when. */
+function guestText(until: number | null): string {
+  const { name } = texts.value;
+  return until === null || until - serverNow() > SOON_MS ? name.guest : name.guestUntil(timeText(until));
+}
+
 /** Which of the devices this one is, and whose. */
 function OwnName() {
   const { entry } = useApp();
@@ -80,6 +90,7 @@ function OwnName() {
   return (
     <p class="own-name">
       {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
+      {isGuest.value && <span> · {guestText(guestUntil.value)}</span>}
     </p>
   );
 }
