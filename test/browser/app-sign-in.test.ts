@@ -144,6 +144,10 @@ withChromium.describe('signing in with the app', () => {
     const link = await inviteOf(one);
     expect(link).toMatch(/^https?:\/\/[^/]+\/join\?i=[\w-]{22}#s=[\w-]{22}$/);
     await desktop.screenshot({ path: join(PICTURES, 'invite-1440-light.png') });
+    await desktop.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await desktop.setViewportSize(PHONE);
+    await desktop.screenshot({ path: join(PICTURES, 'invite-390-dark.png') });
+    expect(await violations(desktop)).toEqual([]);
     await phone.goto(link);
     await phone.getByLabel('Device name').fill('Käthes Pixel');
     await phone.getByText('It will be called “Kathes Pixel”.').waitFor();
@@ -162,6 +166,10 @@ withChromium.describe('signing in with the app', () => {
     const field = desktop.getByLabel('Type the six digits');
     await desktop.getByText('Kathes Pixel').waitFor();
     expect(await desktop.getByRole('button', { name: 'Let it in' }).isDisabled()).toBe(true);
+    await desktop.screenshot({ path: join(PICTURES, 'digits-390-dark.png') });
+    expect(await violations(desktop)).toEqual([]);
+    await desktop.setViewportSize(DESKTOP);
+    await desktop.emulateMedia({ colorScheme: 'light' });
     await desktop.screenshot({ path: join(PICTURES, 'digits-1440-light.png') });
     await field.pressSequentially(String((Number(digits) + 1) % 1_000_000).padStart(6, '0'));
     await desktop.getByText('These are not its digits. 2 tries are left.').waitFor();
@@ -266,6 +274,22 @@ withChromium.describe('signing in with the app', () => {
     expect(await violations(one.page)).toEqual([]);
     await one.page.screenshot({ path: join(PICTURES, 'link-over-390-light.png') });
     expect([...one.reports]).toEqual([]);
+  }, 120_000);
+
+  test('a browser without script is led to the page that needs none', async () => {
+    const { page: phone } = await stranger();
+    const link = await linkOf(phone);
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE });
+    const page = await context.newPage();
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Without JavaScript' }).click();
+    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in ANOTHER device?' }).waitFor();
+    await page.screenshot({ path: join(PICTURES, 'link-plain-390-light.png'), fullPage: true });
+    await page.getByRole('button', { name: 'Not mine' }).click();
+    await page.getByRole('heading', { name: 'Denied' }).waitFor();
+    await phone.getByText('The other device has refused').waitFor();
   }, 120_000);
 
   test('a browser whose user turns back from the login is told what the sign-in is for, and may leave it', async () => {

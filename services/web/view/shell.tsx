@@ -88,10 +88,12 @@ function OwnName() {
   const { entry } = useApp();
   const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
   return (
-    <p class="own-name">
-      {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
-      {isGuest.value && <span> · {guestText(guestUntil.value)}</span>}
-    </p>
+    <>
+      <p class="own-name">
+        {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
+      </p>
+      {isGuest.value && <p class="own-name">{guestText(guestUntil.value)}</p>}
+    </>
   );
 }
 
