@@ -287,6 +287,7 @@ withChromium.describe('signing in with the app', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sign in ANOTHER device?' }).waitFor();
     await page.screenshot({ path: join(PICTURES, 'link-plain-390-light.png'), fullPage: true });
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Not mine' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
     await phone.getByText('The other device has refused').waitFor();
