@@ -2,7 +2,17 @@ import { Format, type Options, SingleBar } from 'cli-progress';
 import type { Progress, RunningTransfer } from '../../shared/client/index.ts';
 import { colours, durationOf, type Output, rendered, sizeOf } from './output.ts';
 
-const BAR_CHARS = 24;
+const TELL_MS = 1_000;
+
+const OPTIONS: Options = {
+  clearOnComplete: true,
+  hideCursor: true,
+  barsize: 24,
+  barCompleteChar: '█',
+  barIncompleteChar: '░',
+  linewrap: false,
+  gracefulExit: false,
+};
 
 function lineOf(progress: Progress, bar: string): string {
   const { bytes, totalBytes, files, totalFiles, bytesPerSecond, secondsLeft, path, isPaused } = progress;
@@ -44,24 +54,56 @@ export interface ProgressLine {
   aside<T>(work: () => T): T;
 }
 
+/** Shows how far what is to be sent was read, before it is offered: on a terminal alone. */
+export function showPreparing(output: Output, totalBytes: number): { read: (bytes: number) => void; end: () => void } {
+  if (output.isJson || !output.stderr.isTTY) return { read: () => undefined, end: () => undefined };
+  const bar = new SingleBar({
+    ...OPTIONS,
+    stream: output.stderr,
+    format: (options, { progress, value }) =>
+      rendered(
+        `${colours.cyan(Format.BarFormat(progress, options))}  Preparing  ${sizeOf(value)} of ${sizeOf(totalBytes)}`,
+      ),
+  });
+  bar.start(Math.max(1, totalBytes), 0);
+  return { read: (bytes) => bar.update(bytes), end: () => bar.stop() };
+}
+
 const QUIET: ProgressLine = { add: () => () => undefined, aside: (work) => work() };
 
-/** Shows how far transfers are: on a terminal one line that moves, and nothing elsewhere. */
+/** A line of JSON a second for each transfer, and one at its end. */
+const inJson = (output: Output): ProgressLine => ({
+  ...QUIET,
+  add(transfer) {
+    let saidAtMs = Number.NEGATIVE_INFINITY;
+    function say(): void {
+      saidAtMs = performance.now();
+      const { bytes, totalBytes, files, totalFiles, bytesPerSecond, secondsLeft, path, isPaused } = transfer.progress;
+      const amounts = { bytes, total_bytes: totalBytes, files, total_files: totalFiles };
+      const pace = { bytes_per_second: Math.round(bytesPerSecond), seconds_left: secondsLeft };
+      output.result({ progress: { transfer_id: transfer.id, ...amounts, ...pace, path, paused: isPaused } }, null);
+    }
+    const off = transfer.onProgress(({ bytes, totalBytes }) => {
+      if (performance.now() - saidAtMs >= TELL_MS || bytes === totalBytes) say();
+    });
+    transfer.done.then(off, off);
+    return off;
+  },
+});
+
+/**
+ * Shows how far transfers are: on a terminal one line that moves, with `--json --progress` lines of JSON, and nothing elsewhere.
+ */
 export function makeProgressLine(output: Output): ProgressLine {
+  if (output.isJson && output.tellsProgress) return inJson(output);
   if (output.isJson || !output.stderr.isTTY) return QUIET;
   const shown = new Set<RunningTransfer>();
   let latest: Progress | null = null;
   let bar: SingleBar | null = null;
   let asides = 0;
   const options: Options = {
+    ...OPTIONS,
     stream: output.stderr,
-    clearOnComplete: true,
-    hideCursor: true,
-    barsize: BAR_CHARS,
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    linewrap: false,
-    gracefulExit: false,
     format: (barOptions, params) =>
       rendered(lineOf(latest as Progress, colours.cyan(Format.BarFormat(params.progress, barOptions)))),
   };

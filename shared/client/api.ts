@@ -18,6 +18,7 @@ import type {
   PushSubscriptionEntry,
   PushSubscriptionRequest,
   Scope,
+  SignalRequest,
   SignInLink,
   SignInRequestView,
   Transfer,
@@ -152,6 +153,12 @@ export interface BatonClient {
   signOut(settings?: CallSettings): Promise<void>;
   /** Removes everything that the service keeps of the account; sessions stay. */
   eraseAccountData(settings?: CallSettings): Promise<void>;
+
+  /**
+   * Passes a word of a program to another device, which hears it as the event `signal`: at most 16 KB, kept for a minute. True:
+   * the device is connected. Signals of a transfer are the library's own.
+   */
+  sendSignal(to: Target, signal: SignalRequest, settings?: CallSettings): Promise<boolean>;
 
   readonly devices: Devices;
   readonly messages: Messages;

@@ -200,6 +200,15 @@ export interface PushConfig {
   native: ('fcm' | 'apns')[];
 }
 
+/** A word from one program to another. */
+export interface SignalRequest {
+  kind: 'offer' | 'answer' | 'candidate' | 'bye';
+  /** Any JSON, at most 16 KB. */
+  payload: unknown;
+  /** Of a transfer between the two devices. */
+  transfer_id?: string;
+}
+
 /** What a browser gives for a subscription. */
 export interface PushSubscriptionRequest {
   endpoint: string;

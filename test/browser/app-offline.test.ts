@@ -185,6 +185,21 @@ withChromium.describe('the app without network', () => {
     expect(await offered(phone)).toEqual(['prepared.txt 1']);
   }, 120_000);
 
+  test('whoever is to get files sees that they are prepared, and that this has stopped', async () => {
+    const { page, user } = await scene();
+    const other = await openApp(browser, { url: localUrl(site.one), user, name: 'Tablet' });
+    await openThread(other.page, 'Desktop');
+    await openThread(page, 'Tablet');
+    await page.evaluate(() => {
+      Worker.prototype.postMessage = () => {};
+    });
+    await chooseFiles(page, fileOf('prepared.txt'));
+    await other.page.getByText('Desktop is preparing 1 file (20 B) …').waitFor(WITHIN);
+    await page.getByRole('button', { name: 'Cancel transfer' }).click();
+    await other.page.getByText('is preparing').waitFor({ state: 'detached', ...WITHIN });
+    expect([...other.reports]).toEqual([]);
+  }, 120_000);
+
   test('an offer that the service refused can be tried again', async () => {
     const { page, phone } = await scene();
     let isRefused = true;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
@@ -57,4 +57,19 @@ test('a command that is killed while it goes on with what it had offered is not 
   const { stdout, stderr } = await laptop.ok(['send', '--continue']);
   expect([stdout, stderr]).toEqual([expect.stringContaining('Sent to Phone'), expect.not.stringContaining('Not sent')]);
   expect(await receiving.status).toBe(0);
+});
+
+test('whoever waits for files hears that some are prepared, and the sender sees how far it is', async () => {
+  const name = 'much.bin';
+  writeFileSync(join(laptop.folder, name), '');
+  // Nothing of it takes space, and all of it is read.
+  truncateSync(join(laptop.folder, name), 12 * 1024 ** 3);
+  const receiving = phone.run(['receive', '--dir', 'much', '--yes']);
+  await receiving.says(/Waiting for files/);
+  const sending = laptop.run(['send', name, '--to', 'Phone'], { onTerminal: true });
+  await receiving.says(/Laptop is preparing 1 file \(12\.0 GiB\) \.\.\./);
+  await sending.says(/Preparing {2}[\d.]+ [KMG]iB of 12\.0 GiB/);
+  sending.child.kill('SIGINT');
+  receiving.child.kill('SIGINT');
+  await Promise.all([sending.status, receiving.status]);
 });

@@ -250,6 +250,15 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     expect(await third.stop()).toBe(0);
   });
 
+  test('streams are attached anew once a replica has lost its channels', async () => {
+    const phone = makeDevice({ user: randomUser(), name: 'Phone' });
+    const onPhone = phone.listen(replicas.one);
+    await onPhone.next('ready');
+    await Promise.all(cluster.nodes.map((node) => node.cli('client', 'kill', 'type', 'pubsub')));
+    await until(async () => scriptsRun.has('stream-attach'));
+    await onPhone.stop();
+  });
+
   test('every script has run on it by now', async () => {
     const all = readdirSync(SERVICE, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.lua') && !path.includes('prelude'))

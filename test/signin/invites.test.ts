@@ -109,10 +109,11 @@ test('an invite whose time is over is not found', async () => {
   const laptop = await site.signIn();
   const { invite_id: id } = await invite(laptop);
   const redis = connectTo(sharedRedisUrl());
-  const [key] = await redis.keys(`${site.prefix}:*:invites`.replace('*', `{${encodeURIComponent(laptop.user)}}`));
+  const key = `${site.prefix}:{${encodeURIComponent(laptop.user)}}:invites`;
   const field = `invite:${id}`;
-  const stored = (await redis.hget(key ?? '', field)) ?? '';
-  await redis.hset(key ?? '', field, stored.replace(/\n\d+\n/, `\n${Date.now() - 1}\n`));
+  const stored = (await redis.hget(key, field)) ?? '';
+  expect(stored).toMatch(/\n\d+\n/);
+  await redis.hset(key, field, stored.replace(/\n\d+\n/, `\n${Date.now() - 1}\n`));
   redis.disconnect();
   expectProblem(await start(id), 'not_found');
 });

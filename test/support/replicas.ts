@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
@@ -9,6 +10,8 @@ import { until } from './redis/redis-processes.ts';
 const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 /** Below the time that jest gives a hook, so that the log is shown; only one that cannot start takes so long. */
 const READY_WITHIN_MS = 75_000;
+/** The same for one that is stopped. */
+const ENDS_WITHIN_MS = 75_000;
 
 /** One replica as a process of its own. */
 export interface ReplicaProcess {
@@ -99,8 +102,10 @@ export async function startReplica({
       // A paused process sees no signal but SIGKILL and SIGCONT.
       child.kill('SIGCONT');
       child.kill('SIGTERM');
-      await exited;
+      const isOver = await Promise.race([exited.then(() => true), pause(ENDS_WITHIN_MS, false, { ref: false })]);
+      if (!isOver) await replica.kill();
       started.delete(replica);
+      if (!isOver) throw new Error(`A replica had not ended ${ENDS_WITHIN_MS} ms after SIGTERM. It said: ${log}`);
       return child.exitCode;
     },
   };

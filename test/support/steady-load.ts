@@ -14,8 +14,8 @@ interface LoadParts {
 }
 
 export interface SteadyLoad {
-  /** Answers by status. */
-  readonly answers: ReadonlyMap<number, number>;
+  /** Answers by status; a refusal with what it says, so that a test that fails tells why. */
+  readonly answers: ReadonlyMap<number | string, number>;
   /** Requests without an answer. */
   readonly failures: readonly string[];
   readonly connections: () => number;
@@ -25,7 +25,7 @@ export interface SteadyLoad {
 
 /** Clients that each keep one connection and send one POST after the other over it. None sends anything twice. */
 export function startLoad({ clients, port, path, headers, body }: LoadParts): SteadyLoad {
-  const answers = new Map<number, number>();
+  const answers = new Map<number | string, number>();
   const failures: string[] = [];
   let [connections, isOver] = [0, false];
 
@@ -37,14 +37,18 @@ export function startLoad({ clients, port, path, headers, body }: LoadParts): St
     }
   }
 
-  const send = (agent: Agent): Promise<number> =>
+  const send = (agent: Agent): Promise<number | string> =>
     new Promise((resolve, reject) => {
       const bytes = Buffer.from(JSON.stringify(body()));
       const all = { ...headers, 'Content-Type': 'application/json', 'Content-Length': bytes.length };
       const asking = request({ agent, host: '127.0.0.1', method: 'POST', path, headers: all });
       asking.on('error', reject).on('response', (answer: IncomingMessage) => {
-        answer.on('error', reject).on('end', () => resolve(answer.statusCode ?? 0));
-        answer.resume();
+        const { statusCode = 0 } = answer;
+        const said: Buffer[] = [];
+        answer
+          .on('error', reject)
+          .on('data', (part: Buffer) => said.push(part))
+          .on('end', () => resolve(statusCode < 400 ? statusCode : `${statusCode} ${Buffer.concat(said)}`));
       });
       asking.end(bytes);
     });

@@ -1,11 +1,12 @@
 import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../../shared/client/index.ts';
 import type { ReceiveRecords } from '../../../shared/client/node.ts';
+import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { type Context, untilOver } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
-import { oneLine } from '../output.ts';
+import { deviceNameOf, oneLine, sizeOf } from '../output.ts';
 import { makeProgressLine, type ProgressLine } from '../progress.ts';
 import { namesOf } from './names.ts';
-import { type Offers, offersOf } from './offers.ts';
+import { isNamed, type Offers, offersOf } from './offers.ts';
 import { GOES_ON, type ReceiveOptions, take } from './take.ts';
 
 /**
@@ -55,6 +56,8 @@ interface Crew {
   isSettled: boolean;
   settling: NodeJS.Timeout | null;
   isOver: boolean;
+  /** Ends listening for what is prepared. */
+  unwatch: () => void;
   readonly end: { resolve: () => void; reject: (error: unknown) => void };
 }
 
@@ -70,6 +73,7 @@ function say(crew: Crew, id: string, { code, message, notReceived = [] }: CliErr
 function finish(crew: Crew, settle: () => void): void {
   if (crew.isOver) return;
   crew.isOver = true;
+  crew.unwatch();
   for (const timer of crew.elsewhere.values()) clearTimeout(timer);
   if (crew.settling) clearTimeout(crew.settling);
   for (const one of crew.active.values()) {
@@ -221,6 +225,20 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
   else pump(crew);
 }
 
+/** Says once of each sender's files that they are read before they are offered. Gives what ends that. */
+function sayPreparing(crew: Crew): () => void {
+  const told = new Set<string>();
+  const { baton, options } = crew;
+  return watchPreparing(baton, (all) => {
+    for (const { id, from, files, totalBytes } of all) {
+      if (told.has(id) || (options.from !== undefined && !isNamed(baton, from, options.from))) continue;
+      told.add(id);
+      const what = `${files} ${files === 1 ? 'file' : 'files'} (${sizeOf(totalBytes)})`;
+      note(crew, `${deviceNameOf(from.name)} is preparing ${what} ...`);
+    }
+  });
+}
+
 /** Takes what is offered. Resolves after the first transfer with --once; rejects when it is interrupted. */
 export function takeAll(
   context: Context,
@@ -233,9 +251,17 @@ export function takeAll(
     const crew: Crew = {
       ...{ context, baton, options, records, isOnce, line: makeProgressLine(context.output) },
       ...{ active: new Map(), elsewhere: new Map(), told: new Set(), tried: new Set() },
-      ...{ asking: null, isSettled: !isOnce, settling: null, isOver: false, end: { resolve, reject } },
+      ...{
+        asking: null,
+        isSettled: !isOnce,
+        settling: null,
+        isOver: false,
+        unwatch: () => {},
+        end: { resolve, reject },
+      },
       offers: offersOf(baton, options.from, () => pump(crew)),
     };
+    crew.unwatch = sayPreparing(crew);
     untilOver(context, baton).catch((error: unknown) => finish(crew, () => reject(error)));
   });
 }

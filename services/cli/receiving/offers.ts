@@ -20,7 +20,11 @@ export interface Offers {
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 
 /** A name that looks the same is the same, unless several devices have such names. */
-function isNamed(baton: BatonClient, { name, device_id: id }: Transfer['sender'], wanted: string): boolean {
+export function isNamed(
+  baton: BatonClient,
+  { name, device_id: id }: Pick<Transfer['sender'], 'name' | 'device_id'>,
+  wanted: string,
+): boolean {
   if (name === wanted || id === wanted) return true;
   const alike = baton.devices.presence.filter((entry) => looksOf(entry.name) === looksOf(wanted));
   return looksOf(name) === looksOf(wanted) && alike.length <= 1;

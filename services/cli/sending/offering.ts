@@ -1,9 +1,11 @@
 import type { BatonClient, OutgoingTransfer } from '../../../shared/client/index.ts';
 import type { Claim } from '../../../shared/client/node.ts';
+import { tellPreparing } from '../../../shared/client/transfers/preparing.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
+import { showPreparing } from '../progress.ts';
 import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
-import type { Source } from './sources.ts';
+import { filesOf, type Source } from './sources.ts';
 
 /** An offer that ended like this may have come all the same. */
 const UNSURE = ['aborted', 'network', 'timeout', 'unexpected_answer', 'internal', 'store_unavailable', 'draining'];
@@ -23,6 +25,39 @@ export interface Offered {
   claim: Claim;
 }
 
+/** The same sources, whose reading before the offer is seen here and by the device that they are for. */
+function watched({ context, baton }: Pick<Parts, 'context' | 'baton'>, to: string, sources: readonly Source[]) {
+  const totalBytes = sources.reduce((sum, { size }) => sum + size, 0);
+  const bar = showPreparing(context.output, totalBytes);
+  const told = tellPreparing(baton, { device_id: to }, { files: filesOf(sources).length, totalBytes });
+  const done: number[] = sources.map(() => 0);
+  function read(index: number, bytes: number): void {
+    done[index] = bytes;
+    const sum = done.reduce((all, one) => all + one, 0);
+    bar.read(sum);
+    told.read(sum);
+  }
+  return {
+    sources: sources.map((source, index) => {
+      const digest = source.digest?.bind(source);
+      if (digest === undefined) return source;
+      return {
+        ...source,
+        async digest(signal: AbortSignal) {
+          const sha256 = await digest(signal, (bytes) => read(index, bytes));
+          read(index, source.size);
+          return sha256;
+        },
+      };
+    }),
+    hide: bar.end,
+    end() {
+      bar.end();
+      told.end();
+    },
+  };
+}
+
 /**
  * Offers a piece, and notes it before any of it is sent. Whether an offer came that was not noted, as its program was killed or
  * had no answer, is looked at by the next start: so what is known of it stays.
@@ -36,11 +71,13 @@ export async function offer(
   const bytes = sources.reduce((sum, { size }) => sum + size, 0);
   await sends.keepBegun({ ...begun, offering: { key: about.key, files: sources.length, bytes, isLast } });
   const noted: Omit<Offered, 'transfer'>[] = [];
+  const preparing = watched({ context, baton }, about.to, sources);
   try {
     const settings = { signal, offlineMs: null };
-    const transfer = await baton.transfers.send({ device_id: about.to }, sources, {
+    const transfer = await baton.transfers.send({ device_id: about.to }, preparing.sources, {
       ...settings,
       async onOffered({ transfer_id: transferId }) {
+        preparing.hide();
         const claim = sends.claim(transferId);
         if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
         const entry = { ...about, transferId, startedAt: Date.now() };
@@ -56,5 +93,7 @@ export async function offer(
   } catch (error) {
     if (!UNSURE.includes(failureOf(error).code)) await sends.keepBegun(begun);
     throw error;
+  } finally {
+    preparing.end();
   }
 }

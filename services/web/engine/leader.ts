@@ -1,3 +1,4 @@
+import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { invitedRequest } from '../../../shared/client/session/invites.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -36,6 +37,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     if (name === 'degraded') tell({ isDegraded: true });
     if (name === 'restored') tell({ isDegraded: false });
   });
+  watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     await history.receive(message);
   });

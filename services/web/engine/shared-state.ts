@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import type { Preparing } from '../../../shared/client/transfers/preparing.ts';
 import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
 
@@ -15,6 +16,8 @@ export interface Shared {
   isKnown: boolean;
   clipboard: ClipboardChange | null;
   me: Me | null;
+  /** Files that other devices read before they offer them to this one. */
+  preparing: readonly Preparing[];
 }
 
 /** A transfer that runs in the leading tab. */
@@ -29,7 +32,7 @@ export interface Running {
 
 const NOTHING: Shared = {
   ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
-  ...{ isKnown: false, clipboard: null, me: null },
+  ...{ isKnown: false, clipboard: null, me: null, preparing: [] },
 };
 
 export const shared = signal<Shared>(NOTHING);

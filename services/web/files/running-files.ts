@@ -20,11 +20,14 @@ export const makeChange =
 
 /**
  * Shows how far files are read that are not offered yet. Gives what is told so many bytes of one of them, and what takes the bar
- * away.
+ * away. `onSum` hears how many bytes of all of them were read.
  */
 const makePreparing =
   (tell: (id: string, value: Running | null) => void) =>
-  ({ id, totalBytes }: FilesItem): { read: (index: number, bytes: number) => void; end: () => void } => {
+  (
+    { id, totalBytes }: FilesItem,
+    onSum: (bytes: number) => void,
+  ): { read: (index: number, bytes: number) => void; end: () => void } => {
     const done: number[] = [];
     let shownAt = 0;
     function read(index: number, bytes: number): void {
@@ -32,6 +35,7 @@ const makePreparing =
       if (Date.now() - shownAt < TELL_MS) return;
       shownAt = Date.now();
       const sum = done.reduce((all, one) => all + one, 0);
+      onSum(sum);
       tell(id, { bytes: sum, totalBytes, bytesPerSecond: 0, secondsLeft: null, path: null, isPaused: false });
     }
     return { read, end: () => tell(id, null) };

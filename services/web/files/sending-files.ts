@@ -1,4 +1,5 @@
 import { blobSource, type FileSource, type OutgoingTransfer } from '../../../shared/client/index.ts';
+import { tellPreparing } from '../../../shared/client/transfers/preparing.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
 import { stateOf } from '../history/history.ts';
@@ -65,13 +66,22 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
   /** Resolves when the offer is made, or is not to be made any more. */
   async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
     await queue.tell([item.id], null);
-    const bar = running.prepare(item);
-    const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
-    if (!(await queue.hold(item.id, entry.deviceId))) return;
-    const transfer = await client.transfers.send({ device_id: item.thread }, sources, {
-      ...{ concurrency: CONCURRENCY, signal, idempotencyKey: waiting.key, retries: 0 },
-      ...(item.totalBytes <= SMALL_BYTES && { offlineMs: null }),
-    });
+    const to = { device_id: item.thread };
+    const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
+    // It is over with the cancelling, however long the reading takes to hear of it.
+    signal.addEventListener('abort', told.end, { once: true });
+    let transfer: OutgoingTransfer;
+    try {
+      const bar = running.prepare(item, told.read);
+      const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
+      if (!(await queue.hold(item.id, entry.deviceId))) return;
+      transfer = await client.transfers.send(to, sources, {
+        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: waiting.key, retries: 0 },
+        ...(item.totalBytes <= SMALL_BYTES && { offlineMs: null }),
+      });
+    } finally {
+      told.end();
+    }
     running.follow(item.id, transfer, sent);
     if (await noteOffer(queue, item.id, transfer)) {
       // A browser without space for them has them chosen again.

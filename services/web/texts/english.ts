@@ -154,6 +154,7 @@ export const english = {
     count: (count: number) => plural(count, { one: '1 file', other: `${count} files` }),
     photos: (count: number) => plural(count, { one: '1 photo', other: `${count} photos` }),
     preparing: 'Preparing …',
+    prepares: (name: string, files: string, size: string) => `${name} is preparing ${files} (${size}) …`,
     offered: 'Waiting for the other device to accept',
     offeredOffline: 'Waiting until the other device is online',
     asks: 'wants to send you this',

@@ -149,6 +149,7 @@ export const french: Texts = {
     count: (count) => plural(count, { one: `${count} fichier`, other: `${count} fichiers` }),
     photos: (count) => plural(count, { one: `${count} photo`, other: `${count} photos` }),
     preparing: 'Préparation …',
+    prepares: (name, files, size) => `${name} prépare ${files} (${size}) …`,
     offered: 'Attend que l’autre appareil accepte',
     offeredOffline: 'Attend que l’autre appareil soit en ligne',
     asks: 'veut vous envoyer ceci',

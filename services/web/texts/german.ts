@@ -152,6 +152,7 @@ export const german: Texts = {
     count: (count) => plural(count, { one: '1 Datei', other: `${count} Dateien` }),
     photos: (count) => plural(count, { one: '1 Foto', other: `${count} Fotos` }),
     preparing: 'Wird vorbereitet …',
+    prepares: (name, files, size) => `${name} bereitet ${files} vor (${size}) …`,
     offered: 'Wartet auf die Annahme durch das andere Gerät',
     offeredOffline: 'Wartet, bis das andere Gerät online ist',
     asks: 'möchte dir das senden',

@@ -149,6 +149,7 @@ export const spanish: Texts = {
     count: (count) => plural(count, { one: '1 archivo', other: `${count} archivos` }),
     photos: (count) => plural(count, { one: '1 foto', other: `${count} fotos` }),
     preparing: 'Preparando …',
+    prepares: (name, files, size) => `${name} prepara ${files} (${size}) …`,
     offered: 'Espera a que el otro dispositivo acepte',
     offeredOffline: 'Espera a que el otro dispositivo esté en línea',
     asks: 'quiere enviarte esto',

@@ -14,8 +14,11 @@ export interface FileSource {
   readonly replayable: boolean;
   /** Its bytes from `offset` on. Called again when the other side has to have something once more. */
   open(offset: number, signal: AbortSignal): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
-  /** Its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. */
-  digest?(signal: AbortSignal): Promise<string>;
+  /**
+   * Its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. `onRead` hears how many bytes
+   * were read so far.
+   */
+  digest?(signal: AbortSignal, onRead?: (bytes: number) => void): Promise<string>;
   /** The same for its bytes. */
   pieces?(): Pieces;
 }

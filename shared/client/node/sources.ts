@@ -6,7 +6,7 @@ import type { Hash } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
 import { numberedName, offeredNames, type RenamedFile } from '../files/names.ts';
-import { type DiskPath, type Found, findFile, findFiles, type SkippedFile } from './find-files.ts';
+import { type DiskPath, type Found, findFile, findFiles, type IsExcluded, type SkippedFile } from './find-files.ts';
 import { type FoundFile, type PackSource, packSmall } from './packs.ts';
 import { streamSource } from '../files/sources.ts';
 
@@ -25,7 +25,12 @@ export function sha256(): Hash {
 /** What is read at a time where nothing is kept. */
 const BLOCK_BYTES = 256 * 1024;
 
-async function digestOf(path: DiskPath, size: number, signal: AbortSignal): Promise<string> {
+async function digestOf(
+  path: DiskPath,
+  size: number,
+  signal: AbortSignal,
+  onRead: (bytes: number) => void = () => {},
+): Promise<string> {
   const file = await open(path);
   try {
     const hash = createHash('sha256');
@@ -34,6 +39,7 @@ async function digestOf(path: DiskPath, size: number, signal: AbortSignal): Prom
       signal.throwIfAborted();
       bytes = (await file.read(block, 0, Math.min(block.length, size - at), at)).bytesRead;
       hash.update(block.subarray(0, bytes));
+      onRead(at + bytes);
     }
     return hash.digest('hex');
   } finally {
@@ -78,7 +84,7 @@ const sourceOf = ({ path, name, size }: Known, type?: string): FileSource => ({
   ...{ name, size, replayable: true },
   ...(type !== undefined && { type }),
   open: (offset) => toWeb(createReadStream(path, { start: offset, highWaterMark: READ_BYTES })),
-  digest: (signal) => digestOf(path, size, signal),
+  digest: (signal, onRead) => digestOf(path, size, signal, onRead),
   pieces: () => piecesOf(path, size),
 });
 
@@ -116,10 +122,14 @@ function apart(found: readonly Found[]): { found: readonly Found[]; renamed: Ren
  * The files, and every file under the folders, with names that the service takes: `renamed` lists those that are offered under
  * another name, `skipped` what is not sent (links, pipes, what cannot be read, empty folders). `packs`: where there are many
  * small ones they come as archives, which `folderSink` unpacks; other receivers keep the archives. Throws where one of the
- * paths is neither a file nor a folder, or cannot be read.
+ * paths is neither a file nor a folder, or cannot be read. `isExcluded`: what of a folder is left out, by its path from that
+ * folder down.
  */
-export async function findSources(paths: readonly string[], { packs = false } = {}): Promise<FoundSources> {
-  const { found, renamed } = apart(await Promise.all(paths.map(findFiles)));
+export async function findSources(
+  paths: readonly string[],
+  { packs = false, isExcluded }: { packs?: boolean; isExcluded?: IsExcluded } = {},
+): Promise<FoundSources> {
+  const { found, renamed } = apart(await Promise.all(paths.map((path) => findFiles(path, isExcluded))));
   const offered = offeredNames(found.flatMap(({ files }) => files.map(({ parts }) => parts)));
   const sources: (FileSource | PackSource)[] = [];
   let at = 0;

@@ -19,6 +19,7 @@ import { type MenuAction, MenuDialog, openMenu } from '../parts/menu.tsx';
 import { endsBurst } from './bursts.ts';
 import { FilesRow } from './files-row.tsx';
 import { PictureView } from './item-preview.tsx';
+import { PreparingLines } from './preparing.tsx';
 import { useScrolling } from './scrolling.ts';
 import { MessageRow } from './message-row.tsx';
 import { attempt } from '../parts/notices.ts';
@@ -170,6 +171,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         <Items key={`${id}/${at ?? ''}`} id={id} at={at} />
         {isOver.value && <div class="drop-hint">{devices.dropOn(peer.name)}</div>}
       </div>
+      <PreparingLines from={id} />
       <ClipboardLine />
       {takesFiles ? (
         <Composer key={id} peer={peer} />

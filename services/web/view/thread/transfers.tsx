@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { ArrowDownUp, Pause, Play } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes } from '../../engine/app.ts';
-import { movingIds, runningOf } from '../../engine/shared-state.ts';
+import { movingIds, runningOf, shared } from '../../engine/shared-state.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
@@ -11,6 +11,7 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { FilesCard } from './files-row.tsx';
+import { PreparingLines } from './preparing.tsx';
 
 /** Everything that is not over, in the order in which it began. */
 function useUnderWay(): readonly FilesItem[] | null {
@@ -59,8 +60,11 @@ export function TransfersPane() {
   const { transfers } = texts.value;
   return (
     <Pane title={transfers.title}>
+      <PreparingLines />
       {items === null && <Waiting />}
-      {items?.length === 0 && <Empty node={ArrowDownUp} title={transfers.none} why={transfers.noneWhy} />}
+      {items?.length === 0 && shared.value.preparing.length === 0 && (
+        <Empty node={ArrowDownUp} title={transfers.none} why={transfers.noneWhy} />
+      )}
       {items !== null && items.length > 0 && (
         <div class="pane-body">
           <PauseAll items={items} />

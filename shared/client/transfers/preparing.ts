@@ -1,0 +1,108 @@
+import type { BatonClient, Off, Target } from '../api.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
+
+/**
+ * Files that another device reads before it offers them. It is told by signals without a transfer, since there is none yet:
+ * `offer` with `{preparing: {id, files, total_bytes, bytes}}` while it goes on, and `bye` with `{preparing: {id}}` at its end.
+ */
+export interface Preparing {
+  /** Of the sender's own. */
+  readonly id: string;
+  readonly from: { readonly device_id: string; readonly name: string };
+  readonly files: number;
+  readonly totalBytes: number;
+  /** Read so far. */
+  readonly bytes: number;
+}
+
+/** What is ready sooner is not announced. */
+const FIRST_MS = 1_000;
+const EVERY_MS = 5_000;
+/** Whoever says nothing for so long has stopped. */
+const SILENT_MS = 20_000;
+/** More at a time nobody looks at. */
+const MOST = 32;
+
+/**
+ * Tells a device what it will be offered, from now until `end`. `read`: so many bytes of it are read. A word that is lost is no
+ * loss: nothing of it fails.
+ */
+export function tellPreparing(
+  baton: Pick<BatonClient, 'sendSignal'>,
+  to: Target,
+  about: { files: number; totalBytes: number },
+  clock: Clock = systemClock,
+): { read: (bytes: number) => void; end: () => void } {
+  const id = globalThis.crypto.randomUUID();
+  let bytes = 0;
+  let isTold = false;
+  let stop = clock.after(FIRST_MS, tell);
+
+  /** One after the other: `bye` is the last word. */
+  let last: Promise<unknown> = Promise.resolve();
+  const say = (kind: 'offer' | 'bye', preparing: object) => {
+    last = last.then(() => baton.sendSignal(to, { kind, payload: { preparing } }, { retries: 0 })).catch(() => {});
+  };
+  function tell(): void {
+    isTold = true;
+    say('offer', { id, files: about.files, total_bytes: about.totalBytes, bytes });
+    stop = clock.after(EVERY_MS, tell);
+  }
+  return {
+    read(now) {
+      bytes = now;
+    },
+    end() {
+      stop();
+      if (isTold) say('bye', { id });
+      isTold = false;
+    },
+  };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** What a signal says of files that are being prepared; null: it is another signal. `files: 0`: it is over. */
+function readSignal(data: unknown): Preparing | null {
+  if (!isRecord(data) || data.transfer_id !== null || !isRecord(data.payload)) return null;
+  const { from_device_id, from_name, kind, payload } = data;
+  const { preparing } = payload;
+  if (typeof from_device_id !== 'string' || typeof from_name !== 'string' || !isRecord(preparing)) return null;
+  const { id, files, total_bytes: totalBytes, bytes } = preparing;
+  if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id)) return null;
+  const of = { id, from: { device_id: from_device_id, name: from_name } };
+  if (kind === 'bye') return { ...of, files: 0, totalBytes: 0, bytes: 0 };
+  if (kind !== 'offer' || !isAmount(files) || files === 0 || !isAmount(totalBytes) || !isAmount(bytes)) return null;
+  return { ...of, files, totalBytes, bytes: Math.min(bytes, totalBytes) };
+}
+
+/** Tells what other devices are preparing for this one, at each change, until the returned function is called. */
+export function watchPreparing(
+  baton: Pick<BatonClient, 'on'>,
+  onChange: (all: readonly Preparing[]) => void,
+  clock: Clock = systemClock,
+): Off {
+  const all = new Map<string, { preparing: Preparing; stop: () => void }>();
+  const changed = () => onChange([...all.values()].map(({ preparing }) => preparing));
+  function drop(key: string): void {
+    all.get(key)?.stop();
+    if (all.delete(key)) changed();
+  }
+  const off = baton.on('event', ({ name, data }) => {
+    const preparing = name === 'signal' ? readSignal(data) : null;
+    if (preparing === null) return;
+    const key = `${preparing.from.device_id} ${preparing.id}`;
+    if (preparing.files === 0) return drop(key);
+    if (!all.has(key) && all.size >= MOST) return;
+    all.get(key)?.stop();
+    all.set(key, { preparing, stop: clock.after(SILENT_MS, () => drop(key)) });
+    changed();
+  });
+  return () => {
+    off();
+    for (const { stop } of all.values()) stop();
+    all.clear();
+  };
+}
