@@ -15,7 +15,6 @@ import { announceChanges } from './announcing.ts';
 import { guestUntil, isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
-import { ClipboardCard, ClipboardLine } from './clipboard/clipboard-card.tsx';
 import { followClipboard } from './clipboard/clipboard-state.ts';
 import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
@@ -150,6 +149,16 @@ function Side() {
   );
 }
 
+/** A stranger has no clipboard: it comes after the first picture, and nothing stands in its place. */
+const ofClipboard = () => import('./clipboard/clipboard-card.tsx');
+const ClipboardCard = later(
+  async () => (await ofClipboard()).ClipboardCard,
+  () => null,
+);
+const ClipboardLine = later(
+  async () => (await ofClipboard()).ClipboardLine,
+  () => null,
+);
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
 const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);

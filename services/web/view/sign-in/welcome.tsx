@@ -8,8 +8,9 @@ import { later } from '../parts/later.tsx';
 import { attempt } from '../parts/notices.ts';
 import { joining } from '../../session/joining.ts';
 import { endLink, linked } from '../../session/linked.ts';
-import { NameForm } from './name-form.tsx';
 
+/** After the sign-in alone. */
+const NameForm = later(async () => (await import('./name-form.tsx')).NameForm);
 const Join = later(async () => (await import('./join.tsx')).Join);
 const SignInCode = later(async () => (await import('./sign-in-code.tsx')).SignInCode);
 
