@@ -138,6 +138,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getDocs: () => ({}),
   getReferenceFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getHome: () => ({}),
+  getLink: () => ({}),
   getJoin: () => ({}),
   getAppFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getWorker: () => ({}),

@@ -58,7 +58,7 @@ async function orExplain(res: ServerResponse, work: () => Promise<null>): Promis
   }
 }
 
-/** The page that a camera leads to, for a device of the account that has no app. */
+/** The page that asks without script, and its form. */
 const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'openLink' | 'decideLink'> => ({
   openLink: ({ caller, query, res }) =>
     orExplain(res, async () => {

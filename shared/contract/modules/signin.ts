@@ -192,8 +192,8 @@ export const signinRoutes = {
   }),
   openLink: route({
     method: 'GET',
-    path: '/link',
-    summary: 'What a QR code opens: a page that asks whether the other device may come in. It needs no script',
+    path: '/link/plain',
+    summary: 'A page without script that asks whether the other device may come in',
     loginRedirect: true,
     rate: 'link',
     query: Type.Object({ r: Type.Optional(Named), c: Type.Optional(Named) }),

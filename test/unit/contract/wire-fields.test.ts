@@ -63,7 +63,8 @@ const OF_ROUTES = `
   GET /favicon.ico > 200
   GET /healthz > 200 status
   GET /join > 200
-  GET /link ? r? c? > 200 > 302
+  GET /link > 200
+  GET /link/plain ? r? c? > 200 > 302
   GET /reference/{file} > 200
   GET /share > 303
   GET /sw.js > 200

@@ -40,6 +40,7 @@ const PATHS = `
   GET /healthz
   GET /join
   GET /link
+  GET /link/plain
   GET /reference/{file}
   GET /share
   GET /sw.js
