@@ -62,8 +62,9 @@ const LENT = new Set([
  * What takes more than eight keys, because a refused command leaves nothing behind; and what those beyond eight are for.
  * - `message-accept` (11): `push` and `due` enqueue a push in the step that stores the message, so that no crash comes
  *   between the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
- * - `transfer-init` (12): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds what all
- *   devices offer together; `files` keeps a long list apart, so that one file of it is read without the others.
+ * - `transfer-init` (13): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds what all
+ *   devices offer together; `files` keeps a long list apart, so that one file of it is read without the others, and `sealed` what
+ *   only `transfer-read` tells.
  * - `stream-open` (9): `invites` says, in the one trip of an opening, whether a new device waits for this one's decision.
  */
 const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-open.lua']);

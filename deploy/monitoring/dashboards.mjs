@@ -229,6 +229,14 @@ export const DASHBOARDS = {
       { title: 'Login requests', unit: 'cps', queries: rate('baton_login_requests_total', 'outcome') },
       { title: 'Refused for who they are', unit: 'cps', queries: rate('baton_auth_rejections_total', 'reason') },
       {
+        title: 'Keys of accounts',
+        unit: 'cps',
+        queries: {
+          '{{what}} in force': 'sum by (what) (rate(baton_keyring_writes_total[$rate]))',
+          'refused, for no member has signed it': 'sum(rate(baton_keyring_unsigned_total[$rate]))',
+        },
+      },
+      {
         title: 'Calls to the auth broker',
         unit: 'cps',
         queries: rate('baton_broker_requests_total', 'operation', 'outcome'),

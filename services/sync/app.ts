@@ -27,11 +27,12 @@ export async function startApp(config: Config): Promise<App> {
   connectEvents(host, storeAndBus, modules, accounts, streams);
 
   const { store, bus, replica } = storeAndBus;
-  const { clipboard, transfers, push, relay, due } = modules;
+  const { clipboard, keyring, transfers, push, relay, due } = modules;
   const { sessions, signin, identity, broker } = accounts;
   const { hub, reaper } = streams;
   const dueSweeper = due.makeSweeper({
     clipboard: clipboard.expire,
+    keys: (account, job) => keyring.runDue(account, job, sessions.eraseDue),
     transfer: transfers.expire,
     revoke: sessions.removal.resume,
     session: sessions.rows.expire,

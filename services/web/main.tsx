@@ -3,11 +3,13 @@ import { render } from 'preact';
 import { type App, endedBy, openApp } from './engine/app.ts';
 import { tabWords } from './kept-words.ts';
 import { onWorkerMessage, registerWorker } from './push/registration.ts';
-import { type Entry, findEntry } from './session/entry.ts';
+import { type Entry, findEntry, goToLogin } from './session/entry.ts';
 import { endJoining, joining, takeJoining } from './session/joining.ts';
+import { linked, takeLink } from './session/linked.ts';
 import { leaveBrowser } from './session/this-browser.ts';
 import { language, startLanguage, texts } from './texts/texts.ts';
-import { AppContext } from './view/app-context.ts';
+import { AppContext, guestUntil } from './view/app-context.ts';
+import { goInstead } from './view/navigation.ts';
 import { startTheme } from './view/theme.ts';
 import { NoticeList } from './view/parts/notice-list.tsx';
 import { attempt, notify } from './view/parts/notices.ts';
@@ -33,9 +35,12 @@ function enter(found: Entry): void {
     notify(texts.value.join.already(found.deviceName));
   }
   attempt(async () => {
+    guestUntil.value = found.guestUntil;
     app.value = await openApp(found);
+    const link = linked();
+    if (link !== null) goInstead('approve', link);
     entry.value = found;
-  });
+  }, texts.value.failed.open);
 }
 
 function Page() {
@@ -94,5 +99,14 @@ async function drawInLanguage(): Promise<void> {
 
 startTheme();
 takeJoining();
-attempt(() => Promise.all([drawInLanguage(), findEntry().then(enter)]));
+const isLinked = takeLink();
+
+/** Whoever opened a code is signed in first; who comes back from the login without that decides by a button. */
+async function begin(): Promise<void> {
+  const found = await findEntry();
+  enter(found);
+  if (isLinked && found.kind === 'out' && found.login === 'broker') goToLogin();
+}
+
+attempt(() => Promise.all([drawInLanguage(), begin()]), texts.value.failed.open);
 void registerWorker();

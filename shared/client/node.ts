@@ -13,7 +13,7 @@ export {
   type Stored,
 } from './node/record.ts';
 export { fileSource, findSources, folderSources, type FoundSources, readableSource, sha256 } from './node/sources.ts';
-export type { DiskPath, SkippedFile } from './node/find-files.ts';
+export type { DiskPath, IsExcluded, SkippedFile } from './node/find-files.ts';
 export type { RenamedFile } from './files/names.ts';
 export type { FoundFile, PackSource } from './node/packs.ts';
 export { filesIn } from './files/pack.ts';

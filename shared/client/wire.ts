@@ -101,7 +101,10 @@ export interface Message {
   message_id: string;
   from_device_id: string | null;
   from_name: string;
+  /** Empty where it is sealed. */
   content: string;
+  /** Base64url, which only devices can open. */
+  sealed?: string;
   created_at: number;
   redelivered: boolean;
 }
@@ -130,9 +133,21 @@ export interface MessagesDelivered {
   at: number;
 }
 
+/** Who changed the clipboard, and for how long it stays; not what is in it. */
+export interface ClipboardChange {
+  source_device_id: string | null;
+  source_device_name: string;
+  updated_at: number;
+  expires_at: number;
+  bytes: number;
+}
+
 /** Nothing set: `content` is `''` and the rest null. */
 export interface ClipboardEntry {
+  /** Empty where it is sealed. */
   content: string;
+  /** Base64url, which only devices can open. */
+  sealed?: string;
   content_type: 'text/plain' | null;
   source_device_id: string | null;
   source_device_name: string | null;
@@ -182,6 +197,7 @@ export interface Transfer {
   files?: TransferFile[];
   file_count: number;
   total_bytes: number;
+  /** Null: nothing was. Whole in `transfers.get` while the transfer is live, else an empty text. */
   sealed: string | null;
   progress: { sent_bytes: number; received_bytes: number };
   /** `by_device_id`: the party that ended it, null for the service. What one party says is its word alone. */
@@ -200,7 +216,7 @@ export interface PushConfig {
   native: ('fcm' | 'apns')[];
 }
 
-/** What a browser gives for a subscription. */
+/** A word from one program to another. */
 export interface SignalRequest {
   kind: 'offer' | 'answer' | 'candidate' | 'bye';
   /** Any JSON, at most 16 KB. */
@@ -209,6 +225,7 @@ export interface SignalRequest {
   transfer_id?: string;
 }
 
+/** What a browser gives for a subscription. */
 export interface PushSubscriptionRequest {
   endpoint: string;
   keys: { p256dh: string; auth: string };
@@ -263,6 +280,7 @@ export type ServiceErrorCode =
   | 'feature_disabled'
   | 'method_not_allowed'
   | 'name_taken'
+  | 'keys_conflict'
   | 'already_decided'
   | 'invalid_transition'
   | 'offset_mismatch'

@@ -40,6 +40,7 @@ export const ERRORS = {
   feature_disabled: entry(404, 'This feature is switched off'),
   method_not_allowed: entry(405, 'The resource does not support this method'),
   name_taken: entry(409, 'Another device of the account has this name, or one that looks the same'),
+  keys_conflict: entry(409, 'The keys of the account have changed: `n` is the ring in force'),
   already_decided: entry(409, 'The sign-in request was already decided'),
   invalid_transition: entry(409, 'The transfer is in another state'),
   offset_mismatch: entry(409, 'The upload goes on at another offset'),

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { clipboardEvents } from './modules/clipboard.ts';
 import { deviceEvents } from './modules/devices.ts';
+import { keysEvents } from './modules/keys.ts';
 import { messageEvents } from './modules/messages.ts';
 import { presenceEvents } from './modules/presence.ts';
 import { relayEvents } from './modules/relay.ts';
@@ -16,6 +17,7 @@ export const EVENTS = {
   ...presenceEvents,
   ...messageEvents,
   ...clipboardEvents,
+  ...keysEvents,
   ...deviceEvents,
   ...sessionEvents,
   ...signinEvents,

@@ -9,6 +9,9 @@ export const LIMITS = {
   clipboardBytes: 65_536,
   /** Retention of the clipboard. */
   clipboardSeconds: 300,
+  /** The same when only devices can open them: what is sealed, decoded. */
+  sealedMessageBytes: 4_480,
+  sealedClipboardBytes: 81_920,
   deviceNameChars: 32,
   idempotencyKeyChars: 64,
   /** How long an `Idempotency-Key` answers its first result. */
@@ -55,7 +58,8 @@ export const LIMITS = {
   fileNamePartBytes: 255,
   /** A whole file name with its folders, in bytes of UTF-8: what common systems take for a path, and Windows less. */
   fileNameBytes: 1_024,
-  sealedBytes: 16 * 1024,
+  /** What a sender seals beside the files of an offer, decoded. */
+  sealedBytes: 512 * 1024,
   /** A transfer is gone this long after its last change. */
   transferSeconds: 86_400,
   phasesPerSecond: 4,
@@ -87,6 +91,19 @@ export const LIMITS = {
   claimSeconds: 120,
   /** A device that is signed in may be asked by whoever scans its invite for so long, and by one. */
   inviteSeconds: 120,
+
+  /** A ring, and the list of guests, as they are sent. */
+  ringBytes: 64 * 1024,
+  ringMembers: 80,
+  guests: 64,
+  ringsPerPage: 8,
+  /** What an approver seals for a new device, decoded. */
+  sealedGrantBytes: 2_048,
+  /** Of one account: the oldest ring goes when there are more, or more bytes. */
+  rings: 1_024,
+  ringsBytes: 4 * 1024 * 1024,
+  /** Between the announcement that the rings, or the account, are removed without a signature, and that. */
+  deletionSeconds: 86_400,
 
   heartbeatMs: 15_000,
   /** A client takes this many heartbeats of silence as a dead stream. */
@@ -143,6 +160,8 @@ export const ACCOUNT_BYTES = {
   log: 2 * LIMITS.logBytes,
   /** As JSON in memory, for which the store takes a little more. */
   clipboard: 3 * LIMITS.clipboardBytes,
+  /** Rings, the list of guests, and the number before each ring. */
+  keys: LIMITS.ringsBytes + 2 * LIMITS.ringBytes + LIMITS.rings * 128,
   /** Lists and `sealed` of live ones, and records. */
   transfers: (LIMITS.transferBytes * 5) / 4 + LIMITS.transferRecords * 6 * 1024,
   /** Of messages with a key of the client, also to all devices; and of offers. */

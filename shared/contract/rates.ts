@@ -48,11 +48,15 @@ export const RATES = {
   push_test: inStore({ by: 'device', limit: 10, windowSeconds: 60 }),
   /** In the store: every one is an event and a presence for all streams, and replicas must not multiply that. */
   rename: inStore({ by: 'account', limit: 30, windowSeconds: 60 }),
+  /** In the store, as renames: every ring is an event for all streams. */
+  keys: inStore({ by: 'account', limit: 60, windowSeconds: 60 }),
 
   /** 64 devices that come back three times each after the loss of a replica are 192. */
   stream: onReplica(240, 1_200),
   read: onReplica(1_200, 12_000),
   ack: onReplica(600, 6_000),
+  /** A page is up to 512 KB. */
+  keys_read: onReplica(240, 2_400),
   clipboard_clear: onReplica(60, 600),
   removal: onReplica(60, 120),
   erase: onReplica(10, 10),

@@ -2,6 +2,7 @@ import { clipboardRoutes } from './modules/clipboard.ts';
 import { deviceRoutes } from './modules/devices.ts';
 import { documentRoutes } from './modules/documents.ts';
 import { identityRoutes } from './modules/identity.ts';
+import { keysRoutes } from './modules/keys.ts';
 import { messageRoutes } from './modules/messages.ts';
 import { presenceRoutes } from './modules/presence.ts';
 import { pushRoutes } from './modules/push.ts';
@@ -24,6 +25,7 @@ export const ROUTES = {
   ...signalRoutes,
   ...messageRoutes,
   ...clipboardRoutes,
+  ...keysRoutes,
   ...transferRoutes,
   ...relayRoutes,
   ...pushRoutes,
@@ -37,6 +39,7 @@ export const MODULES: readonly Readonly<Record<string, Route>>[] = [
   presenceRoutes,
   signalRoutes,
   clipboardRoutes,
+  keysRoutes,
   transferRoutes,
   relayRoutes,
   deviceRoutes,

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import axeCore from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, chooseFiles, DESKTOP, deviceRow, localUrl, openApp, PHONE, say, inThread } from './app-page.ts';
 import { fillHistory, LONG_NAME, tellTabs } from './app-history.ts';
 import { keepMessages, randomUser } from './app-two.ts';
+import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /* Every state of the app, looked at by axe-core, and kept as pictures for people in dist/screenshots. */
@@ -28,21 +28,6 @@ const WORDS = [
   '    indented first\n\n\n  and after two empty lines',
   '```never closed\npw: a`b`c',
 ];
-
-interface Axe {
-  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axeCore.source);
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const found = await page.evaluate(
-    (values) =>
-      (window as unknown as { axe: Axe }).axe.run({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
-    tags,
-  );
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
-}
 
 /** Nothing is wider than the window: nobody has to move the page to the side. */
 const isTooWide = (page: Page): Promise<boolean> =>

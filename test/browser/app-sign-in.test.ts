@@ -16,6 +16,7 @@ import {
   say,
   inThread,
 } from './app-page.ts';
+import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** Beside those of the states that need no broker. */
@@ -59,15 +60,15 @@ withChromium.describe('signing in with the app', () => {
   }
 
   /** The phone shows its code, the desktop is given its link and says yes. */
-  async function letIn(desktop: Page, phone: Page, howLong: string): Promise<void> {
+  async function letIn(desktop: Page, phone: Page, as: string): Promise<void> {
     await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.getByRole('link', { name: 'Add a device' }).first().click();
     await desktop.getByLabel(/paste the link/).fill(link);
     await desktop.keyboard.press('Enter');
-    await desktop.getByText(howLong).click();
-    await desktop.getByText('Everything, devices').click();
-    await desktop.getByRole('button', { name: 'Approve' }).click();
+    await desktop.getByRole('radio', { name: as }).check();
+    await desktop.getByRole('button', { name: 'Let it in' }).click();
+    await desktop.getByText('is let in').waitFor();
     await phone.locator('.device').waitFor();
   }
 
@@ -75,7 +76,7 @@ withChromium.describe('signing in with the app', () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
     await logIn(desktop, 'Desktop');
-    await letIn(desktop, phone, 'Until it is signed out');
+    await letIn(desktop, phone, 'until you sign it out');
     await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
     await deviceRow(phone, 'Desktop').getByText('Online').waitFor();
 
@@ -109,7 +110,7 @@ withChromium.describe('signing in with the app', () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
     await logIn(desktop, 'Desktop');
-    await letIn(desktop, phone, 'Only once');
+    await letIn(desktop, phone, 'My device, for an hour');
     await openThread(desktop, 'Chrome');
     await openThread(phone, 'Desktop');
     const bytes = randomBytes(30_000_000);
@@ -143,6 +144,10 @@ withChromium.describe('signing in with the app', () => {
     const link = await inviteOf(one);
     expect(link).toMatch(/^https?:\/\/[^/]+\/join\?i=[\w-]{22}#s=[\w-]{22}$/);
     await desktop.screenshot({ path: join(PICTURES, 'invite-1440-light.png') });
+    await desktop.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await desktop.setViewportSize(PHONE);
+    await desktop.screenshot({ path: join(PICTURES, 'invite-390-dark.png') });
+    expect(await violations(desktop)).toEqual([]);
     await phone.goto(link);
     await phone.getByLabel('Device name').fill('Käthes Pixel');
     await phone.getByText('It will be called “Kathes Pixel”.').waitFor();
@@ -158,17 +163,148 @@ withChromium.describe('signing in with the app', () => {
     await three.page.getByLabel('Device name').press('Enter');
     await three.page.getByText('This code was used already').waitFor();
 
-    const field = desktop.getByLabel('Six digits that it shows');
+    const field = desktop.getByLabel('Type the six digits');
     await desktop.getByText('Kathes Pixel').waitFor();
-    expect(await desktop.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+    expect(await desktop.getByRole('button', { name: 'Let it in' }).isDisabled()).toBe(true);
+    await desktop.screenshot({ path: join(PICTURES, 'digits-390-dark.png') });
+    expect(await violations(desktop)).toEqual([]);
+    await desktop.setViewportSize(DESKTOP);
+    await desktop.emulateMedia({ colorScheme: 'light' });
     await desktop.screenshot({ path: join(PICTURES, 'digits-1440-light.png') });
     await field.pressSequentially(String((Number(digits) + 1) % 1_000_000).padStart(6, '0'));
     await desktop.getByText('These are not its digits. 2 tries are left.').waitFor();
     await field.pressSequentially(digits);
-    await desktop.getByRole('button', { name: 'Approve' }).click();
+    expect(await desktop.getByRole('radio', { checked: true }).count()).toBe(1);
+    expect(await desktop.getByRole('radio', { name: 'until you sign it out' }).isChecked()).toBe(true);
+    await desktop.screenshot({ path: join(PICTURES, 'digits-right-1440-light.png') });
+    await desktop.getByRole('button', { name: 'Let it in' }).click();
+    await desktop.getByRole('heading', { name: '“Kathes Pixel” is let in' }).waitFor();
     await deviceRow(phone, 'Desktop').waitFor();
     await deviceRow(desktop, 'Kathes Pixel').waitFor();
     expect([...one.reports, ...two.reports]).toEqual([]);
+  }, 120_000);
+
+  /** The link of a code, with the part that no server may see. */
+  async function linkOf(phone: Page): Promise<string> {
+    await askForCode(phone);
+    return `${await phone.locator('a.link-text').getAttribute('href')}#k=1.${'A'.repeat(43)}`;
+  }
+
+  /** Looks at every view as a guest: nothing is offered, or asked for, that the service refuses a guest. */
+  async function walkAsGuest(phone: Page): Promise<void> {
+    const refused: string[] = [];
+    phone.on('response', (answer) => {
+      if (answer.status() === 403) refused.push(answer.url());
+    });
+    await phone.getByText(/Guest until \d/).waitFor();
+    expect(await phone.getByRole('link', { name: 'Add a device' }).count()).toBe(0);
+    const see = async (at: string, said: string): Promise<void> => {
+      await phone.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/${at}`);
+      await phone.getByText(said).first().waitFor();
+    };
+    const about = String(await phone.locator('.device').getAttribute('href')).replace('#/device/', '');
+    await see(`about/${about}`, 'Open the thread');
+    expect(await phone.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+    await see('settings', 'Signed in as');
+    for (const name of ['Sign out all others', 'Erase my data']) {
+      expect(await phone.getByRole('button', { name }).count()).toBe(0);
+    }
+    expect(await phone.getByRole('region', { name: 'Signed-in devices' }).count()).toBe(0);
+    await phone.screenshot({ path: join(PICTURES, 'guest-settings-390-light.png') });
+    await see('add', 'Guests let no device in');
+    await see(`approve/${encodeURIComponent('/link?r=a&c=b')}`, 'Guests let no device in');
+    await see('clipboard', 'One text for all of your devices');
+    await phone.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/device/${about}`);
+    await phone.locator('.composer textarea').waitFor();
+    await see('', 'Guest until');
+    await phone.screenshot({ path: join(PICTURES, 'guest-390-light.png') });
+    expect(refused).toEqual([]);
+  }
+
+  test('a code that a camera opens in a browser that is not signed in leads over the login to the question', async () => {
+    const [one, two] = [await stranger(), await stranger(PHONE)];
+    const [desktop, phone] = [one.page, two.page];
+    const link = await linkOf(phone);
+    const asked: string[] = [];
+    desktop.on('request', (request) => asked.push(request.url()));
+    await desktop.goto(link);
+    await desktop.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
+    await desktop.keyboard.press('Enter');
+    await desktop.getByLabel('Device name').fill('Desktop');
+    expect(desktop.url()).toBe(`${site.url}/`);
+    expect(await desktop.evaluate(() => sessionStorage.getItem('baton-link'))).toBe(link.slice(site.url.length));
+    await desktop.keyboard.press('Enter');
+    await desktop.getByRole('heading', { name: 'Is this your new device?' }).waitFor();
+    await desktop.locator('.asking').waitFor();
+    // The code went to the service alone, and what no server may see to nobody.
+    const code = String(new URL(link).searchParams.get('c'));
+    const told = asked.filter((url) => url.includes(code)).map((url) => new URL(url).pathname);
+    expect([...new Set(told)].sort()).toEqual(['/api/auth/qr/request', '/link']);
+    expect(asked.filter((url) => new URL(url).search.includes('k=1'))).toEqual([]);
+    for (const scheme of ['light', 'dark'] as const) {
+      await desktop.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+      await desktop.screenshot({ path: join(PICTURES, `link-1440-${scheme}.png`) });
+      expect(await violations(desktop)).toEqual([]);
+    }
+    await desktop.getByRole('radio', { name: 'Guest for an hour' }).check();
+    await desktop.getByRole('button', { name: 'Let it in' }).click();
+    await desktop.getByRole('heading', { name: /is let in/ }).waitFor();
+    expect(await desktop.evaluate(() => sessionStorage.getItem('baton-link'))).toBeNull();
+    await deviceRow(phone, 'Desktop').waitFor();
+    await walkAsGuest(phone);
+    expect([...one.reports, ...two.reports]).toEqual([]);
+  }, 120_000);
+
+  test('in a browser that is signed in the question stands there at once, and its end where it stood', async () => {
+    const [one, two] = [await stranger(PHONE), await stranger()];
+    await one.page.clock.install();
+    await logIn(one.page, 'Pocket');
+    await one.page.goto(await linkOf(two.page));
+    await one.page.locator('.asking').waitFor();
+    expect(one.page.url()).not.toContain('k=1');
+    expect(new URL(one.page.url()).pathname).toBe('/');
+    await one.page.screenshot({ path: join(PICTURES, 'link-390-light.png') });
+    await one.page.clock.fastForward(130_000);
+    await one.page.getByRole('heading', { name: 'The time of this code is over' }).waitFor();
+    await one.page.getByText('Show a new code, and scan that one.').waitFor();
+    expect(await violations(one.page)).toEqual([]);
+    await one.page.screenshot({ path: join(PICTURES, 'link-over-390-light.png') });
+    expect([...one.reports]).toEqual([]);
+  }, 120_000);
+
+  test('a browser without script is led to the page that needs none', async () => {
+    const { page: phone } = await stranger();
+    const link = await linkOf(phone);
+    const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE });
+    const page = await context.newPage();
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Without JavaScript' }).click();
+    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in ANOTHER device?' }).waitFor();
+    await page.screenshot({ path: join(PICTURES, 'link-plain-390-light.png'), fullPage: true });
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Not mine' }).click();
+    await page.getByRole('heading', { name: 'Denied' }).waitFor();
+    await phone.getByText('The other device has refused').waitFor();
+  }, 120_000);
+
+  test('a browser whose user turns back from the login is told what the sign-in is for, and may leave it', async () => {
+    const [one, two] = [await stranger(PHONE), await stranger()];
+    await one.page.goto(await linkOf(two.page));
+    await one.page.locator('input[name=user]').waitFor();
+    await one.page.goto(site.url);
+    await one.page.getByRole('heading', { name: 'Sign in to let the device in' }).waitFor();
+    await one.page.screenshot({ path: join(PICTURES, 'link-signed-out-390-light.png') });
+    expect(await violations(one.page)).toEqual([]);
+    await one.page.getByRole('button', { name: 'Not now' }).click();
+    await one.page.getByRole('button', { name: 'Use another device' }).waitFor();
+    expect(await one.page.evaluate(() => sessionStorage.getItem('baton-link'))).toBeNull();
+    expect([...one.reports]).toEqual([]);
   }, 120_000);
 
   test('three times the wrong digits keep the other device out', async () => {
@@ -178,31 +314,40 @@ withChromium.describe('signing in with the app', () => {
     await two.page.getByLabel('Device name').press('Enter');
     const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
     const wrong = digits === '000000' ? '000001' : '000000';
-    const field = one.page.getByLabel('Six digits that it shows');
+    const field = one.page.getByLabel('Type the six digits');
     for (let i = 0; i < 3; i++) await field.pressSequentially(wrong);
-    await one.page.getByText('The digits were wrong three times').waitFor();
+    await one.page.getByRole('heading', { name: 'The digits were wrong three times' }).waitFor();
+    await one.page.getByRole('link', { name: 'New code' }).waitFor();
     await two.page.getByText('The other device has refused').waitFor();
     expect([...one.reports]).toEqual([]);
   }, 120_000);
 
-  test('who approves sees what asks and from where, with the refusal first and an hour preset', async () => {
+  test('who approves sees what asks and from where, with the refusal first and nothing chosen', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
     await logIn(desktop, 'Desktop');
     await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.goto(`${site.url}/#/approve/${encodeURIComponent(link)}`);
-    const details = desktop.locator('.facts');
+    const details = desktop.locator('.asking');
     await details.waitFor();
     expect(await details.innerText()).toMatch(/A browser[^]*127\.0\.0\.0\/24/);
-    expect(await desktop.getByLabel('Only once, for an hour').isChecked()).toBe(true);
+    expect(await desktop.getByRole('radio', { checked: true }).count()).toBe(0);
+    await desktop.getByRole('group', { name: 'What is it?' }).waitFor();
+    await desktop
+      .getByText('It reads and writes messages, clipboard and files, and sees your name and your devices.')
+      .waitFor();
+    await desktop.getByText(/Valid for \d+ s/).waitFor();
     await desktop.screenshot({ path: join(PICTURES, 'approve-1440-light.png') });
     await desktop.emulateMedia({ colorScheme: 'dark' });
     await desktop.setViewportSize(PHONE);
     await desktop.screenshot({ path: join(PICTURES, 'approve-390-dark.png') });
     await phone.screenshot({ path: join(PICTURES, 'code-390-light.png') });
-    expect(await desktop.locator('.pane-body .button').allInnerTexts()).toEqual(['Deny', 'Approve']);
-    await desktop.getByRole('button', { name: 'Deny' }).click();
+    expect(await desktop.locator('.pane-body .button').allInnerTexts()).toEqual(['Not mine', 'Let it in']);
+    // Without a choice nothing is decided.
+    await desktop.getByRole('button', { name: 'Let it in' }).click();
+    await desktop.getByRole('button', { name: 'Not mine' }).click();
+    await desktop.getByRole('heading', { name: 'The other device was kept out' }).waitFor();
     await phone.getByText('The other device has refused').waitFor();
     expect([...one.reports, ...two.reports]).toEqual([]);
   });
@@ -234,7 +379,7 @@ withChromium.describe('signing in with the app', () => {
     }, code.toString('base64'));
     await other.page.getByRole('link', { name: 'Add a device' }).first().click();
     await other.page.getByRole('button', { name: 'Scan its code' }).click();
-    await other.page.getByRole('button', { name: 'Deny' }).waitFor();
+    await other.page.getByRole('button', { name: 'Not mine' }).waitFor();
     expect(decodeURIComponent(new URL(other.page.url()).hash)).toBe(`#/approve/${link}`);
     expect([...reports, ...other.reports]).toEqual([]);
   });

@@ -122,15 +122,18 @@ function* refusalTests({ helm4, helm3 }) {
   };
 }
 
-/** Which of the two routes takes a path: the most exact of all matches, as Gateway API has it. */
-function routeOf(routes, path) {
+/** Which of the two routes takes a request: the most exact of all matches, as Gateway API has it. */
+function routeOf(routes, path, asked = 'GET') {
   const matches = routes.flatMap(({ metadata, spec }) =>
     spec.rules.flatMap(({ matches: all, backendRefs }) =>
-      all.map(({ path: { type, value } }) => ({ type, value, name: metadata.name, backend: backendRefs[0].name })),
+      all.map(({ path: { type, value }, method = asked }) => ({
+        ...{ type, value, method, name: metadata.name, backend: backendRefs[0].name },
+      })),
     ),
   );
-  const isMatch = ({ type, value }) =>
-    type === 'Exact' ? value === path : path === value || path.startsWith(value.replace(/\/?$/, '/'));
+  const isMatch = ({ type, value, method }) =>
+    method === asked &&
+    (type === 'Exact' ? value === path : path === value || path.startsWith(value.replace(/\/?$/, '/')));
   const rank = ({ type, value }) => (type === 'Exact' ? 1_000 : value.length);
   return matches.filter(isMatch).sort((a, b) => rank(b) - rank(a))[0];
 }
@@ -142,9 +145,9 @@ function* programTests({ helm4 }) {
       const { ROUTES } = await built('shared/contract/routes.js');
       const rendered = manifestsOf(await template(helm4, { values: [SCENARIOS['gateway-envoy']] }));
       const routes = rendered.filter(({ kind }) => kind === 'HTTPRoute');
-      for (const { path, identity } of Object.values(ROUTES)) {
-        const { name, backend } = routeOf(routes, path.replaceAll(/\{\w+\}/g, 'x'));
-        assert.equal(name, identity === 'public' ? 'baton-public' : 'baton', path);
+      for (const { method, path, identity } of Object.values(ROUTES)) {
+        const { name, backend } = routeOf(routes, path.replaceAll(/\{\w+\}/g, 'x'), method);
+        assert.equal(name, identity === 'public' ? 'baton-public' : 'baton', `${method} ${path}`);
         assert.equal(backend, 'baton', path);
       }
       for (const path of ['/login', '/login/callback']) assert.equal(routeOf(routes, path).backend, 'baton-broker');

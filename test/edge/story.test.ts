@@ -66,7 +66,7 @@ for (const kind of KINDS) {
       const waiting = poll(site.edge, asked, 25_000);
 
       // The laptop opens it, sees what it is about, and lets the phone in.
-      const page = await send({ path: `/link?r=${asked.requestId}&c=${asked.code}` }, laptop.cookie);
+      const page = await send({ path: `/link/plain?r=${asked.requestId}&c=${asked.code}` }, laptop.cookie);
       expect(page.status).toBe(200);
       for (const word of ['ANOTHER device', 'Phone', 'Safari on iOS', '127.0.0.0/24'])
         expect(page.text).toContain(word);

@@ -157,8 +157,16 @@ for (const kind of KINDS) {
       expect((await request(site.edge, { ...refreshed, headers: { ...one, ...origin() } })).status).toBe(200);
     });
 
-    test('the page of a QR code sends people without a session to the login, and back to it', async () => {
-      const path = `/link?r=${'A'.repeat(22)}&c=${'A'.repeat(22)}`;
+    test.each(['/link', '/join'])('%s is the page of the app for everybody, and carries no identity', async (path) => {
+      for (const headers of [{}, phone.cookie]) {
+        const { status, text } = await request(site.edge, { path: `${path}?r=a&c=b&i=c`, headers });
+        expect(status).toBe(200);
+        expect(text).toContain('<div id="app">');
+      }
+    });
+
+    test('the page without script sends people without a session to the login, and back to it', async () => {
+      const path = `/link/plain?r=${'A'.repeat(22)}&c=${'A'.repeat(22)}`;
       const answer = await request(site.edge, { path, headers: { 'X-Auth-Subject': 'admin', 'X-Auth-Scope': 'full' } });
       expect([answer.status, answer.headers.location]).toEqual([
         302,
@@ -181,6 +189,7 @@ for (const kind of KINDS) {
         expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
         expect(await stream.ended()).toMatch(RECONNECT);
         expect((await request(site.edge, { path: '/healthz' })).status).toBe(200);
+        expect((await request(site.edge, { path: '/link?r=a&c=b' })).status).toBe(200);
       } finally {
         await site.restartBroker();
       }
@@ -192,6 +201,8 @@ for (const kind of KINDS) {
       const secret = 'c0de-that-nobody-may-read';
       const paths = [
         `/link?r=abc&c=${secret}`,
+        `/link/plain?r=abc&c=${secret}`,
+        `/join?i=${secret}`,
         `/api/auth/qr/request?request_id=abc&approval_code=${secret}`,
         `/api/auth/qr/status?request_id=${secret}`,
         `/api/auth/login?return_to=/link%3Fc=${secret}`,

@@ -6,6 +6,7 @@ import { startRedisCluster } from '../support/redis/redis-cluster.ts';
 import { type RedisProcess, until } from '../support/redis/redis-processes.ts';
 import { startRedisSentinel } from '../support/redis/redis-sentinel.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+import { keyed, type MadeRing, makeRing } from '../support/sealed/keyring.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 
 /** A store with replicas, as the tests need to see it. Keys are those of an account. */
@@ -189,6 +190,37 @@ describe.each([
     expect(status).toBe(201);
     expect(clients).not.toContain('baton:confirmer');
     expect(stats).not.toContain('cmdstat_wait:');
+  });
+
+  // Proves G34.
+  test('a ring is 200 when a replica has it and 202 when none does; it is in force in both cases', async () => {
+    const { user, laptop, onPhone, replicas } = await startPair(baton, await userWithReplica());
+    const { service = '' } = (await laptop.on(baton).call('getMe')).body;
+    const own = keyed(laptop);
+    const wishes = { by: own, members: [own] };
+    const put = ({ text, n }: MadeRing) =>
+      request(baton, {
+        ...{ method: 'PUT', path: '/api/keys', body: { ring: text } },
+        headers: { ...laptop.headers, 'If-Match': `"${n - 1}"` },
+      });
+    const confirmed = (ring: MadeRing) =>
+      until(
+        () => put(ring),
+        ({ status }) => status === 200,
+        'a replica to confirm the ring',
+      );
+    const first = makeRing({ service, user }, wishes);
+    await confirmed(first);
+    pauseAll(replicas);
+    const second = makeRing({ service, user }, { ...wishes, before: first });
+    const answer = await put(second);
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 202, body: { n: 2 } });
+    expect((await laptop.on(baton).call('getKeys', { query: { after: 1 } })).body).toMatchObject({
+      rings: [second.text],
+    });
+    for (const replica of replicas) replica.resume();
+    await confirmed(second);
+    await onPhone.stop();
   });
 
   // Proves G14.

@@ -107,7 +107,7 @@ describe('a device whose session is not renewed', () => {
     expect(await offers(once)).toMatchObject({ allowed_persist: ['once'], allowed_scopes: ['guest', 'full'] });
     expect(await offers(lasting)).toMatchObject({ allowed_persist: ['once', 'persist'] });
     const pageFor = async (by: SignedIn) =>
-      (await by.ask(site.one, { path: `/link?r=${asked.requestId}&c=${asked.code}` })).text;
+      (await by.ask(site.one, { path: `/link/plain?r=${asked.requestId}&c=${asked.code}` })).text;
     expect(await pageFor(once)).not.toContain('value="persist"');
     expect(await pageFor(lasting)).toContain('value="persist"');
   });

@@ -51,7 +51,7 @@ describe('switched off', () => {
     const guest = await site.signIn(laptop.user, { scope: 'guest', device_name: 'Guest' });
     const asked = await ask(site.one);
     const query = `request_id=${asked.requestId}&approval_code=${asked.code}`;
-    const link = { path: `/link?r=${asked.requestId}&c=${asked.code}` };
+    const link = { path: `/link/plain?r=${asked.requestId}&c=${asked.code}` };
     const form = { request_id: asked.requestId, approval_code: asked.code, decision: 'approve' };
     const body = { device_name: 'Phone', device_type: 'browser' };
     const answers = [
@@ -68,7 +68,7 @@ describe('switched off', () => {
       await request(off, { path: '/api/auth/qr/status' }),
       await request(off, { method: 'POST', path: '/api/auth/qr/approve', body: {} }),
       await guest.ask(off, approval(asked)),
-      await request(off, { path: '/link' }),
+      await request(off, { path: '/link/plain' }),
     ];
     for (const answer of answers) expectProblem(answer, 'feature_disabled');
     const featuresOn = async (replica: ReplicaProcess) =>

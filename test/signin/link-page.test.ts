@@ -2,7 +2,7 @@ import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 
-/* The page that a code opens, as a browser without script sees it, where something is not as it should be. */
+/* The page that asks without script, where something is not as it should be. */
 
 const ORIGIN = 'http://localhost:8080';
 /** What browsers send with a navigation. */
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const linkOf = ({ requestId, code }: Pick<Asked, 'requestId' | 'code'>) => `/link?r=${requestId}&c=${code}`;
+const linkOf = ({ requestId, code }: Pick<Asked, 'requestId' | 'code'>) => `/link/plain?r=${requestId}&c=${code}`;
 const formOf = ({ requestId, code }: Asked, fields: Record<string, string> = {}) => ({
   ...{ method: 'POST', path: '/link' },
   form: { request_id: requestId, approval_code: code, decision: 'approve', ...fields },
@@ -32,7 +32,7 @@ test('who is not signed in comes back with the code from the login of the broker
   const location = new URL(String(away.headers['location']), ORIGIN);
   const login = await request(site.two, { path: location.pathname + location.search });
   expect([away.status, login.status]).toEqual([302, 302]);
-  expect(new URL(String(login.headers['location'])).searchParams.get('return_to')).toBe(asked.payload);
+  expect(new URL(String(login.headers['location'])).searchParams.get('return_to')).toBe(ORIGIN + linkOf(asked));
 });
 
 test('whose session ended before the form was sent is sent to the login, and nothing is decided', async () => {
@@ -73,7 +73,10 @@ test('what cannot be is told on a plain page', async () => {
   const pages = [await open(guest, asked), await guest.ask(site.one, formOf(asked))];
   await laptop.ask(site.one, approval(asked));
   pages.push(await open(laptop, asked), await laptop.ask(site.two, formOf(asked, { decision: 'deny' })));
-  pages.push(await open(laptop, { requestId: 'none', code: 'none' }), await laptop.ask(site.one, { path: '/link' }));
+  pages.push(
+    await open(laptop, { requestId: 'none', code: 'none' }),
+    await laptop.ask(site.one, { path: '/link/plain' }),
+  );
 
   expect(pages.map(({ status }) => status)).toEqual([403, 403, 409, 409, 404, 404]);
   for (const { headers, text } of pages) {
@@ -81,6 +84,16 @@ test('what cannot be is told on a plain page', async () => {
     expect(text).toMatch(/<h1>.+<\/h1>/);
     expect(text).not.toContain('<form');
   }
+});
+
+test('nothing is chosen beforehand, each group says what it is about, and the refusal needs no choice', async () => {
+  const { text } = await open(await site.signIn(), await ask(site.one));
+  expect(text).not.toContain('checked');
+  expect(text.match(/<fieldset>\n<legend>[^<]+<\/legend>/g)).toHaveLength(2);
+  expect(text.match(/type="radio"[^>]*required/g)).toHaveLength(4);
+  expect(text).toContain('value="deny" formnovalidate');
+  // A guest may list the devices of the account (contract, tiers).
+  expect(text).toContain('it sees your name and your devices');
 });
 
 test('a guest keeps the other device out by the form', async () => {

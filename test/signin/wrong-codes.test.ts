@@ -71,7 +71,7 @@ test('links with wrong codes that another site opens in the browser of the owner
   const [laptop, asked] = [await site.signIn(), await ask(site.one)];
   const headers = { Accept: 'text/html', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' };
   for (let i = 0; i < MOST + 2; i++) {
-    const link = await laptop.ask(site.two, { path: `/link?r=${asked.requestId}&c=x`, headers });
+    const link = await laptop.ask(site.two, { path: `/link/plain?r=${asked.requestId}&c=x`, headers });
     expect(link.status).toBe(404);
     expectProblem(await laptop.ask(site.one, viewOf(guessed(asked))), 'not_found');
   }

@@ -4,6 +4,12 @@ import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser, type TestDevice } from './device.ts';
 import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 
+/** Of P-256. */
+const POINT = 'BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU';
+
+/** Of an account without keys nobody looks at it. */
+const PROOF = { device_id: 'nobody', n: 1, signature: 'A'.repeat(86) };
+
 interface Sample {
   params?: Record<string, string>;
   query?: Record<string, string>;
@@ -42,6 +48,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getMe: () => ({}),
   startLogin: () => ({ body: { device_name: 'Phone', device_type: 'ios' } }),
   inviteLogin: () => ({}),
+  relinkLogin: () => ({ body: { keys: { enc: POINT, sig: POINT } } }),
   pollLogin: () => ({
     query: { request_id: 'A'.repeat(22), wait_ms: '0' },
     code: 'poll_secret_required',
@@ -68,7 +75,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   removeSession: () => ({ params: { device_id: 'nobodys-device' } }),
   removeDevice: () => ({ params: { device_id: 'nobodys-device' } }),
   removeOtherSessions: () => ({}),
-  eraseAccount: () => ({}),
+  eraseAccount: () => ({ body: { ...PROOF } }),
   listDevices: () => ({}),
   renameDevice: ({ own }) => ({ params: { device_id: own.id }, body: { name: own.name } }),
   openStream: () => ({}),
@@ -79,6 +86,19 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getClipboard: () => ({}),
   setClipboard: () => ({ body: { content: 'text', content_type: 'text/plain' } }),
   clearClipboard: () => ({}),
+  getKeys: () => ({ code: 'not_found' }),
+  putKeys: () => ({
+    headers: { 'If-Match': '"0"' },
+    // A ring of nobody: who makes one has to sign it.
+    body: { ring: `${Buffer.from('{}').toString('base64url')}.${'A'.repeat(86)}` },
+    code: 'invalid_request',
+  }),
+  putGuests: () => ({
+    body: { guests: `${Buffer.from('{"n":0,"guests":[]}').toString('base64url')}.${'A'.repeat(86)}` },
+    code: 'not_found',
+  }),
+  deleteKeys: () => ({ body: { ...PROOF } }),
+  keepKeys: () => ({ body: { ...PROOF }, code: 'not_found' }),
   initTransfer: ({ other }) => ({ body: { to_device_id: other.id, files: [{ name: 'a.txt', size: 1 }] } }),
   listTransfers: () => ({}),
   getTransfer: () => onNoTransfer(),
@@ -118,6 +138,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getDocs: () => ({}),
   getReferenceFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getHome: () => ({}),
+  getLink: () => ({}),
   getJoin: () => ({}),
   getAppFile: () => ({ params: { file: 'none.js' }, code: 'not_found' }),
   getWorker: () => ({}),

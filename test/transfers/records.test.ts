@@ -125,7 +125,7 @@ test('what ended keeps a short list as it was, and of a long one the first names
 test.each([
   ['a name of 1,025 bytes', { files: [{ name: 'x/'.repeat(512) + 'y', size: 1 }] }],
   ['a type with a control character', { files: [{ name: 'x', size: 1, type: 'text/\u0001' }] }],
-  ['a sealed text of control characters', { files: oneFile, sealed: '\u0001'.repeat(LIMITS.sealedBytes) }],
+  ['a sealed text of control characters', { files: oneFile, sealed: '\u0001'.repeat(100) }],
 ])('%s is refused', async (_, body) => {
   const { sender } = await makeParties(site.one);
 
@@ -134,27 +134,54 @@ test.each([
   });
 });
 
-test('16 KB of quotes are a sealed text, and pages of a list stay short without losing any', async () => {
+// Proves G33.
+test('512 KB that were sealed are read with the transfer alone, while it is live, and are then gone', async () => {
   const parties = await makeParties(site.one);
-  const sealed = '"'.repeat(LIMITS.sealedBytes);
+  const sealed = Buffer.alloc(LIMITS.sealedBytes, 7).toString('base64url');
+  const onReceiver = site.listen(parties.receiver, site.two);
+  await onReceiver.next('ready');
   const offered: string[] = [];
-  for (let i = 0; i < 30; i++) {
+  for (let i = 0; i < 11; i++) {
     const { body } = await parties.sender.on(site.one).call('initTransfer', {
       body: { to: 'Receiver', files: oneFile, sealed },
     });
+    expect(body.transfer.sealed).toBe('');
+    expect((await onReceiver.next('transfer:incoming')).data).toMatchObject({ transfer: { sealed: '' } });
     offered.unshift(body.transfer.transfer_id);
   }
+  // It counts towards what the account may keep.
+  await expect(
+    parties.sender.on(site.one).call('initTransfer', { body: { to: 'Receiver', files: oneFile, sealed } }),
+  ).rejects.toMatchObject({ code: 'transfer_limit' });
 
-  const listed: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const query: object = { limit: 100, ...(cursor && { cursor }) };
-    const { body } = await parties.receiver.on(site.two).call('listTransfers', { query });
-    expect(JSON.stringify(body).length).toBeLessThan(LIMITS.transferPageBytes + 2 * LIMITS.sealedBytes + 2_000);
-    expect(body.transfers.every((transfer) => transfer.sealed === sealed)).toBe(true);
-    listed.push(...body.transfers.map(({ transfer_id }) => transfer_id));
-    cursor = body.next_cursor;
-  }
-  expect(listed).toEqual(offered);
+  const { body } = await parties.receiver.on(site.two).call('listTransfers', { query: { limit: 100 } });
+  expect(body.transfers.map((transfer) => [transfer.transfer_id, transfer.sealed])).toEqual(
+    offered.map((id) => [id, '']),
+  );
+  const params = { transfer_id: offered[0] as string };
+  const get = async () => (await parties.receiver.on(site.two).call('getTransfer', { params })).body.transfer;
+  expect((await get()).sealed).toBe(sealed);
+  const accepted = await parties.receiver.on(site.one).call('acceptTransfer', { params });
+  expect(accepted.body.transfer.sealed).toBe('');
+  expect((await get()).sealed).toBe(sealed);
+  const storedAt = key(parties, `transfer:${params.transfer_id}:sealed`);
+  expect(await site.redis.ttl(storedAt)).toBeGreaterThan(86_000);
+  await parties.sender.on(site.two).call('cancelTransfer', { params, body: {} });
+  expect((await get()).sealed).toBe('');
+  expect(await site.redis.exists(storedAt)).toBe(0);
+  await parties.sender.on(site.one).call('initTransfer', { body: { to: 'Receiver', files: oneFile, sealed } });
+}, 120_000);
+
+test.each([
+  ['more than 512 KB', Buffer.alloc(LIMITS.sealedBytes + 1).toString('base64url'), 'body_too_large'],
+  ['nothing', '', 'invalid_request'],
+  ['another alphabet', 'a+b/', 'invalid_request'],
+  ['padding', 'AAA=', 'invalid_request'],
+  ['bits that are left over', 'AB', 'invalid_request'],
+])('%s is not taken as sealed', async (_, sealed, code) => {
+  const { sender } = await makeParties(site.one);
+  const offering = sender.on(site.one).call('initTransfer', { body: { to: 'Receiver', files: oneFile, sealed } });
+  await expect(offering).rejects.toMatchObject({ code });
 });
 
 test('a list by state looks at a bounded number of records, and its cursor goes on from an empty page', async () => {
@@ -174,14 +201,16 @@ test('a list by state looks at a bounded number of records, and its cursor goes 
 
 test('the first answer to a key is remembered without what was sealed, and a repetition has it all the same', async () => {
   const { sender, user } = await makeParties(site.one);
-  const sealed = 'secret '.repeat(2_000);
+  const sealed = Buffer.from('secret '.repeat(2_000)).toString('base64url');
   const call = { body: { to: 'Receiver', files: manyFiles, sealed }, idempotencyKey: 'offer-1' };
 
   const { body: first } = await sender.on(site.one).call('initTransfer', call);
   const { body: second } = await sender.on(site.two).call('initTransfer', call);
 
   expect(second).toEqual(first);
-  expect(second.transfer.sealed).toBe(sealed);
+  const params = { transfer_id: second.transfer.transfer_id };
+  const { body: read } = await sender.on(site.two).call('getTransfer', { params });
+  expect(read.transfer.sealed).toBe(sealed);
   const [remembered] = await keysUnder(site.redis, site.prefix, `:{${user}}:op:*:offer-1`);
   expect(await site.redis.strlen(remembered as string)).toBeLessThan(1_500);
 });
@@ -193,7 +222,7 @@ test('events that are long leave the log before it is too long, and who was away
   await before.next('ready');
   await site.closeStreams();
   const { body } = await parties.sender.on(site.one).call('initTransfer', {
-    body: { to: 'Receiver', files: longList.slice(0, 16), sealed: 's'.repeat(LIMITS.sealedBytes) },
+    body: { to: 'Receiver', files: longList.slice(0, 16) },
   });
   const params = { transfer_id: body.transfer.transfer_id };
   await parties.receiver.on(site.one).call('acceptTransfer', { params });

@@ -20,7 +20,7 @@ test('a receiver that is connected is announced the transfer at once, and the se
   await onReceiver.next('ready');
 
   const { status, body } = await parties.sender.on(one).call('initTransfer', {
-    body: { to_device_id: parties.receiver.id, files: oneFile, sealed: 'opaque' },
+    body: { to_device_id: parties.receiver.id, files: oneFile, sealed: 'b3BhcXVl' },
   });
   const { data, id } = await onReceiver.next('transfer:incoming');
 
@@ -35,13 +35,17 @@ test('a receiver that is connected is announced the transfer at once, and the se
     files: [{ index: 0, name: 'notes.txt', size: 12, type: null, sha256: null }],
     file_count: 1,
     total_bytes: 12,
-    sealed: 'opaque',
+    // It is withheld here, and read below.
+    sealed: '',
     progress: { sent_bytes: 0, received_bytes: 0 },
     error: null,
   });
   expect(body.transfer.expires_at - body.transfer.updated_at).toBe(86_400_000);
   expect(data).toEqual({ transfer: body.transfer, redelivered: false });
   expect(id).toMatch(/^\d+-\d+$/);
+  const params = { transfer_id: body.transfer.transfer_id };
+  const { body: read } = await parties.receiver.on(two).call('getTransfer', { params });
+  expect(read.transfer.sealed).toBe('b3BhcXVl');
   await onReceiver.stop();
 });
 

@@ -51,7 +51,7 @@ const PATHS = [
  * Under the strict limit of sign-in: tried with a few forgeries alone. They name no request, so that nobody is locked
  * out for having tried codes.
  */
-const SCARCE_PATHS = ['/api/auth/qr/request', '/link'];
+const SCARCE_PATHS = ['/api/auth/qr/request', '/link/plain'];
 const SCARCE_TRIES = ['identity headers', 'identity headers sent twice', 'underscore twins of identity headers'];
 
 /** What of an answer depends on who asked. */

@@ -7,7 +7,11 @@ broker does it here, and nowhere else. The most exact path wins, in Gateways as 
   timeouts: short
   guarded: true
   prefixes: [/api]
-  exact: [/link]
+  exact: [/link/plain]
+  # To GET it is a page of the web app. Only Gateways match methods, and some (GKE) do not: so only where an edge asks.
+  {{- if eq .Values.identity.mode "edge" }}
+  posts: [/link]
+  {{- end }}
 - name: stream
   timeouts: stream
   guarded: true

@@ -2,6 +2,7 @@ import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
+import { checkSealed } from '../../../shared/service-kit/sealed-text.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { ClipboardStore } from './store.ts';
 
@@ -18,8 +19,16 @@ const EMPTY: ClipboardEntry = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]+/g;
 
+const SEALED = {
+  field: 'sealed',
+  most: LIMITS.sealedClipboardBytes,
+  tooLong: { code: 'clipboard_too_large' },
+} as const;
+
 interface Write {
   content: string;
+  /** In place of the content. */
+  sealed: string | null;
   contentType: string;
   /** Header X-Device-Name, as sent. */
   deviceName: string | undefined;
@@ -35,20 +44,22 @@ export function makeClipboard({ store, onWritten }: ClipboardParts) {
   return {
     get: async (caller: Caller): Promise<ClipboardEntry> => (await store.find(caller.account)) ?? EMPTY,
 
-    /** Throws `clipboard_too_large`, `unsupported_media_type`, `invalid_device_name`. */
-    async set(caller: Caller, { content, contentType, deviceName }: Write): Promise<ClipboardEntry> {
+    /** Throws `clipboard_too_large`, `invalid_request`, `unsupported_media_type`, `invalid_device_name`. */
+    async set(caller: Caller, { content, sealed, contentType, deviceName }: Write): Promise<ClipboardEntry> {
       if (contentType !== 'text/plain')
         throw new BatonError('unsupported_media_type', 'The clipboard holds text/plain');
+      if (sealed !== null) checkSealed(sealed, SEALED);
       if (Buffer.byteLength(content) > LIMITS.clipboardBytes)
         throw new BatonError('clipboard_too_large', `The clipboard holds at most ${LIMITS.clipboardBytes} bytes`);
       const given = deviceName === undefined ? '' : parseDeviceName(deviceName);
       if (given === null) throw new BatonError('invalid_device_name');
       const shownName = given || (caller.deviceId === null ? caller.name : '');
       const plain = content.replace(CONTROLS, '');
-      const { name, updatedAtMs, expiresAtMs } = await store.set(caller, { content: plain, shownName });
+      const { name, updatedAtMs, expiresAtMs } = await store.set(caller, { content: plain, sealed, shownName });
       onWritten();
       return {
         content: plain,
+        ...(sealed !== null && { sealed }),
         content_type: 'text/plain',
         source_device_id: caller.deviceId,
         source_device_name: name,

@@ -17,7 +17,8 @@ export const makeClipboardHandlers = (clipboard: Clipboard): HandlersOf<typeof c
   setClipboard: async ({ caller, body, req }) => ({
     status: 200,
     body: await clipboard.set(caller, {
-      content: body.content,
+      content: body.content ?? '',
+      sealed: body.sealed ?? null,
       contentType: body.content_type,
       deviceName: deviceNameOf(req.headersDistinct),
     }),

@@ -17,7 +17,7 @@ export const clipboardSet = defineScript({
     device: text,
     /** Name to show, '' for the name of its row. */
     name: text,
-    /** Content as a JSON string. */
+    /** Content as a JSON string, and behind it what is sealed in its place, as a field. */
     content: text,
     /** Content in bytes. */
     bytes: digits,

@@ -37,7 +37,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
     /** The account is in the index of due things before the entry is written. Throws `device_required`, `rate_limited`. */
     async set(
       { account: u, deviceId }: Caller,
-      { content, shownName }: { content: string; shownName: string },
+      { content, sealed, shownName }: { content: string; sealed: string | null; shownName: string },
     ): Promise<{ name: string; updatedAtMs: number; expiresAtMs: number }> {
       // A moment later than the entry ends, so that the sweeper finds it ended.
       await scheduleDue(u, ttlMs + 100);
@@ -50,8 +50,8 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
         {
           device: deviceId ?? '',
           name: shownName,
-          content: JSON.stringify(content),
-          bytes: Buffer.byteLength(content),
+          content: sealed === null ? JSON.stringify(content) : `"","sealed":"${sealed}"`,
+          bytes: sealed === null ? Buffer.byteLength(content) : Buffer.byteLength(sealed, 'base64url'),
         },
       );
     },

@@ -20,7 +20,7 @@ interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced'
 export function makeAccounts(
   { config, limitOf, logger, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,
-  { devices, transfers, push, due }: Modules,
+  { devices, transfers, push, due, keyring }: Modules,
 ) {
   const sessionListener = makeLate<SessionListener>('what listens to sessions');
   const onEnded: SessionListener['onEnded'] = (session) => sessionListener.get().onEnded(session);
@@ -43,7 +43,8 @@ export function makeAccounts(
     onReplaced: (...replaced) => sessionListener.get().onReplaced(...replaced),
     onRemoved: [transfers.cancelAllOf, push.dropDevice],
     eraseTransfers: transfers.eraseAll,
-    onErased: [push.dropAccount],
+    onErased: [push.dropAccount, keyring.dropErased],
+    allowErase: keyring.allowErase,
     onShown: (device) => sessionListener.get().onShown(device),
     scheduleDue: due.schedule,
     onFailure,
@@ -58,6 +59,7 @@ export function makeAccounts(
     settings,
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
+    ownDevice: devices.own,
     inviteLimit: limitOf('qr_invite'),
     clientAddress,
     metrics,

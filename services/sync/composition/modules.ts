@@ -1,6 +1,7 @@
 import { makeClipboardModule } from '../clipboard/module.ts';
 import { makeDevicesModule } from '../devices/module.ts';
 import { makeDueModule } from '../due/module.ts';
+import { makeKeysModule } from '../keys/module.ts';
 import { makeMessagesModule } from '../messages/module.ts';
 import { makePushModule } from '../push/module.ts';
 import { makeRelayModule, type RelayModule } from '../relay/module.ts';
@@ -54,8 +55,16 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
     scheduleDue: due.schedule,
     onWritten: () => metrics.clipboard_writes_total.inc(),
   });
+  const keyring = makeKeysModule({
+    db,
+    service: config.http.serviceId,
+    confirm: store.confirm,
+    rateLimit: limitOf('keys'),
+    scheduleDue: due.schedule,
+    metrics,
+  });
   const signals = makeSignalsModule({ db, ice: config.ice, rateLimit: limitOf('signal'), replica });
-  return { due, push, presence, devices, deviceHandlers, messages, clipboard, signals };
+  return { due, push, presence, devices, deviceHandlers, messages, clipboard, keyring, signals };
 }
 
 /** Transfers, and the relay of their bytes: each asks the other. */

@@ -159,15 +159,21 @@ const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floo
 /** Held by one replica in `npm run test:storm`, in 414 MiB. */
 const MEASURED_STREAMS = 10_000;
 
-/** The default asks for more than most machines give; only a number that somebody chose, or lives by, is worth a word. */
+/** A replica has some sixty open files before anybody comes, and one for each connection. */
+const LEAST_DESCRIPTORS = 256;
+/** So few streams are less than anybody expects of a replica. */
+const FEW_STREAMS = 500;
+const RAISE = 'raise it with `ulimit -n`, LimitNOFILE= of systemd, or `ulimits` of the container';
+
+/** The default asks for more than most machines give: only a number that somebody chose, or one that is small, is worth a word. */
 function streamWarnings(values: Values, maxStreams: number, descriptorLimit: number): string[] {
   const { APP_HUB_MAX_STREAMS: asked } = values;
   const isChosen = asked !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default);
-  const isLowered = `APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}`;
+  const isLowered = `APP_HUB_MAX_STREAMS is lowered to ${maxStreams}: the limit of open files is ${descriptorLimit}; ${RAISE}`;
   const isNews = `APP_HUB_MAX_STREAMS lets ${maxStreams} streams in, and only ${MEASURED_STREAMS} were measured on one replica: set it lower`;
   return [
-    ...(isChosen && maxStreams < asked ? [isLowered] : []),
-    ...((isChosen || values.NODE_ENV === 'production') && maxStreams > MEASURED_STREAMS ? [isNews] : []),
+    ...(maxStreams < (isChosen ? asked : FEW_STREAMS) ? [isLowered] : []),
+    ...(isChosen && maxStreams > MEASURED_STREAMS ? [isNews] : []),
   ];
 }
 
@@ -331,6 +337,9 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   const given = (key: Key): boolean =>
     values[key] !== null || problems.some((problem) => problem.key === key || problem.key === `${key}_FILE`);
   checkTogether(values, given, report);
+  if (descriptorLimit < LEAST_DESCRIPTORS) {
+    report('The limit of open files', `is ${descriptorLimit}, and a replica needs ${LEAST_DESCRIPTORS}: ${RAISE}`);
+  }
   const unknown = unknownKeys(env, { prefix: 'APP_', known: keys });
   if (problems.length > 0) throw new ConfigError(problems, unknown);
   const config = assemble(values, descriptorLimit, env);

@@ -36,7 +36,7 @@ export function makeDevices(store: DeviceStore) {
     },
 
     /** The caller's own device; null without one or without a row. */
-    async own(caller: Caller): Promise<DeviceRef | null> {
+    async own(caller: Pick<Caller, 'account' | 'deviceId'>): Promise<DeviceRef | null> {
       if (caller.deviceId === null) return null;
       const row = await store.findRow(caller.account, caller.deviceId);
       return row === null ? null : refOf(parseRow(caller.deviceId, row));

@@ -38,6 +38,8 @@ export const makeIdentityHandlers = ({
         clipboard_bytes: LIMITS.clipboardBytes,
         clipboard_seconds: clipboardSeconds,
         relay_window_bytes: relayWindowBytes,
+        sealed_message_bytes: LIMITS.sealedMessageBytes,
+        sealed_clipboard_bytes: LIMITS.sealedClipboardBytes,
       },
       features,
     },

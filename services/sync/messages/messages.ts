@@ -2,6 +2,7 @@ import { timeOrderedId } from '../../../shared/service-kit/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { MessageAccepted, SendMessage } from '../../../shared/contract/modules/messages.ts';
+import { checkSealed } from '../../../shared/service-kit/sealed-text.ts';
 import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { AckPace } from './ack-pace.ts';
@@ -21,8 +22,15 @@ interface MessagesParts {
   onAccepted: () => void;
 }
 
+const SEALED = {
+  field: 'sealed',
+  most: LIMITS.sealedMessageBytes,
+  tooLong: { code: 'message_too_large', advice: ': send a file instead' },
+} as const;
+
 /** The size is that of the UTF-8 that was sent, before anything is trimmed. */
-function checkContent(content: string): void {
+function checkContent({ content = '', sealed }: SendMessage): void {
+  if (sealed !== undefined) return checkSealed(sealed, SEALED);
   if (content.trim() === '') throw new BatonError('empty_message');
   if (Buffer.byteLength(content) > LIMITS.messageBytes) {
     throw new BatonError('message_too_large', `A message is at most ${LIMITS.messageBytes} bytes: send a file instead`);
@@ -52,14 +60,14 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
 
   return {
     /**
-     * Throws `empty_message`, `message_too_large` and what the store refuses. `onConfirming` is called when the message is
+     * Throws `empty_message`, `message_too_large`, `invalid_request` and what the store refuses. `onConfirming` is called when the message is
      * accepted and only waits for replicas of the store.
      */
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
-      checkContent(message.content);
-      const { content } = message;
+      checkContent(message);
+      const { content = '', sealed = null } = message;
       const messageId = timeOrderedId();
-      const accepting = { target: targetOf(message), messageId, content, operation, onConfirming };
+      const accepting = { target: targetOf(message), messageId, content, sealed, operation, onConfirming };
       const accepted = await store.accept(caller, accepting);
       // A repetition is answered with the id that the first one had.
       if (accepted.messageId === messageId) onAccepted();

@@ -27,9 +27,9 @@ export const messageAccept = defineScript({
     /** Target: `*`, `=<device id>` or `~<name>`. */
     wanted: text,
     messageId: text,
-    /** Content as a JSON string. */
+    /** Content as a JSON string, and behind it what is sealed in its place, as a field. */
     content: text,
-    /** Bytes of the content, or of its JSON where that is longer. */
+    /** Bytes of the content or of what is sealed, or of its JSON where that is longer. */
     bytes: number,
     random: randomBits,
     fingerprint: text,

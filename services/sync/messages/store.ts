@@ -14,6 +14,8 @@ export interface NewMessage {
   target: string;
   messageId: string;
   content: string;
+  /** In place of the content, which is empty then. */
+  sealed: string | null;
   operation: Operation;
   /** Called when it is accepted and only waits for replicas of the store. */
   onConfirming: () => void;
@@ -65,11 +67,11 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
      */
     async accept(
       caller: Caller,
-      { target, messageId, content, operation, onConfirming }: NewMessage,
+      { target, messageId, content, sealed, operation, onConfirming }: NewMessage,
     ): Promise<Accepted> {
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
-      const json = JSON.stringify(content);
+      const json = sealed === null ? JSON.stringify(content) : `"","sealed":"${sealed}"`;
       // Replicas are asked about the answer that was kept.
       const seconds = rememberSeconds(operation, confirm !== null);
       const accepted = await acceptScript(

@@ -23,16 +23,19 @@ const IS_ELSEWHERE = /^(MOVED|ASK) /;
 /**
  * Resolves to whether enough replicas have the key and whatever was written together with it, or before; `seconds` is
  * its lifetime, which starts anew. Throws `store_unavailable` when nobody can tell: the primary does not answer, or
- * does not have the key (any more).
+ * does not have the key (any more). `enough`: replicas that have to have it, when those are not as many as configured.
  */
-export type Confirm = (key: string, seconds: number) => Promise<boolean>;
+export type Confirm = (key: string, seconds: number, enough?: number) => Promise<boolean>;
 
 interface Asking {
   key: string;
   seconds: number;
+  enough: number;
   resolve: (confirmed: boolean) => void;
   reject: (error: Error) => void;
 }
+
+const mostOf = (group: readonly Asking[]): number => Math.max(...group.map(({ enough }) => enough));
 
 interface Line {
   ask: Confirm;
@@ -63,11 +66,11 @@ export class Confirmer {
     this.#parts = parts;
   }
 
-  confirm: Confirm = (key, seconds) => {
+  confirm: Confirm = (key, seconds, enough = this.#parts.replicas) => {
     const node = this.#parts.nodeOf(key);
     const name = node === null ? 'the primary' : `${node.host}:${node.port}`;
     const line = this.#lines.get(name) ?? this.#open(name, node);
-    return line.ask(key, seconds);
+    return line.ask(key, seconds, enough);
   };
 
   stop(): void {
@@ -100,9 +103,9 @@ export class Confirmer {
     async function askFor(group: Asking[]): Promise<void> {
       const startedMs = performance.now();
       const written = group.map(({ key, seconds }) => server.expire(key, seconds));
-      const [waited, ...there] = await Promise.allSettled([server.wait(replicas, WAIT_MS), ...written]);
+      const [waited, ...there] = await Promise.allSettled([server.wait(mostOf(group), WAIT_MS), ...written]);
       metrics.redis_command_duration_seconds.observe({ module: 'wait' }, (performance.now() - startedMs) / 1000);
-      for (const [i, { resolve, reject }] of group.entries()) {
+      for (const [i, { enough, resolve, reject }] of group.entries()) {
         const answer = (isConfirmed: boolean) => {
           if (!isConfirmed) metrics.messages_unconfirmed_total.inc();
           resolve(isConfirmed);
@@ -112,7 +115,7 @@ export class Confirmer {
         else if (found.status === 'rejected') reject(storeFault(found.reason));
         else if (waited.status === 'rejected') reject(storeFault(waited.reason));
         else if (found.value === 0) reject(storeFault(new Error('this primary has not got what another one accepted')));
-        else answer(note(waited.value));
+        else answer(enough === replicas ? note(waited.value) : waited.value >= enough);
       }
       if (waited.status === 'rejected' && !isAnswer(waited.reason)) line.close();
     }
@@ -124,10 +127,10 @@ export class Confirmer {
     }
 
     const line: Line = {
-      ask: (key, seconds) =>
+      ask: (key, seconds, enough = replicas) =>
         new Promise((resolve, reject) => {
           if (queue.length >= MAX_WAITING) return reject(new BatonError('store_unavailable'));
-          queue.push({ key, seconds, resolve, reject });
+          queue.push({ key, seconds, enough, resolve, reject });
           if (!isAsking) void askForAll();
         }),
       close() {

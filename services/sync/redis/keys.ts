@@ -62,7 +62,21 @@ export const KEYS = {
     'transfers',
     'its files when there are over 16, while it is live',
   ),
+  transferSealed: key(
+    '{u}:transfer:<id>:sealed',
+    'string',
+    '25 h',
+    'transfers',
+    'what its sender sealed for its receiver, while it is live',
+  ),
   clipboard: key('{u}:clipboard', 'string', 'APP_CLIPBOARD_TTL_SECONDS', 'clipboard', 'the entry'),
+  keyring: key(
+    '{u}:keys',
+    'hash',
+    'none',
+    'keys',
+    'rings by number as they were sent, the number and hash of the last, the first that is kept, the list of guests, announced deletions',
+  ),
   due: key('{u}:due', 'zset', 'none', 'due', 'what becomes due in this account, and when'),
   operation: key(
     '{u}:op:<device>:<id>',
@@ -179,6 +193,7 @@ const OF_ACCOUNT = {
   inbox: 'inbox',
   offers: 'offers',
   clipboard: 'clipboard',
+  keyring: 'keys',
   invites: 'invites',
   due: 'due',
   push: 'push',
@@ -230,6 +245,7 @@ export function makeKeys(prefix: string) {
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
     transfer: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}`,
     transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
+    transferSealed: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:sealed`,
     operation,
     /** The key of one call of a script without a client's key, in case it is sent again. */
     call: (account: string, deviceId: string | null) => operation(account, deviceId, randomId(16)),

@@ -12,7 +12,7 @@ export const STORE_METRICS = {
   ),
   redis_memory_max_bytes: gauge('maxmemory of that server; 0 without a limit', ['store']),
   redis_full: gauge('1 while the store takes no more: at maxmemory, or with a full disk', ['store']),
-  messages_unconfirmed_total: counter('Messages accepted that too few Redis replicas confirmed in time'),
+  messages_unconfirmed_total: counter('Messages and keys accepted that too few Redis replicas confirmed in time'),
 };
 
 /** What the servers of a store said last. `relay`: of one of its own. */

@@ -1,7 +1,9 @@
 import type { EndedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Deletion, MaybeProof } from '../../../shared/contract/modules/keys.ts';
 import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
 import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { BrokerClient } from './auth-broker/broker-client.ts';
@@ -42,6 +44,8 @@ interface SessionsModuleParts {
   eraseTransfers: (account: string) => Promise<void>;
   /** What other modules do when everything of an account is erased. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
+  /** Null: the account may be erased. Else a member of its ring has to sign that, and it was announced. */
+  allowErase: (caller: Caller, asked: MaybeProof) => Promise<Deletion | null>;
   /** A device renewed its session. */
   onShown: SessionsParts['onShown'];
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
@@ -93,11 +97,14 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
     cookie,
     removal,
     onReplaced,
+    kept: sessions.kept,
+    /** Erases an account whose time has come. */
+    eraseDue: (account: string) => sessions.erase({ account, userId: decodeURIComponent(account) }),
     /** The auth broker reported a session as ended, maybe not by us. */
     ended(session: EndedSession): void {
       rows.end(session).catch((error: unknown) => onFailure('end session', error));
     },
-    handlers: makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }),
+    handlers: makeSessionHandlers({ sessions, allowErase: parts.allowErase, cookie, publicUrl, loginUrl }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Deletion, MaybeProof } from '../../../shared/contract/modules/keys.ts';
 import type { sessionRoutes } from '../../../shared/contract/modules/sessions.ts';
 import type { Call, HandlersOf } from '../http/handler.ts';
 import { credentialOf, sessionCookieName, shownBy } from '../identity/credentials/credentials.ts';
+import type { Caller } from '../identity/caller.ts';
 import { isDeviceId } from '../identity/device-id.ts';
 import { localPath } from './return-to.ts';
 import { type SessionCookie, sessionAnswer } from './session-answer.ts';
@@ -10,6 +12,8 @@ import type { Issued, Sessions } from './sessions.ts';
 
 interface SessionHandlerParts {
   sessions: Sessions;
+  /** Null: the account may be erased. Else it was announced. */
+  allowErase: (caller: Caller, asked: MaybeProof) => Promise<Deletion | null>;
   cookie: SessionCookie;
   /** Origin of the service. */
   publicUrl: string;
@@ -20,7 +24,8 @@ interface SessionHandlerParts {
 type SessionHandlers = HandlersOf<typeof sessionRoutes>;
 
 /** The routes of sessions. */
-export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: SessionHandlerParts): SessionHandlers {
+export function makeSessionHandlers(parts: SessionHandlerParts): SessionHandlers {
+  const { sessions, allowErase, cookie, publicUrl, loginUrl } = parts;
   const cookieName = sessionCookieName(publicUrl);
 
   const given = ({ issued, device }: Issued, { res }: Pick<Call<typeof sessionRoutes.logOut>, 'res'>) => {
@@ -65,7 +70,9 @@ export function makeSessionHandlers({ sessions, cookie, publicUrl, loginUrl }: S
       body: { revoked: await sessions.removeOthers(caller, shownBy(req, cookieName)) },
     }),
 
-    eraseAccount: async ({ caller }) => {
+    eraseAccount: async ({ caller, body }) => {
+      const deletion = await allowErase(caller, body);
+      if (deletion !== null) return { status: 202, body: { deletion } };
       await sessions.erase(caller);
       return { status: 204 };
     },

@@ -71,7 +71,9 @@ export function makeSessions(parts: SessionsParts) {
       : { persist, ttl_seconds: persistSeconds, sliding: true };
 
   /** What a device that renews itself keeps: its scope, and the end of a session that is not renewed. */
-  async function kept(caller: Caller): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
+  async function kept(
+    caller: Pick<Caller, 'userId' | 'deviceId'>,
+  ): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
     const own = (await broker().list(caller.userId)).find(({ meta }) => meta === caller.deviceId);
     if (!own) throw new BatonError('session_expired');
     if (own.persist === 'persist') return { scope: own.scope, ...lifetimeOf('persist') };
@@ -194,6 +196,8 @@ export function makeSessions(parts: SessionsParts) {
   }
 
   return {
+    kept,
+
     /**
      * Throws `invalid_device_name`, `scope_not_allowed`, `tier_exceeded`, `device_mismatch`, `guest_forbidden`,
      * `device_limit`, and what the broker refuses.
@@ -279,7 +283,7 @@ export function makeSessions(parts: SessionsParts) {
     },
 
     /** Removes everything that is kept of the account, and puts the rows of its sessions back. */
-    async erase({ account, userId }: Caller): Promise<void> {
+    async erase({ account, userId }: Pick<Caller, 'account' | 'userId'>): Promise<void> {
       const types = new Map((await devices.rows(account)).map(({ deviceId, type }) => [deviceId, type]));
       await erase(account);
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch(() => []);

@@ -3,6 +3,7 @@ import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { BrokerClient } from '../sessions/auth-broker/broker-client.ts';
@@ -33,6 +34,8 @@ interface SigninModuleParts {
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
   /** Whether the device has a row without a session of the broker. */
   isForeign: (account: string, deviceId: string) => Promise<boolean>;
+  /** The row of a device; null without one. */
+  ownDevice: (device: Pick<Caller, 'account' | 'deviceId'>) => Promise<DeviceRef | null>;
   /** Invites an hour of one device; null: unlimited. */
   inviteLimit: number | null;
   clientAddress: (req: IncomingMessage) => string;
@@ -42,7 +45,7 @@ interface SigninModuleParts {
 
 /** Makes and wires the parts of this module. */
 export function makeSigninModule(parts: SigninModuleParts) {
-  const { db, broker, sessions, settings, bus, isForeign, clientAddress, metrics, onFailure } = parts;
+  const { db, broker, sessions, settings, bus, isForeign, ownDevice, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
   const { requestSeconds } = settings;
   const invites = makeInvites({ ...db, rateLimit: parts.inviteLimit, requestSeconds });
@@ -64,7 +67,10 @@ export function makeSigninModule(parts: SigninModuleParts) {
     makeConsume({
       store,
       broker,
-      onReplaced: (account, deviceId) => sessions.revocations.tellReplaced(account, deviceId, true),
+      onReplaced: (account, deviceId, endsStreams) => sessions.revocations.tellReplaced(account, deviceId, endsStreams),
+      kept: sessions.kept,
+      isRevoked,
+      ownDevice,
       admit,
       grants,
       nowMs,
@@ -81,6 +87,7 @@ export function makeSigninModule(parts: SigninModuleParts) {
     publish: bus.publish,
     publicUrl: settings.publicUrl,
     requestSeconds,
+    ownDevice,
     onFailure,
     onOutcome: (outcome) => metrics.login_requests_total.inc({ outcome }),
   });

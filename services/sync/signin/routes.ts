@@ -58,7 +58,7 @@ async function orExplain(res: ServerResponse, work: () => Promise<null>): Promis
   }
 }
 
-/** The page that a camera leads to, for a device of the account that has no app. */
+/** The page that asks without script, and its form. */
 const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'openLink' | 'decideLink'> => ({
   openLink: ({ caller, query, res }) =>
     orExplain(res, async () => {
@@ -88,15 +88,18 @@ const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'op
 /** The routes of signing in by a code. */
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
   const { signin, cookie, clientAddress } = parts;
+  const sourceOf = (req: IncomingMessage) => ({
+    address: coarseAddress(clientAddress(req)),
+    agent: describeAgent(req.headers['user-agent'] ?? ''),
+  });
 
   return {
-    startLogin: async ({ body, req }) => {
-      const source = {
-        address: coarseAddress(clientAddress(req)),
-        agent: describeAgent(req.headers['user-agent'] ?? ''),
-      };
-      return { status: 201, body: await signin.start(body, source) };
-    },
+    startLogin: async ({ body, req }) => ({ status: 201, body: await signin.start(body, sourceOf(req)) }),
+
+    relinkLogin: async ({ caller, body, req }) => ({
+      status: 201,
+      body: await signin.relink(caller, body.keys, sourceOf(req)),
+    }),
 
     inviteLogin: async ({ caller }) => ({ status: 201, body: await signin.invite(caller) }),
 
@@ -111,9 +114,11 @@ export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof
         if (outcome.isBusy) res.setHeader('Retry-After', BUSY_SECONDS);
         return { status: 202, body: { status: 'pending', expires_at: outcome.pending.expiresAtMs } };
       }
+      const { sealed } = outcome;
       const { issued, device } = outcome.issued;
       cookie.give(res, issued.cookie);
-      return { status: 200, body: { status: 'approved', ...sessionAnswer(issued, device) } };
+      const answer = { status: 'approved' as const, ...(sealed !== undefined && { sealed }) };
+      return { status: 200, body: { ...answer, ...sessionAnswer(issued, device) } };
     },
 
     readLogin: async ({ caller, query }) => ({

@@ -23,7 +23,10 @@ export const loginStart = defineScript({
   args: {
     /** Ms to live. */
     ttlMs: number,
-    /** Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id. */
+    /**
+     * Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id; keys as JSON; owner: the account of a device
+     * that is signed in.
+     */
     fields: restOfWords,
   },
   reply: record({ createdAtMs: number, expiresAtMs: number }),
@@ -58,6 +61,8 @@ export const loginRead = defineScript({
   args: {
     /** SHA-256 of the approval code. */
     codeDigest: text,
+    /** Account of the caller. */
+    account: text,
   },
   reply: variants('outcome', { read: { nowMs: number, login: rest(fields) }, limited }),
 });
@@ -72,9 +77,11 @@ export const loginDecide = defineScript({
     tries: number,
     /** Operation id: the same again, after a lost answer, gets the first answer. */
     operation: text,
+    /** Account of the caller. */
+    account: text,
     /** Approved | denied. */
     decision: oneOf('approved', 'denied'),
-    /** Field, value, ...: user, account, device and session of the approver, scope, persist. */
+    /** Field, value, ...: user, account, device and session of the approver, scope, persist, sealed. */
     fields: restOfWords,
   },
   reply: variants('outcome', { decided: { waiter: text }, limited }),

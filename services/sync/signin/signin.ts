@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import { type DeviceType, parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
+import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
+import type { DeviceKeys } from '../../../shared/contract/vocabulary/sealed.ts';
+import { checkSealed } from '../../../shared/service-kit/sealed-text.ts';
 import type { ApproveLogin, LoginRequestView } from '../../../shared/contract/modules/signin.ts';
 import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { Caller } from '../identity/caller.ts';
 import { checkScope, NATIVE, newDeviceId } from '../sessions/sessions.ts';
+import { oddKeyOf } from '../../../shared/service-kit/p256-points.ts';
 import { payloadOf } from '../redis/bus/payloads.ts';
 import type { Consume } from './polling/consume.ts';
 import type { Approver, Grants } from './approval/grants.ts';
@@ -13,6 +17,12 @@ import type { Polls } from './polling/polls.ts';
 import type { Invites } from './invites.ts';
 import { digest, known } from './request-secrets.ts';
 import type { LoginStore } from './store.ts';
+
+const SEALED_GRANT = {
+  field: 'sealed',
+  most: LIMITS.sealedGrantBytes,
+  tooLong: { code: 'body_too_large' },
+} as const;
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
@@ -37,6 +47,8 @@ function viewOf(
     device_id: login['device'] ?? '',
     age_seconds: Math.floor((nowMs - Number(login['created'])) / 1000),
     expires_at: Number(login['expires']),
+    ...(login['keys'] !== undefined && { keys: JSON.parse(login['keys']) as DeviceKeys }),
+    ...(login['owner'] !== undefined && { relink: true }),
     allowed_scopes: NATIVE.includes(type) ? ['full'] : ['guest', 'full'],
   };
 }
@@ -50,6 +62,7 @@ interface SigninParts {
   grants: Pick<Grants, 'check' | 'offered'>;
   publicUrl: string;
   requestSeconds: number;
+  ownDevice: (caller: Pick<Caller, 'account' | 'deviceId'>) => Promise<DeviceRef | null>;
   /** This replica's channel, through which its polls are notified. */
   channel: () => string;
   publish: (channel: string, payload: string) => Promise<unknown>;
@@ -67,43 +80,75 @@ function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
   };
 }
 
+/** Public keys as they are kept: two texts, and whatever else was sent is left out. Throws `invalid_request`. */
+function keptKeys({ enc, sig }: DeviceKeys): string {
+  const odd = oddKeyOf({ enc, sig });
+  if (odd === null) return JSON.stringify({ enc, sig });
+  const errors = [{ path: `/body/keys/${odd}`, message: 'is not a point of P-256' }];
+  throw new BatonError('invalid_request', `/body/keys/${odd} is not a point of P-256`, { errors });
+}
+
+interface Source {
+  address: string;
+  agent: string;
+}
+
+/** Writes a request, and gives what its device shows and polls with. */
+function makeWriting({ store, publicUrl, requestSeconds, onOutcome }: SigninParts) {
+  return async function write(about: Record<string, string>) {
+    const [requestId, code, secret] = [random(16), random(16), random(32)];
+    const secrets = { poll: digest(secret), code: digest(code) };
+    const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, { ...secrets, ...about });
+    onOutcome('started');
+    return {
+      code,
+      started: {
+        request_id: requestId,
+        poll_secret: secret,
+        expires_at: expiresAtMs,
+        qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
+      },
+    };
+  };
+}
+
 /** A new login request. With `invite` the device that made that is asked. Throws `invalid_device_name`, and `not_found` for the invite. */
-function makeStart({ store, invites, publicUrl, requestSeconds, onOutcome }: SigninParts) {
+function makeStart({ invites }: SigninParts, write: ReturnType<typeof makeWriting>) {
   return async function start(
-    wanted: { device_name: string; device_type: DeviceType; invite?: string },
-    source: { address: string; agent: string },
+    wanted: { device_name: string; device_type: DeviceType; invite?: string; keys?: DeviceKeys },
+    source: Source,
   ) {
     const name = parseDeviceName(wanted.device_name);
     if (name === null) throw new BatonError('invalid_device_name');
+    const keys = wanted.keys && keptKeys(wanted.keys);
     const account = wanted.invite === undefined ? null : await invites.accountOf(wanted.invite);
-    const [requestId, code, secret] = [random(16), random(16), random(32)];
-    const deviceId = newDeviceId();
-    const { expiresAtMs } = await store.start(requestId, requestSeconds * 1000, {
-      poll: digest(secret),
-      code: digest(code),
-      name,
-      type: wanted.device_type,
-      device: deviceId,
-      ...source,
-    });
+    const [type, deviceId] = [wanted.device_type, newDeviceId()];
+    const { code, started } = await write({ name, type, device: deviceId, ...source, ...(keys && { keys }) });
     if (account !== null && wanted.invite !== undefined) {
       await invites.take(account, wanted.invite, {
-        request_id: requestId,
+        request_id: started.request_id,
         approval_code: code,
         device_name: name,
-        device_type: wanted.device_type,
+        device_type: type,
         source: { address: source.address, user_agent: source.agent },
-        expires_at: expiresAtMs,
+        expires_at: started.expires_at,
         device_id: deviceId,
+        ...(keys && { keys: JSON.parse(keys) as DeviceKeys }),
       });
     }
-    onOutcome('started');
-    return {
-      request_id: requestId,
-      poll_secret: secret,
-      expires_at: expiresAtMs,
-      qr_payload: `${publicUrl}/link?r=${requestId}&c=${code}`,
-    };
+    return started;
+  };
+}
+
+/** A request of a device that is signed in, for keys: only its account may look at it. Throws `device_required`, `invalid_request`. */
+function makeRelink({ ownDevice }: SigninParts, write: ReturnType<typeof makeWriting>) {
+  return async function relink(caller: Caller, keys: DeviceKeys, source: Source) {
+    const kept = keptKeys(keys);
+    const own = await ownDevice(caller);
+    if (own === null) throw new BatonError('device_required');
+    const { device_id: device, name, type } = own;
+    const about = { name, type, device, owner: caller.account, user: caller.userId, ...source, keys: kept };
+    return (await write(about)).started;
   };
 }
 
@@ -112,6 +157,7 @@ export function makeSignin(parts: SigninParts) {
   const { store, invites, polls, grants, publicUrl, onOutcome, onFailure } = parts;
 
   const notify = makeNotifying(parts);
+  const write = makeWriting(parts);
 
   async function decide(
     { account, scope }: Caller,
@@ -134,7 +180,8 @@ export function makeSignin(parts: SigninParts) {
   }
 
   return {
-    start: makeStart(parts),
+    start: makeStart(parts, write),
+    relink: makeRelink(parts, write),
 
     /** Throws `device_required`, `rate_limited`. */
     async invite(caller: Caller) {
@@ -150,14 +197,18 @@ export function makeSignin(parts: SigninParts) {
       return { ...viewOf(requestId, read), allowed_persist: await grants.offered(approverOf(caller)) };
     },
 
-    /** Throws as `read`, and `scope_not_allowed`, `tier_exceeded`, `broker_unavailable`, `broker_contract`. */
+    /**
+     * `sealed` waits with the request for its device. Throws as `read`, and `scope_not_allowed`, `tier_exceeded`,
+     * `broker_unavailable`, `broker_contract`, `invalid_request`, `body_too_large`.
+     */
     async approve(caller: Caller, wanted: ApproveLogin, operation: Operation): Promise<void> {
-      const { request_id: requestId, approval_code: code, scope, persist } = wanted;
+      const { request_id: requestId, approval_code: code, scope, persist, sealed } = wanted;
+      if (sealed !== undefined) checkSealed(sealed, SEALED_GRANT);
       checkScope(scope, caller.scope, 'browser');
       const approver = approverOf(caller);
       await grants.check(approver, persist);
       const { user, account, deviceId, sessionId: session } = approver;
-      const fields = { user, account, approver: deviceId, session, scope, persist };
+      const fields = { user, account, approver: deviceId, session, scope, persist, ...(sealed && { sealed }) };
       await decide(caller, { requestId, code }, { operation, state: 'approved', fields });
     },
 

@@ -55,7 +55,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
 
     /** Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
     async read(requestId: string, codeDigest: string, account: string): Promise<{ nowMs: number; login: LoginFields }> {
-      const found = await read(keysOf(requestId, account), { codeDigest });
+      const found = await read(keysOf(requestId, account), { codeDigest, account });
       return found.outcome === 'limited' ? refuseTries(found) : found;
     },
 
@@ -67,6 +67,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
         codeDigest,
         tries,
         operation: operationId,
+        account,
         decision: state,
         fields: flatOf(fields),
       });

@@ -6,6 +6,7 @@ import { SCRIPT_METRICS } from '../../../shared/service-kit/redis/metrics.ts';
 import { CLIPBOARD_METRICS } from '../clipboard/metrics.ts';
 import { DUE_METRICS } from '../due/metrics.ts';
 import { PORT_METRICS } from '../http/metrics.ts';
+import { KEYS_METRICS } from '../keys/metrics.ts';
 import { MESSAGE_METRICS } from '../messages/metrics.ts';
 import { PRESENCE_METRICS } from '../presence/metrics.ts';
 import { PUSH_METRICS } from '../push/metrics.ts';
@@ -34,6 +35,7 @@ const METRICS = {
   ...STORE_METRICS,
   ...MESSAGE_METRICS,
   ...CLIPBOARD_METRICS,
+  ...KEYS_METRICS,
   ...TRANSFER_METRICS,
   ...RELAY_METRICS,
   ...SIGNIN_METRICS,

@@ -42,6 +42,7 @@ export const transferInit = defineScript({
     'push',
     'transfers',
     'files',
+    'sealed',
     'accountRate',
   ],
   args: {
@@ -56,7 +57,7 @@ export const transferInit = defineScript({
     count: digits,
     /** Bytes of all. */
     bytes: digits,
-    /** Sealed as JSON. */
+    /** What the sender sealed, base64url; '' for nothing. */
     sealed: text,
     random: randomBits,
     fingerprint: text,
@@ -90,7 +91,7 @@ export const transferInit = defineScript({
 
 export const transferAct = defineScript({
   file: new URL('./lua/transfer-act.lua', import.meta.url),
-  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
+  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
     device: text,
@@ -110,7 +111,7 @@ export const transferEnd = { ...transferAct, runsWhenFull: true };
 
 export const transferPhase = defineScript({
   file: new URL('./lua/transfer-phase.lua', import.meta.url),
-  keys: ['routes', 'record', 'due', 'files'],
+  keys: ['routes', 'record', 'due', 'files', 'sealed'],
   args: {
     /** Device that reports. */
     device: text,
@@ -132,7 +133,7 @@ export const transferPhase = defineScript({
 
 export const transferRead = defineScript({
   file: new URL('./lua/transfer-read.lua', import.meta.url),
-  keys: ['record', 'files'],
+  keys: ['record', 'files', 'sealed'],
   args: {
     /** Device that asks. */
     device: text,
@@ -197,7 +198,7 @@ export const transferPending = defineScript({
 
 export const transferExpire = defineScript({
   file: new URL('./lua/transfer-expire.lua', import.meta.url),
-  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files'],
+  keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: {
     transferId: text,
     random: randomBits,
@@ -209,7 +210,7 @@ export const transferExpire = defineScript({
 
 export const transferEvict = defineScript({
   file: new URL('./lua/transfer-evict.lua', import.meta.url),
-  keys: ['offers', 'record', 'due', 'transfers', 'files'],
+  keys: ['offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: {
     transferId: text,
   },

@@ -273,7 +273,9 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /** Removes the record first and what leads to it last, so that it can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
-      await orFault(redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId)));
+      await orFault(
+        redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId), keys.transferSealed(u, transferId)),
+      );
       await orFault(redis.zrem(keys.transfers(u), transferId));
       await orFault(redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
@@ -289,16 +291,17 @@ export function makeTransferStore(parts: TransferStoreParts) {
     return keys.inAccount(u, {
       record: keys.transfer(u, transferId),
       files: keys.transferFiles(u, transferId),
+      sealed: keys.transferSealed(u, transferId),
     });
   }
 
   function offer(u: string, deviceId: string, transfer: NewTransfer) {
     const { target, transferId, files, sealed, isGuest, operation } = transfer;
-    const sealedJson = JSON.stringify(sealed);
     return init(
       keys.inAccount(u, {
         record: keys.transfer(u, transferId),
         files: keys.transferFiles(u, transferId),
+        sealed: keys.transferSealed(u, transferId),
         operation: keys.operation(u, deviceId, operation.id),
         rate: keys.rate(u, 'transfer', deviceId),
         accountRate: keys.rate(u, 'transfer', ACCOUNT),
@@ -310,10 +313,10 @@ export function makeTransferStore(parts: TransferStoreParts) {
         files: files.inRecord,
         count: files.count,
         bytes: files.totalBytes,
-        sealed: sealedJson,
+        sealed: sealed ?? '',
         longList: files.long,
         brief: files.brief,
-        quotaBytes: files.quotaBytes + Buffer.byteLength(sealedJson),
+        quotaBytes: files.quotaBytes + (sealed?.length ?? 0),
         scope: isGuest ? 'guest' : 'full',
         fingerprint: operation.fingerprint,
         rememberSeconds: rememberSeconds(operation),

@@ -2,6 +2,7 @@ import { timeOrderedId } from '../../../shared/service-kit/random-id.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { type InitTransfer, isFinal } from '../../../shared/contract/modules/transfers.ts';
+import { checkSealed } from '../../../shared/service-kit/sealed-text.ts';
 import type { Operation } from '../../../shared/service-kit/operation.ts';
 import { tellSeveral } from '../devices/several-names.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
@@ -44,16 +45,11 @@ interface TransfersParts {
 /** Transfers that are read at once when a device is signed out. */
 const PAGE = 50;
 
-/** Twice the bytes, since JSON may write two for one: no text is refused for its length as JSON alone. */
-const SEALED_JSON_BYTES = 2 * LIMITS.sealedBytes + 2;
+const SEALED = { field: 'sealed', most: LIMITS.sealedBytes, tooLong: { code: 'body_too_large' } } as const;
 
 function checkInit({ files, sealed }: InitTransfer): void {
+  if (sealed !== undefined) checkSealed(sealed, SEALED);
   const errors = findFileFlaws(files);
-  const isLong = (text: string) =>
-    Buffer.byteLength(text) > LIMITS.sealedBytes || Buffer.byteLength(JSON.stringify(text)) > SEALED_JSON_BYTES;
-  if (sealed !== undefined && isLong(sealed)) {
-    errors.push({ path: '/body/sealed', message: `is over ${LIMITS.sealedBytes} bytes` });
-  }
   const [first] = errors;
   if (first) throw new BatonError('invalid_request', `${first.path} ${first.message}`, { errors });
 }

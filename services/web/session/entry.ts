@@ -17,7 +17,8 @@ import { timedFetch } from '../server-time.ts';
  * says how one signs in here: at the auth broker, by a bare name (development), or not in a browser at all.
  */
 export type Entry =
-  | { kind: 'in'; userId: string; userName: string; deviceId: string; deviceName: string }
+  /** `guestUntil`: when the session of a guest ends, by the service's clock; null for everybody else. */
+  | { kind: 'in'; userId: string; userName: string; deviceId: string; deviceName: string; guestUntil: number | null }
   | { kind: 'nameless'; userName: string }
   | { kind: 'out'; login: 'broker' | 'development' | 'none' }
   | { kind: 'unreachable' };
@@ -47,14 +48,15 @@ async function remembered(): Promise<Entry | null> {
   const development = developmentIdentity();
   if (development !== null && development.deviceId !== '') {
     const { user, deviceId, name } = development;
-    return { kind: 'in', userId: user, userName: user, deviceId, deviceName: name };
+    return { kind: 'in', userId: user, userName: user, deviceId, deviceName: name, guestUntil: null };
   }
   const session = await cookieSession().load();
   if (session === null || session.device === null) return null;
-  const { device, user } = session;
+  const { device, user, scope, session_expires_at: endsAt } = session;
   return {
     kind: 'in',
     ...{ userId: user.user_id, userName: user.name, deviceId: device.device_id, deviceName: device.name },
+    guestUntil: scope === 'guest' ? endsAt : null,
   };
 }
 

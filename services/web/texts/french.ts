@@ -48,6 +48,8 @@ export const french: Texts = {
     label: 'Nom de l’appareil',
     rule: 'Lettres, chiffres et signes sans accents, 32 au plus.',
     called: (name) => `Il s’appellera « ${name} ».`,
+    guest: 'Invité',
+    guestUntil: (time) => `Invité jusqu’à ${time}`,
     own: 'Ici',
     done: 'Continuer',
   },

@@ -48,6 +48,8 @@ export const spanish: Texts = {
     label: 'Nombre del dispositivo',
     rule: 'Letras, cifras y signos sin acentos, 32 como máximo.',
     called: (name) => `Se llamará «${name}».`,
+    guest: 'Invitado',
+    guestUntil: (time) => `Invitado hasta las ${time}`,
     own: 'Este es',
     done: 'Continuar',
   },

@@ -76,8 +76,13 @@ export const peers = computed<readonly Peer[]>(() => {
     .sort(byUse);
 });
 
+/** When the session of a guest ends, as this browser keeps it: known before the service has said what this device is. */
+export const guestUntil = signal<number | null>(null);
+
 /** Guests let nobody in, and end no session but their own. */
-export const isGuest = computed(() => shared.value.me?.scope === 'guest');
+export const isGuest = computed(
+  () => (shared.value.me?.scope ?? (guestUntil.value === null ? 'full' : 'guest')) === 'guest',
+);
 
 export const others = computed(() => peers.value.filter(({ isCurrent }) => !isCurrent));
 export const findPeer = (id: string): Peer | undefined => peers.value.find((peer) => peer.id === id);

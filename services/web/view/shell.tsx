@@ -9,12 +9,12 @@ import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
+import { timeText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 import { announceChanges } from './announcing.ts';
-import { isGuest, others, peers, threads, useApp } from './app-context.ts';
+import { guestUntil, isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
-import { ClipboardCard, ClipboardLine } from './clipboard/clipboard-card.tsx';
 import { followClipboard } from './clipboard/clipboard-state.ts';
 import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
@@ -73,14 +73,26 @@ function StorageBar() {
 
 const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
 
+/** A guest for longer than this is not told when it ends: using the session moves that end. */
+const SOON_MS = 6 * 3_600_000;
+
+/** That this device is here as a guest, and until when. */
+function guestText(until: number | null): string {
+  const { name } = texts.value;
+  return until === null || until - serverNow() > SOON_MS ? name.guest : name.guestUntil(timeText(until));
+}
+
 /** Which of the devices this one is, and whose. */
 function OwnName() {
   const { entry } = useApp();
   const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
   return (
-    <p class="own-name">
-      {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
-    </p>
+    <>
+      <p class="own-name">
+        {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
+      </p>
+      {isGuest.value && <p class="own-name">{guestText(guestUntil.value)}</p>}
+    </>
   );
 }
 
@@ -137,6 +149,16 @@ function Side() {
   );
 }
 
+/** A stranger has no clipboard: it comes after the first picture, and nothing stands in its place. */
+const ofClipboard = () => import('./clipboard/clipboard-card.tsx');
+const ClipboardCard = later(
+  async () => (await ofClipboard()).ClipboardCard,
+  () => null,
+);
+const ClipboardLine = later(
+  async () => (await ofClipboard()).ClipboardLine,
+  () => null,
+);
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
 const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);

@@ -2,11 +2,14 @@ import Type, { type Static } from 'typebox';
 import { event } from '../vocabulary/event.ts';
 import { DeviceId, DeviceNameInput, orNull, UnixMs } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
+import { SealedClipboard } from '../vocabulary/sealed.ts';
+import { CONTENT_RULE } from './messages.ts';
 import { route } from '../vocabulary/route.ts';
 
 /** Nothing set: `content` is `""` and the rest null. */
 export const ClipboardEntry = Type.Object({
-  content: Type.String(),
+  content: Type.String({ description: 'Empty where it is sealed.' }),
+  sealed: Type.Optional(Type.String({ description: 'Base64url, which only devices can open.' })),
   content_type: orNull(Type.Literal('text/plain')),
   source_device_id: orNull(DeviceId),
   source_device_name: orNull(Type.String()),
@@ -20,10 +23,11 @@ export const ClipboardType = Type.String({ description: 'Plain text is all that 
 
 export const SetClipboard = Type.Object(
   {
-    content: Type.String({ description: 'Plain text, at most 65,536 bytes of UTF-8.' }),
+    content: Type.Optional(Type.String({ description: 'Plain text, at most 65,536 bytes of UTF-8.' })),
+    sealed: Type.Optional(SealedClipboard),
     content_type: ClipboardType,
   },
-  { examples: [{ content: 'https://example.com/', content_type: 'text/plain' }] },
+  { ...CONTENT_RULE, examples: [{ content: 'https://example.com/', content_type: 'text/plain' }] },
 );
 
 export const clipboardRoutes = {

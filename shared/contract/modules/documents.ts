@@ -35,6 +35,14 @@ export const documentRoutes = {
     answers: { 200: 'text/html' },
     answerHeaders: { 200: ['Cache-Control'] },
   }),
+  getLink: route({
+    method: 'GET',
+    path: '/link',
+    summary: 'The web app: where the QR code of a new device leads. It asks whether that device may come in',
+    identity: 'public',
+    answers: { 200: 'text/html' },
+    answerHeaders: { 200: ['Cache-Control'] },
+  }),
   getJoin: route({
     method: 'GET',
     path: '/join',

@@ -23,8 +23,15 @@ export const Me = Type.Object({
     clipboard_bytes: Type.Integer(),
     clipboard_seconds: Type.Integer(),
     relay_window_bytes: Type.Integer(),
+    sealed_message_bytes: Type.Optional(Type.Integer()),
+    sealed_clipboard_bytes: Type.Optional(Type.Integer()),
   }),
-  features: Type.Object({ qr: Type.Boolean(), web_push: Type.Boolean(), native_push: Type.Boolean() }),
+  features: Type.Object({
+    qr: Type.Boolean(),
+    web_push: Type.Boolean(),
+    native_push: Type.Boolean(),
+    sealed: Type.Optional(Type.Boolean({ description: 'It keeps rings, and passes on what devices seal.' })),
+  }),
 });
 export type Me = Static<typeof Me>;
 

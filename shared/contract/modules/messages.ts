@@ -2,10 +2,14 @@ import Type, { type Static } from 'typebox';
 import { event } from '../vocabulary/event.ts';
 import { DeviceId, DeviceName, NO_DEVICE, orNull, UnixMs, Uuid } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
+import { SealedMessage } from '../vocabulary/sealed.ts';
 import { route } from '../vocabulary/route.ts';
 
 /** Names a target by exactly one of device name and device id. */
 export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
+
+/** Plain or sealed. */
+export const CONTENT_RULE = { oneOf: [{ required: ['content'] }, { required: ['sealed'] }] };
 
 export const targetFields = {
   to: Type.Optional(
@@ -25,11 +29,12 @@ export const MessageText = Type.String({ description: '1 to 4,096 bytes of UTF-8
 export const SendMessage = Type.Object(
   {
     ...targetFields,
-    content: MessageText,
+    content: Type.Optional(MessageText),
+    sealed: Type.Optional(SealedMessage),
   },
   {
-    ...TARGET_RULE,
-    description: '`to: "*"` sends to all other devices of the account.',
+    allOf: [TARGET_RULE, CONTENT_RULE],
+    description: '`to: "*"` sends to all other devices of the account. The content is plain, or sealed.',
     examples: [{ to: 'Phone', content: 'On my way' }],
   },
 );
@@ -55,7 +60,8 @@ export const Message = Type.Object({
   message_id: Uuid,
   from_device_id: orNull(DeviceId),
   from_name: Type.String(),
-  content: Type.String({ examples: ['On my way'] }),
+  content: Type.String({ description: 'Empty where it is sealed.', examples: ['On my way'] }),
+  sealed: Type.Optional(Type.String({ description: 'Base64url, which only devices can open.' })),
   created_at: UnixMs,
   redelivered: Type.Boolean(),
 });

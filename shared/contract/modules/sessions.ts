@@ -13,6 +13,7 @@ import {
   UnixMs,
   UserId,
 } from '../vocabulary/fields.ts';
+import { Announced, MaybeProof } from './keys.ts';
 import { route } from '../vocabulary/route.ts';
 
 export const SessionAnswer = Type.Object({
@@ -146,11 +147,15 @@ export const sessionRoutes = {
   eraseAccount: route({
     method: 'DELETE',
     path: '/api/me/data',
-    summary: 'Remove everything that is kept of the account; sessions stay',
+    summary:
+      'Remove everything that is kept of the account; sessions stay. With keys: at once when a member signs it, else a day after it was announced',
     cors: false,
     scope: 'full',
     rate: 'erase',
-    answers: { 204: null },
+    body: MaybeProof,
+    bodyOptional: true,
+    answers: { 202: Announced, 204: null },
+    errors: ['keys_conflict'],
   }),
 };
 

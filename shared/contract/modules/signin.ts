@@ -3,6 +3,7 @@ import { Persist } from './broker.ts';
 import { event } from '../vocabulary/event.ts';
 import { DeviceId, DeviceNameInput, DeviceType, Scope, UnixMs } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
+import { DeviceKeys, SealedGrant } from '../vocabulary/sealed.ts';
 import { route } from '../vocabulary/route.ts';
 import { SessionAnswer } from './sessions.ts';
 
@@ -20,6 +21,7 @@ export const ApproveLogin = Type.Object({
   approval_code: Named,
   scope: Scope,
   persist: Persist,
+  sealed: Type.Optional(SealedGrant),
 });
 export type ApproveLogin = Static<typeof ApproveLogin>;
 
@@ -34,11 +36,22 @@ const Asking = {
   }),
   expires_at: UnixMs,
   device_id: DeviceId,
+  keys: Type.Optional(DeviceKeys),
+  relink: Type.Optional(
+    Type.Boolean({ description: 'The device is signed in already and asks for keys; its scope and lifetime stay.' }),
+  ),
 };
 
 /** What the inviting device gets: all that it needs to ask its user, and to approve. */
 export const SigninRequested = Type.Object({ ...Asking, approval_code: Type.String() });
 export type SigninRequested = Static<typeof SigninRequested>;
+
+const StartedLogin = Type.Object({
+  request_id: RequestId,
+  poll_secret: PollSecret,
+  qr_payload: Type.String({ maxLength: 1_024 }),
+  expires_at: UnixMs,
+});
 
 export const LoginRequestView = Type.Object({
   ...Asking,
@@ -68,16 +81,22 @@ export const signinRoutes = {
       device_name: DeviceNameInput,
       device_type: DeviceType,
       invite: Type.Optional(Named),
+      keys: Type.Optional(DeviceKeys),
     }),
-    answers: {
-      201: Type.Object({
-        request_id: RequestId,
-        poll_secret: PollSecret,
-        qr_payload: Type.String({ maxLength: 1_024 }),
-        expires_at: UnixMs,
-      }),
-    },
+    answers: { 201: StartedLogin },
     errors: ['feature_disabled', 'invalid_device_name', 'not_found'],
+  }),
+  relinkLogin: route({
+    method: 'POST',
+    path: '/api/auth/qr/relink',
+    summary:
+      'Ask, as a device that is signed in, for keys: a request for the own device. When it is consumed, the session is rotated in place, and scope and lifetime stay',
+    cors: false,
+    device: 'required',
+    rate: 'qr_start',
+    body: Type.Object({ keys: DeviceKeys }),
+    answers: { 201: StartedLogin },
+    errors: ['feature_disabled'],
   }),
   inviteLogin: route({
     method: 'POST',
@@ -116,7 +135,17 @@ export const signinRoutes = {
       wait_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.pollMs })),
     }),
     answers: {
-      200: Type.Intersect([Type.Object({ status: Type.Literal('approved') }), SessionAnswer]),
+      200: Type.Intersect([
+        Type.Object({
+          status: Type.Literal('approved'),
+          sealed: Type.Optional(
+            Type.String({
+              description: 'What the approver sealed for this device; handed over with the session, once.',
+            }),
+          ),
+        }),
+        SessionAnswer,
+      ]),
       202: Type.Object({ status: Type.Literal('pending'), expires_at: UnixMs }),
     },
     answerHeaders: { 200: ['Set-Cookie'] },
@@ -148,7 +177,7 @@ export const signinRoutes = {
     answers: { 200: Type.Object({ status: Type.Literal('approved') }) },
     errors: [
       ...(['feature_disabled', 'rate_limited', 'scope_not_allowed', 'tier_exceeded', ...ended] as const),
-      ...(['broker_unavailable', 'broker_contract'] as const),
+      ...(['broker_unavailable', 'broker_contract', 'body_too_large'] as const),
     ],
   }),
   denyLogin: route({
@@ -163,8 +192,8 @@ export const signinRoutes = {
   }),
   openLink: route({
     method: 'GET',
-    path: '/link',
-    summary: 'What a QR code opens: a page that asks whether the other device may come in. It needs no script',
+    path: '/link/plain',
+    summary: 'A page without script that asks whether the other device may come in',
     loginRedirect: true,
     rate: 'link',
     query: Type.Object({ r: Type.Optional(Named), c: Type.Optional(Named) }),

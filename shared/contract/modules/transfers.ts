@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { event } from '../vocabulary/event.ts';
 import { DeviceId, DeviceName, FileIndex, NO_DEVICE, orNull, RelayUrl, UnixMs, Uuid } from '../vocabulary/fields.ts';
 import { LIMITS } from '../limits.ts';
+import { SealedFiles } from '../vocabulary/sealed.ts';
 import { TARGET_RULE, targetFields } from './messages.ts';
 import { route } from '../vocabulary/route.ts';
 
@@ -51,9 +52,6 @@ export const FileName = Type.String({
 /** Not only media types: what the sender says. */
 export const FileType = Type.String({ maxLength: 255, examples: ['image/jpeg'] });
 
-/** At most 16 KB, as text and as JSON. */
-export const Sealed = Type.String({ description: 'Passed through untouched, at most 16 KB.' });
-
 /** In lower-case hexadecimal. */
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
@@ -91,7 +89,12 @@ export const Transfer = Type.Object({
   ),
   file_count: Type.Integer(),
   total_bytes: Bytes,
-  sealed: orNull(Type.String()),
+  sealed: orNull(
+    Type.String({
+      description:
+        'What the sender sealed: whole in `GET /api/transfer/{transfer_id}` until the transfer ends, everywhere else and after that an empty text. Null: nothing was.',
+    }),
+  ),
   progress: Type.Object({ sent_bytes: Bytes, received_bytes: Bytes }),
   error: orNull(
     Type.Object(
@@ -122,7 +125,7 @@ export const InitTransfer = Type.Object(
   {
     ...targetFields,
     files: Type.Array(NewFile, { minItems: 1, maxItems: LIMITS.filesPerTransfer }),
-    sealed: Type.Optional(Sealed),
+    sealed: Type.Optional(SealedFiles),
   },
   {
     ...TARGET_RULE,

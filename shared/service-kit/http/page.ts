@@ -15,6 +15,8 @@ pre { overflow-x: auto; padding: .75rem; background: light-dark(#eceef2, #262b34
 input:not([type]), button { box-sizing: border-box; width: 100%; min-height: 2.75rem; padding: .5rem 1rem; border-radius: .5rem; font: inherit; }
 input:not([type]) { display: block; margin-top: .25rem; border: 1px solid light-dark(#7f8896, #768091); background: light-dark(#fff, #1b1f26); color: inherit; }
 button { border: 1px solid light-dark(#dde1e8, #313844); background: light-dark(#fff, #1b1f26); color: inherit; font-weight: 550; cursor: pointer; }
+fieldset { margin: 1rem 0; padding: .5rem 1rem; border: 1px solid light-dark(#dde1e8, #313844); border-radius: .5rem; }
+legend { padding: 0 .25rem; color: light-dark(#566070, #a2acba); }
 form > p:first-of-type > button, form > p:only-of-type > button { border-color: transparent; background: light-dark(#1a1f28, #e8ebf0); color: light-dark(#f5f6f8, #13161b); }
 :focus-visible { outline: 2px solid light-dark(#1f5fbf, #8ab8ff); outline-offset: 2px; }
 `;

@@ -26,20 +26,21 @@ const ISSUED = `session_id subject meta label scope tier persist created_at expi
   max_age_seconds|null} access_token expires_in user{user_id name}`;
 const PRESENCE = `version devices[device_id|null name type|null online last_seen_at|null]`;
 const DEVICE = `device_id name type online current created_at last_seen_at|null`;
-const CLIPBOARD = `content content_type|null source_device_id|null source_device_name|null updated_at|null expires_at|null`;
+const CLIPBOARD = `content sealed? content_type|null source_device_id|null source_device_name|null updated_at|null expires_at|null`;
 
 const OF_ROUTES = `
   DELETE /api/auth/sessions > 200 revoked
   DELETE /api/auth/sessions/{device_id} > 202 > 204
   DELETE /api/clipboard > 204
   DELETE /api/devices/{device_id} > 202 > 204
-  DELETE /api/me/data > 204
+  DELETE /api/keys < device_id? n? signature? > 202 deletion{of at} > 204
+  DELETE /api/me/data < device_id? n? signature? > 202 deletion{of at} > 204
   DELETE /api/push/subscriptions/{subscription_id} > 204
   GET / > 200
   GET /api/auth/login ? return_to? > 302
   GET /api/auth/qr/request ? request_id approval_code > 200 request_id device_name device_type source{address \
-    user_agent} expires_at device_id age_seconds allowed_scopes[] allowed_persist[]
-  GET /api/auth/qr/status ? request_id wait_ms? > 200 status ${SESSION} > 202 status expires_at
+    user_agent} expires_at device_id keys?{enc sig} relink? age_seconds allowed_scopes[] allowed_persist[]
+  GET /api/auth/qr/status ? request_id wait_ms? > 200 status sealed? ${SESSION} > 202 status expires_at
   GET /api/auth/sessions > 200 sessions[session_id|null device_id name type|null scope|null persist|null online \
     current created_at|null last_active_at|null expires_at|null] stale
   GET /api/clipboard > 200 ${CLIPBOARD}
@@ -48,9 +49,10 @@ const OF_ROUTES = `
   GET /api/hub/events ? last_event_id? name? > 200
   GET /api/hub/ice > 200 ice_servers[urls[] username? credential?] ttl_seconds
   GET /api/hub/presence > 200 ${PRESENCE}
+  GET /api/keys ? after? > 200 rings[] n guests|null deletions[of at]
   GET /api/me > 200 user_id name scope roles[] service? origins?[] device{device_id name type}|null limits{message_bytes clipboard_bytes \
-    clipboard_seconds relay_window_bytes} features{qr web_push native_push}
-  GET /api/message > 200 messages[message_id from_device_id|null from_name content created_at redelivered]
+    clipboard_seconds relay_window_bytes sealed_message_bytes? sealed_clipboard_bytes?} features{qr web_push native_push sealed?}
+  GET /api/message > 200 messages[message_id from_device_id|null from_name content sealed? created_at redelivered]
   GET /api/openapi.json > 200 openapi
   GET /api/push/config > 200 vapid_public_key|null vapid_key_id|null native[]
   GET /api/push/subscriptions > 200 subscriptions[subscription_id device_id platform state created_at last_ok_at|null]
@@ -61,7 +63,8 @@ const OF_ROUTES = `
   GET /favicon.ico > 200
   GET /healthz > 200 status
   GET /join > 200
-  GET /link ? r? c? > 200 > 302
+  GET /link > 200
+  GET /link/plain ? r? c? > 200 > 302
   GET /reference/{file} > 200
   GET /share > 303
   GET /sw.js > 200
@@ -70,13 +73,15 @@ const OF_ROUTES = `
   PATCH /api/relay/{transfer_id}/{index}/{generation} > 204
   POST /api/auth/device-session < device_id device_name device_type scope? persist? > 200 ${SESSION}
   POST /api/auth/logout > 204
-  POST /api/auth/qr/approve < request_id approval_code scope persist > 200 status
+  POST /api/auth/qr/approve < request_id approval_code scope persist sealed? > 200 status
   POST /api/auth/qr/deny < request_id approval_code? > 200 status
   POST /api/auth/qr/invite > 201 invite_id invite_payload expires_at
-  POST /api/auth/qr/start < device_name device_type invite? > 201 request_id poll_secret qr_payload expires_at
+  POST /api/auth/qr/relink < keys{enc sig} > 201 request_id poll_secret qr_payload expires_at
+  POST /api/auth/qr/start < device_name device_type invite? keys?{enc sig} > 201 request_id poll_secret qr_payload expires_at
   POST /api/auth/refresh < credential? > 200 ${SESSION}
   POST /api/hub/signal < to? to_device_id? transfer_id? kind payload > 202 delivered
-  POST /api/message < to? to_device_id? content > 201 message_id to[device_id|null name online pushed error?] \
+  POST /api/keys/keep < device_id n signature > 204
+  POST /api/message < to? to_device_id? content? sealed? > 201 message_id to[device_id|null name online pushed error?] \
     created_at > 202 message_id to[device_id|null name online pushed error?] created_at
   POST /api/message/ack < message_ids[] > 200 acked
   POST /api/push/native/register < platform token environment? > 201 subscription_id platform
@@ -95,7 +100,9 @@ const OF_ROUTES = `
   POST /api/transfer/{transfer_id}/relay > 200 transfer{${TRANSFER}}
   POST /link < request_id approval_code decision scope? persist? > 200 > 303
   POST /share > 303
-  PUT /api/clipboard < content content_type > 200 ${CLIPBOARD}
+  PUT /api/keys < ring > 200 n > 202 n
+  PUT /api/keys/guests < guests > 200 n > 202 n
+  PUT /api/clipboard < content? sealed? content_type > 200 ${CLIPBOARD}
 `;
 
 const OF_BROKER = `
@@ -112,10 +119,11 @@ const OF_EVENTS = `
   clipboard source_device_id|null source_device_name updated_at expires_at bytes
   clipboard:cleared
   degraded reason
+  keys n
   device:added device{device_id name type}
   device:removed device_id
   device:renamed device{device_id name type}
-  message message_id from_device_id|null from_name content created_at redelivered
+  message message_id from_device_id|null from_name content sealed? created_at redelivered
   message:delivered message_ids[] by_device_id by_name at
   ping
   presence ${PRESENCE}
@@ -126,7 +134,7 @@ const OF_EVENTS = `
   restored reason
   session:revoked reason
   signal from_device_id from_name transfer_id|null kind payload
-  signin:requested request_id device_name device_type source{address user_agent} expires_at device_id approval_code
+  signin:requested request_id device_name device_type source{address user_agent} expires_at device_id keys?{enc sig} relink? approval_code
   transfer:incoming transfer{${TRANSFER}} redelivered
   transfer:updated transfer{${TRANSFER}}
 `;
@@ -140,7 +148,7 @@ const OF_ERRORS = `
     tier_exceeded
   404 feature_disabled not_found
   405 method_not_allowed
-  409 already_decided device_limit invalid_transition mailbox_full name_taken offset_mismatch transfer_limit
+  409 already_decided device_limit invalid_transition keys_conflict mailbox_full name_taken offset_mismatch transfer_limit
   410 login_consumed login_expired upload_gone
   413 body_too_large clipboard_too_large message_too_large
   415 unsupported_media_type
@@ -173,7 +181,7 @@ interface Shape {
 }
 
 function shapeOf(schema: Shape): string {
-  if (schema.allOf) return schema.allOf.map(shapeOf).join(' ');
+  if (schema.allOf && !schema.properties) return schema.allOf.map(shapeOf).join(' ');
   if (schema.anyOf) return `${schema.anyOf.map(braced).join('')}|null`;
   if (schema.items) return `[${shapeOf(schema.items)}]`;
   const fields = Object.entries(schema.properties ?? {});

@@ -12,6 +12,7 @@ const PATHS = `
   DELETE /api/auth/sessions/{device_id}
   DELETE /api/clipboard
   DELETE /api/devices/{device_id}
+  DELETE /api/keys
   DELETE /api/me/data
   DELETE /api/push/subscriptions/{subscription_id}
   GET /
@@ -25,6 +26,7 @@ const PATHS = `
   GET /api/hub/events
   GET /api/hub/ice
   GET /api/hub/presence
+  GET /api/keys
   GET /api/me
   GET /api/message
   GET /api/openapi.json
@@ -38,6 +40,7 @@ const PATHS = `
   GET /healthz
   GET /join
   GET /link
+  GET /link/plain
   GET /reference/{file}
   GET /share
   GET /sw.js
@@ -49,9 +52,11 @@ const PATHS = `
   POST /api/auth/qr/approve
   POST /api/auth/qr/deny
   POST /api/auth/qr/invite
+  POST /api/auth/qr/relink
   POST /api/auth/qr/start
   POST /api/auth/refresh
   POST /api/hub/signal
+  POST /api/keys/keep
   POST /api/message
   POST /api/message/ack
   POST /api/push/native/register
@@ -70,17 +75,19 @@ const PATHS = `
   POST /link
   POST /share
   PUT /api/clipboard
+  PUT /api/keys
+  PUT /api/keys/guests
 `;
 
 const EVENT_NAMES = `
-  clipboard clipboard:cleared degraded device:added device:removed device:renamed message message:delivered ping
+  clipboard clipboard:cleared degraded device:added device:removed device:renamed keys message message:delivered ping
   presence ready reconnect relay:rewind restored session:revoked signal signin:requested transfer:incoming transfer:updated
 `;
 
 const ERROR_CODES = `
   access_denied account_refused already_decided body_too_large broker_contract broker_unavailable clipboard_too_large
   cross_site device_limit device_mismatch device_required draining empty_message endpoint_not_allowed feature_disabled
-  guest_forbidden idempotency_key_reused internal invalid_device_name invalid_request invalid_transition login_consumed
+  guest_forbidden idempotency_key_reused keys_conflict internal invalid_device_name invalid_request invalid_transition login_consumed
   login_expired mailbox_full message_too_large method_not_allowed name_taken not_a_party not_found offset_mismatch
   poll_secret_required range_not_available rate_limited relay_busy reuse_detected scope_not_allowed session_expired
   session_revoked store_full store_unavailable tier_exceeded transfer_limit unauthenticated unsupported_media_type untrusted_edge

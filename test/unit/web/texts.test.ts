@@ -35,7 +35,11 @@ describe('what the app says', () => {
     ]);
   });
 
-  test('an error that nobody knows says what to do', () => {
-    for (const { errors } of [english, german, french, spanish]) expect(errors.unexpected.split('. ')).toHaveLength(2);
+  test('every error says what is so, and then what to do', () => {
+    for (const { errors } of [english, german, french, spanish]) {
+      for (const [code, said] of Object.entries(errors)) {
+        expect([code, said.split(/[.?] /).length]).toEqual([code, 2]);
+      }
+    }
   });
 });

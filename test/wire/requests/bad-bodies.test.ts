@@ -15,13 +15,15 @@ import { expectProblem, request, type WireAnswer, type WireRequest } from '../..
 const user = randomUser();
 const own = makeDevice({ user, name: 'Laptop' });
 const other = makeDevice({ user, name: 'Phone' });
+/** Of another account, which is erased. */
+const erased = makeDevice({ user: randomUser() });
 const scene = { own, other };
 
 let site: Site;
 let app: LoneApp;
 beforeAll(async () => {
   [site, app] = await Promise.all([startSite({}, { alone: true }), startLoneApp()]);
-  await Promise.all([own, other].map((device) => device.on(site.one).call('getMe')));
+  await Promise.all([own, other, erased].map((device) => device.on(site.one).call('getMe')));
 });
 afterAll(() => Promise.all([site.stop(), app.stop()]));
 
@@ -68,13 +70,16 @@ const requiredFields = takers.flatMap((name) => (bodyOf(name).required ?? []).ma
 const textFields = takers.flatMap((name) =>
   Object.entries(bodyOf(name).properties ?? {})
     .filter(([, schema]) => allowedTypes(schema).includes('string'))
+    // What is sealed for a receiver of files may be longer (test/transfers/records.test.ts).
+    .filter(([field]) => !(name === 'initTransfer' && field === 'sealed'))
     .map(([field]) => [name, field] as const),
 );
 
 /** Sends what the route would take, with this instead of its body. */
 function sendTo(target: { url: string }, name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer> {
   const { headers, ...rest } = change;
-  return request(target, { ...sampleRequest(name, scene), headers: { ...own.headers, ...headers }, ...rest });
+  const sender = name === 'eraseAccount' ? erased : own;
+  return request(target, { ...sampleRequest(name, scene), headers: { ...sender.headers, ...headers }, ...rest });
 }
 const send = (name: RouteName, change: Partial<WireRequest>) => sendTo(site.one, name, change);
 

@@ -81,7 +81,7 @@ export const countRejected =
 
 /**
  * Where somebody without a session is sent who wanted a page: to the login, and back to where they were. Who sent a form
- * comes back to its page without what was in it, for another look. Null: they are refused instead.
+ * comes back to its address without what was in it, for another look. Null: they are refused instead.
  */
 function loginFor(route: Route, req: Request): { status: 302 | 303; location: string } | null {
   const to = (path: string) => `/api/auth/login?${new URLSearchParams({ return_to: path })}`;

@@ -60,6 +60,17 @@ const PAGE = 'index.html';
 const LOGIN_PLACE = '<meta name="baton-login" content="" />';
 const loginTag = (login: Login): string => LOGIN_PLACE.replace('""', `"${login}"`);
 
+/** Where the page says to a browser without script what it can open instead. */
+const PLAIN_PLACE = '<!-- plain -->';
+const CODE_PART = /^[\w-]{1,128}$/;
+
+/** The page that needs no script and asks about the same code; null when the address holds none. */
+function plainAddress(req: IncomingMessage): string | null {
+  const query = new URLSearchParams(/\?(.*)/.exec(req.url ?? '')?.[1]);
+  const [id, code] = [query.get('r') ?? '', query.get('c') ?? ''];
+  return CODE_PART.test(id) && CODE_PART.test(code) ? `/link/plain?r=${id}&amp;c=${code}` : null;
+}
+
 type Names = Readonly<Record<string, readonly string[]>>;
 
 /** In the order in which they are chosen. */
@@ -143,6 +154,21 @@ export function makeAppFiles(where: Where = {}) {
     page(req: IncomingMessage, res: ServerResponse): Promise<null> {
       res.setHeader('Content-Security-Policy', PAGE_POLICY);
       return send(PAGE, ASKED_ANEW, req, res);
+    },
+    /** The page of the app where a code leads. A browser without script is shown the page that needs none. */
+    async linkPage(req: IncomingMessage, res: ServerResponse): Promise<null> {
+      const address = plainAddress(req);
+      if (address === null) return this.page(req, res);
+      const { type, plain } = await find(PAGE);
+      const link = `<a href="${address}">Without JavaScript</a>`;
+      const body = Buffer.from(plain.toString().replace(PLAIN_PLACE, link));
+      res.setHeader('Content-Security-Policy', PAGE_POLICY);
+      res.setHeader('Content-Type', type);
+      // It holds the code.
+      res.setHeader('Cache-Control', 'no-store');
+      res.setHeader('Content-Length', body.length);
+      res.end(body);
+      return null;
     },
     /** The service worker. What it may fetch and run is decided by this answer, and by no page. */
     worker(req: IncomingMessage, res: ServerResponse): Promise<null> {

@@ -61,6 +61,7 @@ export function makeDocumentHandlers({
       return null;
     },
     getHome: ({ req, res }) => app.page(req, res),
+    getLink: ({ req, res }) => app.linkPage(req, res),
     getJoin: ({ req, res }) => app.page(req, res),
     getAppFile: ({ params, req, res }) => app.asset(params.file, req, res),
     getWorker: ({ req, res }) => app.worker(req, res),

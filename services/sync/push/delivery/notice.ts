@@ -15,8 +15,10 @@ interface NoticeParts {
 /** The newest message as a stream would carry it; of an offer or a new device only whom it comes from. */
 function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
   if (message === '' || preview === 'none') return null;
-  const { from_name: from, content: text } = JSON.parse(`${message}}`) as { from_name: string; content?: string };
-  return preview === 'full' && text !== undefined ? { from, text } : { from };
+  const said = JSON.parse(`${message}}`) as { from_name: string; content?: string; sealed?: string };
+  const { from_name: from, content: text, sealed } = said;
+  // What is sealed the device opens for itself, once it is awake.
+  return preview === 'full' && text !== undefined && sealed === undefined ? { from, text } : { from };
 }
 
 /** What a push says, and for how long it is worth saying. */

@@ -6,8 +6,8 @@
 local now, kept, transfers = now_ms(), {}, 0
 local open = routes_to_notify(keys.routes, now)
 -- Jobs that end a session are kept: the auth broker must get its end all the same. A job of a transfer is all that leads to
--- its record, which has a key of its own.
-local KEPT = { revoke = true, claim = true, transfer = true }
+-- its record, which has a key of its own. One of `keys` goes with the rings, after this.
+local KEPT = { revoke = true, claim = true, transfer = true, keys = true }
 local jobs = redis.call('ZRANGE', keys.due, 0, -1, 'WITHSCORES')
 for i = 1, #jobs, 2 do
   local kind = string.match(jobs[i], '^[^:]*')

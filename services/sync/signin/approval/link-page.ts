@@ -20,24 +20,30 @@ interface Asked {
   userName: string;
 }
 
-const choice = (name: string, value: string, label: string, checked: boolean): string =>
-  `<p><label><input type="radio" name="${name}" value="${value}"${checked ? ' checked' : ''}> ${label}</label></p>`;
+const choice = (name: string, value: string, label: string): string =>
+  `<p><label><input type="radio" name="${name}" value="${value}" required> ${label}</label></p>`;
 
+const group = (legend: string, ...rows: string[]): string =>
+  `<fieldset>\n<legend>${legend}</legend>\n${rows.join('\n')}\n</fieldset>`;
+
+/** Nothing is chosen beforehand: the code may be that of somebody else's device. */
 function choices({ view }: Asked): string {
   const scopes =
     view.allowed_scopes.length > 1
-      ? [
-          choice('scope', 'guest', 'As a guest: clipboard, messages and files, nothing about other devices', true),
-          choice('scope', 'full', 'With everything that you may do', false),
-        ]
-      : [`<input type="hidden" name="scope" value="${text(view.allowed_scopes[0] ?? 'full')}">`];
+      ? group(
+          'What it may do',
+          choice('scope', 'full', 'My device: everything, other devices and sign-ins too'),
+          choice('scope', 'guest', 'A guest: messages, clipboard and files; it sees your name and your devices'),
+        )
+      : `<input type="hidden" name="scope" value="${text(view.allowed_scopes[0] ?? 'full')}">`;
   const lifetimes = view.allowed_persist.includes('persist')
-    ? [
-        choice('persist', 'once', 'For one hour', true),
-        choice('persist', 'persist', 'Until it is signed out, or a week without use', false),
-      ]
-    : ['<input type="hidden" name="persist" value="once">', '<p>For one hour, and no longer than you.</p>'];
-  return [...scopes, ...lifetimes].join('\n');
+    ? group(
+        'For how long',
+        choice('persist', 'once', 'For one hour'),
+        choice('persist', 'persist', 'Until it is signed out, or a week without use'),
+      )
+    : '<input type="hidden" name="persist" value="once">\n<p>For one hour, and no longer than you.</p>';
+  return `${scopes}\n${lifetimes}`;
 }
 
 /** Asks whether another device may sign in. Deny is the first button, so that Enter denies. */
@@ -51,16 +57,16 @@ messages, your clipboard and your files.</p>
 <table>
 <tr><th>It calls itself</th><td>${text(view.device_name)}, ${text(KINDS[view.device_type] ?? view.device_type)}</td></tr>
 <tr><th>It asked from</th><td>${text(view.source.address)}, ${text(view.source.user_agent)}</td></tr>
-<tr><th>When</th><td>${ago(view.age_seconds)}</td></tr>
+<tr><th>When</th><td>${ago(view.age_seconds)}; the code is valid for two minutes</td></tr>
 </table>
 <p><strong>Approve only if you see this code on a device in front of you.</strong> Did somebody send you a link or a
-picture of the code? Then deny.</p>
+picture of the code? Then it is not yours.</p>
 <form method="post" action="/link">
 <input type="hidden" name="request_id" value="${text(view.request_id)}">
 <input type="hidden" name="approval_code" value="${text(code)}">
-<p><button name="decision" value="deny">Deny</button></p>
+<p><button name="decision" value="deny" formnovalidate>Not mine: keep it out</button></p>
 ${choices(asked)}
-<p><button name="decision" value="approve">Approve the other device</button></p>
+<p><button name="decision" value="approve">Let the other device in</button></p>
 </form>`,
   );
 }

@@ -5,7 +5,7 @@
 -- RETURNS OK, read, now, field, value, ... | OK, limited, ms until it ends, ms that it lives
 --         | not_found (also for a wrong code) | login_expired | login_consumed | already_decided
 local now, login = now_ms(), read_login(keys.login)
-if not login then return { 'not_found' } end
+if not login or not is_of_account(login, account) then return { 'not_found' } end
 local refusal = refuse_code(login, now, code_digest, keys.tries, LIMITS.wrongCodes, '')
 if refusal then return refusal end
 local over = ended(keys.login, login, now)

@@ -1,24 +1,20 @@
-import type { MintSession, Persist } from '../../../../shared/contract/modules/broker.ts';
+import type { MintSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { DeviceRef, DeviceType, Scope } from '../../../../shared/contract/vocabulary/fields.ts';
+import type { DeviceRef, DeviceType } from '../../../../shared/contract/vocabulary/fields.ts';
 import type { BrokerClient } from '../../sessions/auth-broker/broker-client.ts';
 import type { Issued } from '../../sessions/sessions.ts';
-import { type Grant, type Grants, secondsLeft } from '../approval/grants.ts';
 import type { LoginFields, LoginStore } from '../store.ts';
+import { makeSessionOf, type SessionOfParts } from './session-of.ts';
 
-interface ConsumeParts {
+interface ConsumeParts extends SessionOfParts {
   store: Pick<LoginStore, 'finish'>;
   broker: BrokerClient;
-  /** The device had this session before: its secrets until now are over. */
-  onReplaced: (account: string, deviceId: string) => Promise<void>;
+  /** The device had this session before: its secrets until now are over, and its streams end if so asked. */
+  onReplaced: (account: string, deviceId: string, endsStreams: boolean) => Promise<void>;
   /** Writes the row of a minted session. Throws `device_limit`. */
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
-  grants: Pick<Grants, 'find'>;
-  /** Unix ms of the store. */
-  nowMs: () => Promise<number>;
   /** Schedules the check that the session is used within `claimSeconds`. */
   expectClaim: (account: string, deviceId: string) => Promise<void>;
-  lifetimes: Readonly<Record<Persist, number>>;
 }
 
 const isFault = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
@@ -28,36 +24,20 @@ const isFault = (error: unknown): boolean => !(error instanceof BatonError) || e
  * mint is the request's id, and that of the row is the device. A replica that dies in between leaves a lease that lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
-  const { store, broker, onReplaced, admit, grants, nowMs, expectClaim, lifetimes } = parts;
+  const { store, broker, onReplaced, admit, expectClaim } = parts;
 
-  /** Seconds that the approver still grants; null when it could not approve this any more. */
-  async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {
-    const grant: Grant | null = await grants.find({ user, account, deviceId: approver, sessionId: session });
-    if (grant === null) return null;
-    if (persist === 'persist') return grant.persist === 'persist' ? lifetimes.persist : null;
-    const seconds = Math.min(lifetimes.once, secondsLeft(grant, await nowMs()));
-    return seconds < 1 ? null : seconds;
-  }
+  const sessionOf = makeSessionOf(parts);
 
-  async function mint(requestId: string, login: LoginFields, seconds: number): Promise<Issued> {
-    const { account = '', user = '', name = '', type, device = '', scope, persist } = login;
-    const body: MintSession = {
-      subject: user,
-      meta: device,
-      label: name,
-      scope: scope as Scope,
-      persist: persist as Persist,
-      ttl_seconds: seconds,
-      sliding: persist === 'persist',
-      device_type: type as DeviceType,
-      caller_tier: 'full',
-      origin: 'qr',
-    };
-    await expectClaim(account, device);
+  async function mint(requestId: string, login: LoginFields, body: MintSession): Promise<Issued> {
+    const { account = '', user = '' } = login;
+    const { meta: device, device_type: type } = body;
+    const isNew = login['owner'] === undefined;
+    // A device that is signed in and does not get this answer is not removed for that, with what waits for it.
+    if (isNew) await expectClaim(account, device);
     const issued = await broker.mint(body, requestId);
-    if (!issued.isNew) await onReplaced(account, device);
+    if (!issued.isNew) await onReplaced(account, device, isNew);
     try {
-      return { issued, device: await admit(account, issued, type as DeviceType) };
+      return { issued, device: await admit(account, issued, type) };
     } catch (error) {
       if (!isFault(error)) await broker.revoke({ subject: user, session_id: issued.session_id, reason: 'refused' });
       throw error;
@@ -70,9 +50,9 @@ export function makeConsume(parts: ConsumeParts) {
    */
   return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
     try {
-      const seconds = await granted(login);
-      if (seconds === null) throw new BatonError('access_denied');
-      const issued = await mint(requestId, login, seconds);
+      const body = await sessionOf(login);
+      if (body === null) throw new BatonError('access_denied');
+      const issued = await mint(requestId, login, body);
       const finish = () => store.finish(requestId, fence, 'consumed');
       // An answer may be lost. The same call again gets the first answer.
       return (await finish().catch(finish)) ? issued : null;

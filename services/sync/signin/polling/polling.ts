@@ -15,7 +15,9 @@ export interface PollOptions {
 }
 
 /** `isBusy`: the poll did not wait, because too many do. */
-export type PollOutcome = { pending: { expiresAtMs: number }; isBusy?: boolean } | { issued: Issued };
+export type PollOutcome =
+  | { pending: { expiresAtMs: number }; isBusy?: boolean }
+  | { issued: Issued; sealed: string | undefined };
 
 interface PollingParts {
   store: Pick<LoginStore, 'poll' | 'finish'>;
@@ -48,7 +50,7 @@ export function makePolling({ store, polls, consume, channel, notify, onOutcome 
           }
           const issued = await consume(id, poll.fence, poll.login);
           if (issued !== null) onOutcome('consumed');
-          return issued === null ? { pending: poll } : { issued };
+          return issued === null ? { pending: poll } : { issued, sealed: poll.login['sealed'] };
         }
         if (poll.replaced !== '') notify(poll.replaced, 'end');
         if (poll.state === 'superseded') return { pending: poll };

@@ -10,6 +10,11 @@ local function read_login(key)
   return login
 end
 
+-- Whether it is a request of this account. One of a new device is everybody's who has its code.
+local function is_of_account(login, account)
+  return not login.owner or login.owner == account
+end
+
 local function end_login(key, state)
   for _, field in ipairs(redis.call('HKEYS', key)) do
     if not KEPT[field] then redis.call('HDEL', key, field) end

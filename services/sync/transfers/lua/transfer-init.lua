@@ -1,5 +1,5 @@
 -- Offers files to a device: record, lists, announcement, expiry: one step.
--- Twelve keys: a refused offer must leave nothing behind, so one script does it all.
+-- Thirteen keys: a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate devices/names transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both in lines;
@@ -12,9 +12,6 @@ local open = open_routes(keys.routes, now, late_ms)
 local first, refusal = recall(keys.operation, fingerprint)
 if refusal then return { refusal } end
 if first then
-  -- It is remembered without `sealed`, which the same request brings again.
-  local at = string.find(first[2], ',"sealed":null', 1, true)
-  if at then first[2] = string.sub(first[2], 1, at + 9) .. sealed .. string.sub(first[2], at + 14) end
   first[4], first[5] = table.concat(open, '\n'), ''
   return first
 end
@@ -42,11 +39,12 @@ if redis.call('ZCARD', keys.transfers) >= LIMITS.transferRecords then return { '
 
 local t = {
   id = transfer_id, state = 'PENDING', mode = 'p2p', phase = 'initializing', sender = sender, sender_name = from,
-  receiver = to, receiver_name = to_name, files = files, count = count, bytes = bytes, sealed = sealed,
+  receiver = to, receiver_name = to_name, files = files, count = count, bytes = bytes, sealed = sealed == '' and 'null' or '""',
   sent = '0', received = '0', error = 'null', created = int(now), relay = '0', accepted = '0', forwarded = '0', dirty = '0',
   slot = transfer_id .. ':' .. quota_bytes .. ':' .. scope,
 }
 if long_list ~= '' then redis.call('SET', keys.files, long_list) end
+if sealed ~= '' then redis.call('SET', keys.sealed, sealed) end
 if brief ~= '' then redis.call('HSET', keys.record, 'brief', brief) end
 redis.call('HSET', keys.record, 'slot', t.slot, 'id', t.id, 'sender', t.sender, 'sender_name', from, 'receiver', to,
   'receiver_name', to_name, 'files', t.files, 'count', t.count, 'bytes', t.bytes, 'sealed', t.sealed, 'created', t.created)
@@ -60,7 +58,6 @@ redis.call('ZADD', keys.transfers, 0, t.slot)
 for _, key in ipairs({ keys.offers, keys.transfers }) do redis.call('EXPIRE', key, LISTED_SECONDS) end
 local reply = { 'OK', open_json(t), to, table.concat(open, '\n') }
 if is_kept(remember_seconds, resent_after_ms) then
-  t.sealed = 'null'
   remember(keys.operation, fingerprint, remember_seconds, { 'OK', open_json(t), to, '[]' })
 end
 if pushes == 'scheduled' then

@@ -15,7 +15,7 @@ local function settle_transfer(keys, t, now)
   -- The caller drops what the relay has of these files. Of very many this is not kept: what is left there expires by itself.
   if #t.begun > LIMITS.endedListBytes then t.begun = t.relay end
   redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
-  redis.call('DEL', keys.files)
+  redis.call('DEL', keys.files, keys.sealed)
   if t.slot then redis.call('ZREM', keys.transfers, t.slot) end
   redis.call('ZADD', keys.transfers, now, t.id)
 end
@@ -26,5 +26,5 @@ local function unlist_transfer(keys, t)
   redis.call('ZREM', keys.transfers, t.id, t.slot or t.id)
   redis.call('ZREM', keys.offers, pending_offer(t.receiver, t.log, t.id), listed_transfer(t.sender, t.created, t.id),
     listed_transfer(t.receiver, t.created, t.id))
-  redis.call('DEL', keys.files, keys.record)
+  redis.call('DEL', keys.files, keys.sealed, keys.record)
 end

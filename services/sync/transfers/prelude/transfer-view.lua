@@ -40,6 +40,6 @@ local function save_transfer(keys, t, now)
     flat[#flat + 1] = t[name]
   end
   redis.call('HSET', keys.record, unpack(flat))
-  for _, key in ipairs({ keys.record, keys.files }) do redis.call('EXPIRE', key, LIMITS.transferSeconds + 3600) end
+  for _, key in ipairs({ keys.record, keys.files, keys.sealed }) do redis.call('EXPIRE', key, LIMITS.transferSeconds + 3600) end
   redis.call('ZADD', keys.due, t.expires, 'transfer:' .. t.id)
 end

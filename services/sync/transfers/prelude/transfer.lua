@@ -2,6 +2,8 @@
 -- the receiver took it; `log` is the position of its announcement; `slot` its member among the live ones.
 -- `files` is the list as a JSON array when it has up to 16, else the few that are kept after the end (in records of an
 -- earlier version always the whole list); `brief` those few of a list of up to 16 that is too long to be kept.
+-- What was sealed has a key of its own, which goes when the transfer ends; `sealed` is '""' then and before, or 'null' (in
+-- records of an earlier version it is the text itself).
 -- A longer list has a key of its own, which goes when the transfer ends: for each file eight hex digits that say where it
 -- ends in the JSON array behind them, so that one file is read without the others.
 -- `r<file>` is the generation of a file in the relay and the offset at which it began, or the file's end once it was

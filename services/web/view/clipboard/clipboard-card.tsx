@@ -65,7 +65,7 @@ export function ClipboardCard() {
   const isShown = shownAt.value !== null && shownAt.value === from;
   const copy = () => {
     noteSeen(entry);
-    attempt(() => copyText(content));
+    void copyText(content);
   };
   return (
     <div class="clipboard-card">
@@ -143,7 +143,7 @@ export function ClipboardLine() {
         class="button small primary"
         onClick={() => {
           noteSeen(entry);
-          attempt(() => copyText(entry.content));
+          void copyText(entry.content);
         }}
       >
         {clipboard.copyHere}

@@ -83,7 +83,7 @@ function Passed() {
       await keepClipboardHistory(history, isWanted);
       if (isWanted) await noteClipboard(history, clipboardEntry.value);
       await read();
-    });
+    }, texts.value.failed.setting);
   return (
     <section class="stack" aria-labelledby="passed">
       <h2 id="passed">{clipboard.history}</h2>
@@ -103,7 +103,7 @@ function Passed() {
                   {clipboard.from(from)} · {agoText(at)}
                 </small>
               </span>
-              <IconButton node={Copy} label={clipboard.copyHere} onClick={() => attempt(() => copyText(text))} />
+              <IconButton node={Copy} label={clipboard.copyHere} onClick={() => void copyText(text)} />
             </li>
           ))}
         </ul>
@@ -121,7 +121,7 @@ export function ClipboardPane() {
     if (clipboardEntry.peek() === null) readClipboard(client).catch(() => {});
   }, []);
   const paste = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
-  const copy = () => attempt(() => copyText(now?.content ?? ''));
+  const copy = () => void copyText(now?.content ?? '');
   return (
     <Pane title={clipboard.title}>
       <div class="pane-body">

@@ -24,7 +24,7 @@ function AlwaysAccept({ id }: { id: string }) {
     attempt(async () => {
       await setAlways(history, id, isWanted);
       isOn.value = isWanted;
-    });
+    }, texts.value.failed.setting);
   return (
     <section class="card">
       <label class="check">

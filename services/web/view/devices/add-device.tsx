@@ -69,8 +69,9 @@ function InviteCode() {
     turn.value += 1;
   };
   return (
-    <>
-      <p class="lead">{add.invite}</p>
+    <section class="card">
+      <h2>{add.invite}</h2>
+      <p class="lead">{add.inviteHow}</p>
       {state.value.kind === 'asking' && (
         <div class="qr-frame">
           <Waiting />
@@ -90,7 +91,7 @@ function InviteCode() {
               }}
             />
           </p>
-          <div class="row start">
+          <div class="row centre">
             <CopyLink link={state.value.link} />
           </div>
         </>
@@ -100,99 +101,110 @@ function InviteCode() {
           <div class="qr-frame over" role="status">
             {state.value.why}
           </div>
-          <div class="row start">
+          <div class="row centre">
             <button type="button" class="button primary" onClick={again}>
               {qr.again}
             </button>
           </div>
         </>
       )}
-    </>
+    </section>
   );
 }
 
-export function AddPane() {
+/** Its code, seen by the camera of this device, or its link. */
+function ScanCode({ mayInvite }: { mayInvite: boolean }) {
   const isScanning = useSignal(false);
   const hasNoCamera = useSignal(false);
   const link = useSignal('');
   const isWrong = useSignal(false);
   const { add } = texts.value;
-  const me = shared.value.me;
-  const mayInvite = me?.features.qr === true && me.scope === 'full';
   const found = (text: string) => go('approve', text);
   const submit = (event: Event) => {
     event.preventDefault();
     isWrong.value = readSignInLink(link.value.trim()) === null;
     if (!isWrong.value) found(link.value.trim());
   };
-  if (isGuest.value) {
-    return (
-      <Pane title={add.title}>
-        <Empty node={ShieldAlert} title={add.guest} why={add.guestWhy} />
-      </Pane>
-    );
-  }
   return (
-    <Pane title={add.title}>
-      <div class="pane-body">
-        {mayInvite && <InviteCode />}
-        {mayInvite && <h2>{add.other}</h2>}
-        <p>{add.how}</p>
-        <div class="address">
-          {!mayInvite && <QrCode text={location.origin} label={location.origin} />}
-          <strong dir="ltr">{location.host}</strong>
-        </div>
-        {isScanning.value && (
-          <Scanner
-            onFound={found}
-            onFailed={() => {
-              isScanning.value = false;
-              hasNoCamera.value = true;
+    <section class="card">
+      <h2>{mayInvite ? add.other : add.onlyWay}</h2>
+      <p class="lead">{add.how}</p>
+      <div class="address">
+        {!mayInvite && <QrCode text={location.origin} label={location.origin} />}
+        <strong dir="ltr">{location.host}</strong>
+      </div>
+      {isScanning.value && (
+        <Scanner
+          onFound={found}
+          onFailed={() => {
+            isScanning.value = false;
+            hasNoCamera.value = true;
+          }}
+        />
+      )}
+      {hasNoCamera.value && (
+        <p class="item-error" role="status">
+          {add.noCamera}
+        </p>
+      )}
+      <div class="row start">
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => {
+            isScanning.value = !isScanning.value;
+            hasNoCamera.value = false;
+          }}
+        >
+          <Icon node={Camera} size={18} /> {isScanning.value ? add.stop : add.scan}
+        </button>
+      </div>
+      <form class="stack" onSubmit={submit}>
+        <label class="field">
+          <span>{add.link}</span>
+          <input
+            type="url"
+            inputMode="url"
+            autocomplete="off"
+            dir="ltr"
+            aria-invalid={isWrong.value}
+            value={link.value}
+            onInput={(event) => {
+              link.value = event.currentTarget.value;
             }}
           />
-        )}
-        {hasNoCamera.value && (
+        </label>
+        {isWrong.value && (
           <p class="item-error" role="status">
-            {add.noCamera}
+            {add.notALink}
           </p>
         )}
-        <div class="row start">
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              isScanning.value = !isScanning.value;
-              hasNoCamera.value = false;
-            }}
-          >
-            <Icon node={Camera} size={18} /> {isScanning.value ? add.stop : add.scan}
-          </button>
+        <div class="row">
+          <button class="button">{add.open}</button>
         </div>
-        <form class="stack" onSubmit={submit}>
-          <label class="field">
-            <span>{add.link}</span>
-            <input
-              type="url"
-              inputMode="url"
-              autocomplete="off"
-              dir="ltr"
-              aria-invalid={isWrong.value}
-              value={link.value}
-              onInput={(event) => {
-                link.value = event.currentTarget.value;
-              }}
-            />
-          </label>
-          {isWrong.value && (
-            <p class="item-error" role="status">
-              {add.notALink}
-            </p>
-          )}
-          <div class="row">
-            <button class="button">{add.open}</button>
+      </form>
+    </section>
+  );
+}
+
+/** Both ways to let a device in: it scans this one's code, or this one scans its code. */
+export function AddPane() {
+  const { add } = texts.value;
+  const me = shared.value.me;
+  const mayInvite = me?.features.qr === true && me.scope === 'full';
+  return (
+    <Pane title={add.title}>
+      {isGuest.value ? (
+        <Empty node={ShieldAlert} title={add.guest} why={add.guestWhy} />
+      ) : (
+        <div class="pane-body">
+          <p class="lead ways">{add.both}</p>
+          <div class="ways">
+            {mayInvite && <InviteCode />}
+            <ScanCode mayInvite={mayInvite} />
           </div>
-        </form>
-      </div>
+        </div>
+      )}
     </Pane>
   );
 }

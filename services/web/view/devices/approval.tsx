@@ -1,221 +1,276 @@
-import { useSignal } from '@preact/signals';
-import { TriangleAlert } from 'lucide';
-import { useEffect, useRef } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { CircleCheck, ShieldAlert } from 'lucide';
+import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
 import { serverNow } from '../../server-time.ts';
-import { inviteDigits } from '../../../../shared/client/session/invites.ts';
-import { secretsOf } from '../../session/joining.ts';
+import { endLink } from '../../session/linked.ts';
+import type { Texts } from '../../texts/english.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { isGuest, useApp } from '../app-context.ts';
+import { hrefOf } from '../navigation.ts';
+import { Countdown } from '../parts/countdown.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { goInstead } from '../navigation.ts';
-import { attempt, codeOf, notify } from '../parts/notices.ts';
+import { codeOf } from '../parts/notices.ts';
 import { Empty, Pane, Waiting } from '../parts/parts.tsx';
+import { Digits } from './digits.tsx';
+import { pictureOf, tintOf } from './device-pictures.ts';
 
+/** Who asks, from where and since when. */
 function Facts({ view }: { view: SignInRequestView }) {
   const { approve } = texts.value;
+  const pictured = { type: view.device_type, kind: 'device' as const };
+  const leftAtFirst = useSignal((view.expires_at - serverNow()) / 1_000);
+  const age = (left: number) => Math.round(view.age_seconds + Math.max(0, leftAtFirst.value - left));
   const rows = [
-    [approve.name, view.device_name],
-    [approve.kind, approve.kinds[view.device_type]],
-    [approve.from, `${view.source.address}, ${view.source.user_agent}`],
-    [approve.when, approve.ago(view.age_seconds)],
-  ];
+    [approve.name, <bdi key="name">{view.device_name}</bdi>],
+    [approve.kind, `${approve.kinds[view.device_type]} · ${view.source.user_agent}`],
+    [approve.from, view.source.address],
+    [approve.when, <Countdown key="when" until={view.expires_at} text={(left) => approve.ago(age(left))} />],
+  ] as const;
   return (
-    <dl class="facts">
-      {rows.map(([what, value]) => (
-        <div key={what}>
-          <dt>{what}</dt>
-          <dd dir="auto">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <div class="card asking">
+      <span class={`device-picture ${tintOf(pictured)}`}>
+        <Icon node={pictureOf(pictured)} />
+      </span>
+      <dl>
+        {rows.map(([what, value]) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   );
 }
 
-interface ChoiceProps<T extends string> {
-  legend: string;
-  options: readonly (readonly [T, string])[];
-  chosen: T;
-  choose: (value: T) => void;
-}
+/** What a device may be let in as. */
+type Kind = 'mine' | 'hour' | 'guest';
+const GRANTS: Readonly<Record<Kind, { scope: Scope; persist: Persist }>> = {
+  mine: { scope: 'full', persist: 'persist' },
+  hour: { scope: 'full', persist: 'once' },
+  guest: { scope: 'guest', persist: 'once' },
+};
 
-export function Choice<T extends string>({ legend, options, chosen, choose }: ChoiceProps<T>) {
+const kindsOf = ({ allowed_scopes, allowed_persist }: SignInRequestView): Kind[] =>
+  (['mine', 'hour', 'guest'] as const).filter(
+    (kind) => allowed_scopes.includes(GRANTS[kind].scope) && allowed_persist.includes(GRANTS[kind].persist),
+  );
+
+function Kinds({ of, chosen }: { of: readonly Kind[]; chosen: Signal<Kind | null> }) {
+  const { approve } = texts.value;
   return (
     <fieldset class="choices">
-      <legend>{legend}</legend>
-      {options.map(([value, label]) => (
-        <label key={value} class="check">
-          <input type="radio" name={legend} checked={value === chosen} onChange={() => choose(value)} />
-          {label}
+      <legend>{approve.what}</legend>
+      {of.map((kind) => (
+        <label key={kind} class="check option">
+          <input
+            type="radio"
+            name="kind"
+            required
+            checked={chosen.value === kind}
+            onChange={() => {
+              chosen.value = kind;
+            }}
+          />
+          <span>
+            <strong>{approve.as[kind]}</strong>
+            <small>{approve.asWhy[kind]}</small>
+          </span>
         </label>
       ))}
     </fieldset>
   );
 }
 
-/** Tries at the digits; then the request is denied, since the right ones stand on the screen of whoever types. */
-const MOST_TRIES = 3;
-
-/** The digits that the new device shows. `onRight`: they are those of a code that this tab has shown. */
-function Digits({ requestId, onRight, onOver }: { requestId: string; onRight: () => void; onOver: () => void }) {
-  const typed = useSignal('');
-  const wrong = useSignal(0);
-  const input = useRef<HTMLInputElement>(null);
-  const { approve } = texts.value;
-  useEffect(() => input.current?.focus(), []);
-  const type = (text: string) => {
-    typed.value = text.replace(/\D/g, '').slice(0, 6);
-    if (typed.value.length < 6) return;
-    const isRight = secretsOf(serverNow()).some((secret) => inviteDigits(secret, requestId) === typed.value);
-    if (isRight) return onRight();
-    typed.value = '';
-    wrong.value += 1;
-    if (wrong.value >= MOST_TRIES) onOver();
-  };
-  return (
-    <label class="field">
-      <span>{approve.digits}</span>
-      <input
-        ref={input}
-        class="digits"
-        inputMode="numeric"
-        autocomplete="one-time-code"
-        dir="ltr"
-        aria-invalid={wrong.value > 0}
-        value={typed.value}
-        onInput={(event) => {
-          type(event.currentTarget.value);
-          event.currentTarget.value = typed.value;
-        }}
-      />
-      {wrong.value > 0 && (
-        <span class="item-error" role="status">
-          {approve.wrongDigits(MOST_TRIES - wrong.value)}
-        </span>
-      )}
-    </label>
-  );
+/** How it ended, said where the question was. */
+interface End {
+  isGood: boolean;
+  title: string;
+  why: string;
 }
 
-function Decision({ view, link, isInvited }: { view: SignInRequestView; link: string; isInvited: boolean }) {
+/** After these the question cannot be answered any more. */
+type Ending = keyof Texts['approve']['ends'];
+const isEnding = (code: string): code is Ending => Object.hasOwn(texts.value.approve.ends, code);
+function endOf(code: Ending): End {
+  const { ends, again } = texts.value.approve;
+  return { isGood: false, title: ends[code], why: again };
+}
+
+interface QuestionProps {
+  view: SignInRequestView;
+  link: string;
+  isInvited: boolean;
+  onEnd: (end: End) => void;
+}
+
+function Question({ view, link, isInvited, onEnd }: QuestionProps) {
   const { client } = useApp();
-  const { approve } = texts.value;
-  const scope = useSignal<Scope>(view.allowed_scopes.includes('guest') ? 'guest' : 'full');
-  const persist = useSignal<Persist>('once');
+  const { approve, failed } = texts.value;
+  const kinds = kindsOf(view);
+  const chosen = useSignal<Kind | null>(null);
   const isKnown = useSignal(!isInvited);
-  const known = () => {
-    isKnown.value = true;
-    // Whoever reads its digits has it in hand: it is a device of their own, unless they say otherwise.
-    if (view.allowed_scopes.includes('full')) scope.value = 'full';
-    if (view.allowed_persist.includes('persist')) persist.value = 'persist';
-  };
   const isBusy = useSignal(false);
-  const decide = (work: () => Promise<void>, said: string) => () => {
+  const problem = useSignal('');
+  const decide = async (work: () => Promise<void>, end: End) => {
     isBusy.value = true;
-    attempt(async () => {
-      try {
-        await work();
-        notify(said);
-        goInstead();
-      } finally {
-        isBusy.value = false;
-      }
-    }, texts.value.failed.approve);
+    problem.value = '';
+    try {
+      await work();
+      onEnd(end);
+    } catch (error) {
+      const code = codeOf(error);
+      if (isEnding(code)) onEnd(endOf(code));
+      else problem.value = `${failed.approve} ${errorText(code)}`;
+    } finally {
+      isBusy.value = false;
+    }
   };
+  const refuse = (title: string) =>
+    void decide(() => client.signIns.deny(link), { isGood: false, title, why: approve.deniedWhy });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const kind = chosen.value;
+    if (!isKnown.value || kind === null) return;
+    const letIn = async () => {
+      noteApproval();
+      await client.signIns.approve(link, GRANTS[kind]);
+    };
+    void decide(letIn, { isGood: true, title: approve.approved(view.device_name), why: approve.approvedWhy });
+  };
+  const refusal = (
+    <button
+      type="button"
+      class={`button ${isInvited ? 'danger-text' : 'wide strong'}`}
+      disabled={isBusy.value}
+      onClick={() => refuse(approve.denied)}
+    >
+      {approve.deny}
+    </button>
+  );
+  const consent = (
+    <button class={`button ${isInvited ? 'primary' : 'wide'}`} disabled={isBusy.value || !isKnown.value}>
+      {approve.approve}
+    </button>
+  );
   return (
-    <>
-      <p class="warning">
-        <Icon node={TriangleAlert} />
-        <span>{approve.warning}</span>
-      </p>
+    <form class="stack" onSubmit={submit}>
+      <p class="lead">{approve.warning}</p>
       <Facts view={view} />
       {isInvited && !isKnown.value && (
         <Digits
           requestId={view.request_id}
-          onRight={known}
-          onOver={decide(() => client.signIns.deny(link), approve.digitsOver)}
-        />
-      )}
-      {!isInvited && <p>{approve.check}</p>}
-      <button
-        type="button"
-        class="button wide strong"
-        disabled={isBusy.value}
-        onClick={decide(() => client.signIns.deny(link), approve.denied)}
-      >
-        {approve.deny}
-      </button>
-      {isKnown.value && view.allowed_persist.length > 1 && (
-        <Choice
-          legend={approve.howLong}
-          options={[
-            ['once', approve.once],
-            ['persist', approve.persist],
-          ]}
-          chosen={persist.value}
-          choose={(value) => {
-            persist.value = value;
+          onRight={() => {
+            isKnown.value = true;
+            // Whoever reads its digits has it in hand.
+            chosen.value = kinds[0] ?? null;
           }}
+          onOver={() => refuse(approve.digitsOver)}
         />
       )}
-      {isKnown.value && view.allowed_scopes.length > 1 && (
-        <Choice
-          legend={approve.what}
-          options={[
-            ['guest', approve.guest],
-            ['full', approve.full],
-          ]}
-          chosen={scope.value}
-          choose={(value) => {
-            scope.value = value;
-          }}
-        />
+      {!isInvited && (
+        <>
+          <p>{approve.check}</p>
+          {refusal}
+        </>
       )}
-      <button
-        type="button"
-        class="button wide"
-        disabled={isBusy.value || !isKnown.value}
-        onClick={decide(async () => {
-          noteApproval();
-          await client.signIns.approve(link, { scope: scope.value, persist: persist.value });
-        }, approve.approved)}
-      >
-        {approve.approve}
-      </button>
-    </>
+      {isKnown.value && <Kinds of={kinds} chosen={chosen} />}
+      {problem.value !== '' && (
+        <p class="item-error" role="alert">
+          {problem.value}
+        </p>
+      )}
+      {isInvited ? (
+        <div class="row both">
+          {refusal}
+          {consent}
+        </div>
+      ) : (
+        consent
+      )}
+    </form>
   );
 }
 
-/** Asks whether another device may sign in: what it is and from where, with the refusal first. */
+function Ended({ end, isInvited }: { end: End; isInvited: boolean }) {
+  const { app, qr } = texts.value;
+  return (
+    <div role="status">
+      <Empty node={end.isGood ? CircleCheck : ShieldAlert} title={end.title} why={end.why}>
+        <div class="row">
+          {!end.isGood && isInvited && (
+            <a class="button primary" href={hrefOf('add')}>
+              {qr.again}
+            </a>
+          )}
+          <a class="button" href="#/">
+            {app.toDevices}
+          </a>
+        </div>
+      </Empty>
+    </div>
+  );
+}
+
+/** Asks whether another device may come in. `isInvited`: it scanned a code of this tab, and has digits to show. */
 export function ApprovePane({ link, isInvited }: { link: string; isInvited: boolean }) {
   const { client } = useApp();
   const view = useSignal<SignInRequestView | null>(null);
-  const problem = useSignal<string | null>(null);
-  const { approve, add } = texts.value;
+  const end = useSignal<End | null>(null);
+  const { approve, add, qr } = texts.value;
+  const asked = end.value === null ? view.value : null;
+  const finish = (how: End) => {
+    endLink();
+    end.value = how;
+  };
   useEffect(() => {
-    view.value = null;
-    problem.value = null;
-    if (readSignInLink(link) === null) {
-      problem.value = add.notALink;
-      return;
+    if (isGuest.value) return endLink;
+    const failed = (title: string) => finish({ isGood: false, title, why: approve.again });
+    if (readSignInLink(link) === null) failed(add.notALink);
+    else {
+      client.signIns.look(link).then(
+        (found) => {
+          view.value = found;
+        },
+        (error: unknown) => {
+          const code = codeOf(error);
+          finish(isEnding(code) ? endOf(code) : { isGood: false, title: approve.notAsked, why: errorText(code) });
+        },
+      );
     }
-    client.signIns.look(link).then(
-      (found) => {
-        view.value = found;
-      },
-      (error: unknown) => {
-        problem.value = errorText(codeOf(error));
-      },
+    return endLink;
+  }, []);
+  if (isGuest.value) {
+    return (
+      <Pane title={approve.title}>
+        <div class="pane-body">
+          <Empty node={ShieldAlert} title={add.guest} why={add.guestWhy} />
+        </div>
+      </Pane>
     );
-  }, [link]);
+  }
   return (
-    <Pane title={approve.title}>
+    <Pane
+      title={approve.title}
+      kind="approval"
+      actions={
+        asked !== null && (
+          <span class="hint">
+            <Countdown
+              until={asked.expires_at}
+              text={(left) => qr.left(Math.ceil(left))}
+              onOver={() => finish(endOf('login_expired'))}
+            />
+          </span>
+        )
+      }
+    >
       <div class="pane-body">
-        {isGuest.value && <Empty node={TriangleAlert} title={add.guest} why={add.guestWhy} />}
-        {problem.value !== null && !isGuest.value && <Empty node={TriangleAlert} title={problem.value} />}
-        {problem.value === null && view.value === null && !isGuest.value && <Waiting />}
-        {view.value !== null && !isGuest.value && <Decision view={view.value} link={link} isInvited={isInvited} />}
+        {end.value !== null && <Ended end={end.value} isInvited={isInvited} />}
+        {end.value === null && view.value === null && <Waiting />}
+        {asked !== null && <Question view={asked} link={link} isInvited={isInvited} onEnd={finish} />}
       </div>
     </Pane>
   );

@@ -13,8 +13,11 @@ type Later<P> = ((props: P) => preact.JSX.Element) & {
   preload(): Promise<void>;
 };
 
-/** What comes with the first wish to see it: not everybody who opens the app looks at it. */
-export function later<P extends object>(load: () => Promise<ComponentType<P>>): Later<P> {
+/** What comes with the first wish to see it: not everybody who opens the app looks at it. `Meanwhile`: what is shown before. */
+export function later<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  Meanwhile: ComponentType = Waiting,
+): Later<P> {
   const loaded = signal<ComponentType<P> | null>(null);
   async function tryToLoad(): Promise<boolean> {
     loaded.value ??= await load().catch(() => null);
@@ -32,7 +35,7 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>): 
     useEffect(() => {
       if (loaded.peek() === null) void loadPatiently();
     }, []);
-    return Loaded === null ? <Waiting /> : <Loaded {...props} />;
+    return Loaded === null ? <Meanwhile /> : <Loaded {...props} />;
   }
   return Object.assign(Later, { preload: async () => void (await tryToLoad()) });
 }

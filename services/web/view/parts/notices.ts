@@ -36,9 +36,9 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
 
 /** Runs what a button does. What goes wrong is said: `failed`, what did not happen, and why and what to do. */
-export function attempt(work: () => Promise<unknown>, failed = ''): void {
+export function attempt(work: () => Promise<unknown>, failed: string): void {
   work().catch((error: unknown) => {
     const code = codeOf(error);
-    if (code !== 'aborted' && code !== 'signed_out') notify(`${failed} ${errorText(code)}`.trim(), true);
+    if (code !== 'aborted' && code !== 'signed_out') notify(`${failed} ${errorText(code)}`, true);
   });
 }

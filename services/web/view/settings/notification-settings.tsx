@@ -6,7 +6,7 @@ import { mendPush, type PushState, turnPushOff, turnPushOn } from '../../push/pu
 import type { Preview } from '../../service-worker/here.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
-import { Choice } from '../devices/approval.tsx';
+import { Choice } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 

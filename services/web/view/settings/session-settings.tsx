@@ -3,12 +3,12 @@ import { useEffect } from 'preact/hooks';
 import type { DeviceSession } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
 import { agoText } from '../../texts/quantities.ts';
-import { texts } from '../../texts/texts.ts';
+import { errorText, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { pictureOf, tintOf } from '../devices/device-pictures.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { attempt, notify } from '../parts/notices.ts';
+import { attempt, codeOf, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 
 function aboutOf({ current, last_active_at, persist, scope }: DeviceSession): string {
@@ -56,12 +56,19 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
 export function SessionSettings() {
   const { client } = useApp();
   const found = useSignal<{ sessions: DeviceSession[]; stale: boolean } | null>(null);
-  const { settings } = texts.value;
+  const { settings, app } = texts.value;
   const { devices } = shared.value;
+  const problem = useSignal('');
   const read = () =>
-    attempt(async () => {
-      found.value = await client.sessions.list();
-    });
+    void client.sessions.list().then(
+      (list) => {
+        found.value = list;
+        problem.value = '';
+      },
+      (error: unknown) => {
+        problem.value = `${texts.value.failed.sessions} ${errorText(codeOf(error))}`;
+      },
+    );
   useEffect(read, [devices]);
   const removeOthers = () =>
     attempt(async () => {
@@ -73,7 +80,19 @@ export function SessionSettings() {
   return (
     <section class="card" aria-labelledby="sessions">
       <h2 id="sessions">{settings.sessions}</h2>
-      {found.value === null && <Waiting />}
+      {found.value === null && problem.value === '' && <Waiting />}
+      {problem.value !== '' && (
+        <>
+          <p class="item-error" role="status">
+            {problem.value}
+          </p>
+          <div class="row start">
+            <button type="button" class="button" onClick={read}>
+              {app.retry}
+            </button>
+          </div>
+        </>
+      )}
       {found.value?.stale === true && <p class="hint">{settings.stale}</p>}
       <ul class="sessions">
         {found.value?.sessions.map((session) => (

@@ -3,7 +3,7 @@ import { proposeDeviceName } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
 import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../../texts/texts.ts';
 import { isGuest, peers, useApp } from '../app-context.ts';
-import { Choice } from '../devices/approval.tsx';
+import { Choice } from '../parts/choice.tsx';
 import { chooseTheme, theme, THEMES } from '../theme.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { attempt, notify } from '../parts/notices.ts';
@@ -71,7 +71,7 @@ function LanguageChoice() {
   const { settings } = texts.value;
   const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => {
     const next = currentTarget.value as Language;
-    attempt(() => chooseLanguage(next));
+    attempt(() => chooseLanguage(next), texts.value.failed.setting);
   };
   return (
     <section class="card">

@@ -6,7 +6,7 @@ import { timedFetch } from '../../server-time.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
-import { attempt, codeOf } from '../parts/notices.ts';
+import { codeOf } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
 import { NameForm } from './name-form.tsx';
@@ -87,7 +87,7 @@ function NamedCode({ name, enter, back }: SignInCodeProps & { name: string }) {
 
 export function CopyLink({ link }: { link: string }) {
   return (
-    <button type="button" class="button" onClick={() => attempt(() => copyText(link))}>
+    <button type="button" class="button" onClick={() => void copyText(link)}>
       {texts.value.qr.copy}
     </button>
   );

@@ -7,8 +7,10 @@ import { Icon } from '../parts/icon.tsx';
 import { later } from '../parts/later.tsx';
 import { attempt } from '../parts/notices.ts';
 import { joining } from '../../session/joining.ts';
-import { NameForm } from './name-form.tsx';
+import { endLink, linked } from '../../session/linked.ts';
 
+/** After the sign-in alone. */
+const NameForm = later(async () => (await import('./name-form.tsx')).NameForm);
 const Join = later(async () => (await import('./join.tsx')).Join);
 const SignInCode = later(async () => (await import('./sign-in-code.tsx')).SignInCode);
 
@@ -61,7 +63,8 @@ function DevelopmentLogin({ enter }: { enter: Enter }) {
 export function Welcome({ login, ended, enter }: { login: string; ended: string | null; enter: Enter }) {
   const isWithCode = useSignal(false);
   const invited = useSignal(joining());
-  const { welcome, app } = texts.value;
+  const isLinked = useSignal(linked() !== null);
+  const { welcome, app, link } = texts.value;
   const reasons: Readonly<Record<string, string>> = welcome.ended;
   if (invited.value !== null) {
     return (
@@ -88,10 +91,11 @@ export function Welcome({ login, ended, enter }: { login: string; ended: string 
       </Front>
     );
   }
+  const why = (ended === null ? null : reasons[ended]) ?? app.tagline;
   return (
     <Front>
-      <h1>{welcome.title}</h1>
-      <p class="lead">{ended === null ? app.tagline : (reasons[ended] ?? app.tagline)}</p>
+      <h1>{isLinked.value ? link.title : welcome.title}</h1>
+      <p class="lead">{isLinked.value ? link[login === 'none' ? 'elsewhere' : 'why'] : why}</p>
       <div class="stack">
         {login === 'broker' && (
           <button type="button" class="choice primary" onClick={goToLogin}>
@@ -104,7 +108,19 @@ export function Welcome({ login, ended, enter }: { login: string; ended: string 
         )}
         {login === 'development' && <DevelopmentLogin enter={enter} />}
         {login === 'none' && <p class="hint">{welcome.noLogin}</p>}
-        {login !== 'development' && (
+        {isLinked.value && (
+          <button
+            type="button"
+            class="button wide"
+            onClick={() => {
+              endLink();
+              isLinked.value = false;
+            }}
+          >
+            {link.leave}
+          </button>
+        )}
+        {login !== 'development' && !isLinked.value && (
           <button
             type="button"
             class="choice"
@@ -139,7 +155,11 @@ export function Unreachable({ enter }: { enter: Enter }) {
     <Front>
       <h1>{welcome.unreachable}</h1>
       <p class="lead">{welcome.unreachableWhy}</p>
-      <button type="button" class="button primary wide" onClick={() => attempt(async () => enter(await findEntry()))}>
+      <button
+        type="button"
+        class="button primary wide"
+        onClick={() => attempt(async () => enter(await findEntry()), texts.value.failed.open)}
+      >
         {app.retry}
       </button>
     </Front>

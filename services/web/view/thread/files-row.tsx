@@ -99,7 +99,11 @@ function Offer({ item }: { item: FilesItem }) {
         {files.always}
       </label>
       <div class="row">
-        <button type="button" class="button" onClick={() => attempt(() => app.tabs.ask('refuse', item.ref))}>
+        <button
+          type="button"
+          class="button"
+          onClick={() => attempt(() => app.tabs.ask('refuse', item.ref), texts.value.failed.refuse)}
+        >
           {files.refuse}
         </button>
         <button type="button" class="button primary" disabled={isBusy.value} onClick={accept}>
@@ -132,7 +136,8 @@ function GoOn({ item }: { item: FilesItem }) {
 function Controls({ item, running }: { item: FilesItem; running: Running | null }) {
   const { tabs } = useApp();
   const { files } = texts.value;
-  const tell = (command: string, id: string) => () => attempt(() => tabs.ask(command, id));
+  const tell = (command: string, id: string) => () =>
+    attempt(() => tabs.ask(command, id), texts.value.failed[command === 'cancel' ? 'cancel' : 'transfer']);
   return (
     <div class="controls">
       {running !== null && item.state === 'active' && (

@@ -66,14 +66,25 @@ function actionsOf(app: App, item: Item): MenuAction[] {
   const isThere = findPeer(item.thread)?.kind === 'device';
   const hasBytes = item.kind === 'message' || item.isMine || item.kept === 'here' || item.kept === 'downloaded';
   const text = item.kind === 'message' ? item.text : null;
-  const on = (work: () => Promise<unknown>) => () => attempt(work);
+  const on = (work: () => Promise<unknown>, failed: string) => () => attempt(work, failed);
   return [
-    ...(text === null ? [] : [{ label: thread.copy, node: Copy, act: on(() => copyText(text)) }]),
-    ...(hasBytes && !isOpen(item) ? [{ label: words.forward, node: Forward, act: on(() => forward(app, item)) }] : []),
-    ...(item.isMine && isThere && !isOpen(item) && item.state !== 'sending'
-      ? [{ label: thread.again, node: Send, act: on(() => sendAgain(app, item)) }]
+    ...(text === null ? [] : [{ label: thread.copy, node: Copy, act: () => void copyText(text) }]),
+    ...(hasBytes && !isOpen(item)
+      ? [{ label: words.forward, node: Forward, act: on(() => forward(app, item), texts.value.failed.send) }]
       : []),
-    ...(isOpen(item) ? [] : [{ label: words.remove, node: Trash2, act: on(() => remove(app, item)), isDanger: true }]),
+    ...(item.isMine && isThere && !isOpen(item) && item.state !== 'sending'
+      ? [{ label: thread.again, node: Send, act: on(() => sendAgain(app, item), texts.value.failed.send) }]
+      : []),
+    ...(isOpen(item)
+      ? []
+      : [
+          {
+            label: words.remove,
+            node: Trash2,
+            act: on(() => remove(app, item), texts.value.failed.remove),
+            isDanger: true,
+          },
+        ]),
   ];
 }
 
@@ -91,12 +102,7 @@ export function ItemTools({ item }: { item: Item }) {
   return (
     <div class="item-tools">
       {item.kind === 'message' && (
-        <IconButton
-          node={Copy}
-          label={thread.copy}
-          kind="small first"
-          onClick={() => attempt(() => copyText(item.text))}
-        />
+        <IconButton node={Copy} label={thread.copy} kind="small first" onClick={() => void copyText(item.text)} />
       )}
       <IconButton
         node={Ellipsis}

@@ -9,7 +9,6 @@ import type { FilesItem, ShownFile } from '../../history/database.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { copyText } from '../parts/copying.ts';
-import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
 import { RichText } from '../parts/rich-text.tsx';
 
@@ -131,7 +130,7 @@ function TextOf({ item, file }: { item: FilesItem; file: ShownFile }) {
         >
           {isOpen.value ? files.showLess : files.readAll}
         </button>
-        <button type="button" class="text-button" onClick={() => attempt(() => copyText(text.value))}>
+        <button type="button" class="text-button" onClick={() => void copyText(text.value)}>
           {thread.copy}
         </button>
       </div>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { texts } from '../../texts/texts.ts';
 import { attempt } from '../parts/notices.ts';
 import { useItems } from './items-window.ts';
 import { markSought } from './sought.ts';
@@ -100,6 +101,6 @@ export function useScrolling(id: string, at: string | undefined) {
       isAtEnd.current = false;
       anchor.keep();
       return older();
-    });
+    }, texts.value.failed.older);
   return { box, shown, showOlder, look, toEnd, isAway: isAway.value, fresh };
 }

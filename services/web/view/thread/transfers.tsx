@@ -40,7 +40,11 @@ function PauseAll({ items }: { items: readonly FilesItem[] }) {
   const running = items.filter(({ ref, state }) => state === 'active' && runningOf(ref).value !== null);
   if (running.length < 2) return null;
   const isMoving = running.some(({ ref }) => movingIds.value.has(ref));
-  const all = () => attempt(() => Promise.all(running.map(({ ref }) => tabs.ask(isMoving ? 'pause' : 'resume', ref))));
+  const all = () =>
+    attempt(
+      () => Promise.all(running.map(({ ref }) => tabs.ask(isMoving ? 'pause' : 'resume', ref))),
+      texts.value.failed.transfer,
+    );
   return (
     <div class="row start">
       <button type="button" class="button" onClick={all}>

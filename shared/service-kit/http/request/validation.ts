@@ -99,6 +99,15 @@ const numbersOf = ({ params }: Route): string[] =>
     .filter(([, schema]) => schema['type'] === 'integer' || schema['type'] === 'number')
     .map(([name]) => name);
 
+/**
+ * Checks what stands inside of a field against a schema of the contract; `place` is where that field is, such as `body/ring`.
+ * @throws invalid_request with one entry a field
+ */
+export function makeInnerCheck(schema: AnySchemaObject, place: string): (value: unknown) => void {
+  const compiled = compiledLater(asSent, schema);
+  return (value) => check(compiled(), value, place);
+}
+
 export function makeValidator(route: Route): RouteValidator {
   const params = compiledLater(fromText, route.params);
   const numbers = numbersOf(route);

@@ -69,6 +69,23 @@ test('before all else comes the script that every version has under the same nam
   expect(/<(script|link)[^>]*>/.exec(text)?.[0]).toBe('<script src="/assets/boot.js">');
 });
 
+test('where a code leads is the app, for anybody, and a way on for a browser without script', async () => {
+  const address = '/link?r=abc&c=def';
+  const { text, headers } = await request(app).get(address).expect(200).expect('Cache-Control', 'no-store');
+  expect(text).toContain('<noscript>');
+  expect(text).toContain('<a href="/link/plain?r=abc&amp;c=def">');
+  expect(headers['content-security-policy']).toContain("script-src 'self'");
+  expect(headers['referrer-policy']).toBe('strict-origin');
+});
+
+test.each(['/link', '/link?r=abc', '/link?r=%22%3E%3Cscript%3E&c=def', '/link?r=%&c=%', '/join?i=abc'])(
+  '%s is the page of the app as it stands',
+  async (address) => {
+    const { text } = await request(app).get('/').expect(200);
+    expect((await request(app).get(address).expect(200)).text).toBe(text);
+  },
+);
+
 test.each(['/', '/sw.js', '/assets/boot.js'])('%s is asked for anew each time', async (path) => {
   await request(app).get(path).expect(200).expect('Cache-Control', 'no-cache');
 });

@@ -28,9 +28,12 @@ const preflight = (path: string, method: string, origin = LISTED) =>
     'Access-Control-Request-Headers': 'authorization',
   });
 
-test('no page of another origin may sign a device in, approve one, or erase an account', () => {
+test('no page of another origin may sign a device in, approve one, change keys, or erase an account', () => {
   const names = closed.filter(([, { path, identity }]) => path.startsWith('/api/') && identity === 'caller');
-  expect(names.map(([name]) => name).sort()).toEqual(['approveLogin', 'eraseAccount', 'startDeviceSession']);
+  expect(names.map(([name]) => name).sort()).toEqual([
+    ...['approveLogin', 'deleteKeys', 'eraseAccount', 'keepKeys', 'putGuests', 'putKeys', 'relinkLogin'],
+    'startDeviceSession',
+  ]);
 });
 
 test.each(open)('a listed origin may ask for %s, the stream included, and gets no cookie', async (_, route) => {

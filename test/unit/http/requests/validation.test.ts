@@ -11,15 +11,19 @@ const message = (body: object) => post(JSON.stringify(body));
 const pathsOf = (answer: { body: unknown }): string[] =>
   ((answer.body as { errors?: { path: string }[] }).errors ?? []).map(({ path }) => path);
 
+/** Of each two exactly one is required. */
+const CHOICES = ['/body/to', '/body/to_device_id', '/body/content', '/body/sealed'];
+
 describe('a body', () => {
   test.each([
     ['no target', { content: 'x' }, ['/body/to', '/body/to_device_id']],
     ['two targets', { to: 'a', to_device_id: 'phone-001', content: 'x' }, ['/body/to', '/body/to_device_id']],
-    ['no content', { to: 'a' }, ['/body/content']],
+    ['no content', { to: 'a' }, ['/body/content', '/body/sealed']],
+    ['two contents', { to: 'a', content: 'x', sealed: 'AAAA' }, ['/body/content', '/body/sealed']],
     ['content of another type', { to: 'a', content: 5 }, ['/body/content']],
     ['several faults', { to: '', content: null }, ['/body/to', '/body/content']],
-    ['no object', [], ['/body', '/body/to', '/body/to_device_id']],
-    ['nothing but null', null, ['/body', '/body/to', '/body/to_device_id']],
+    ['no object', [], ['/body', ...CHOICES]],
+    ['nothing but null', null, ['/body', ...CHOICES]],
   ])('with %s is refused, naming each field', async (_, body, paths) => {
     const answer = await message(body as object).expect(400);
     expect(answer.body).toMatchObject({ code: 'invalid_request' });

@@ -18,10 +18,17 @@ import {
   FileType,
   InitTransfer,
   NewFile,
-  Sealed,
   Transfer,
   TransferPhase,
 } from '../../../../../shared/contract/modules/transfers.ts';
+
+import {
+  DeviceKeys,
+  SealedClipboard,
+  SealedFiles,
+  SealedGrant,
+  SealedMessage,
+} from '../../../../../shared/contract/vocabulary/sealed.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -39,6 +46,7 @@ const NAMED = {
   ClipboardEntry,
   ClipboardType,
   Device,
+  DeviceKeys,
   DeviceSession,
   FileName,
   FileType,
@@ -57,7 +65,10 @@ const NAMED = {
   PushSubscription,
   Ready,
   RegisterNativePush,
-  Sealed,
+  SealedClipboard,
+  SealedFiles,
+  SealedGrant,
+  SealedMessage,
   SendMessage,
   SendSignal,
   SessionAnswer,
@@ -78,6 +89,13 @@ type Name = keyof typeof NAMED;
 
 /** What `trim` takes away, spelled out: readers of patterns differ in what they take for a space. */
 const SPACE = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+const sealedOf = (most: number): Json => ({
+  // Without bits that are left over.
+  pattern: '^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?$',
+  minLength: 2,
+  maxLength: Math.ceil((most * 4) / 3),
+});
 
 /**
  * Bounds that validation lets through, because the rule behind it refuses with a code of its own: what the document says
@@ -100,7 +118,10 @@ const RULES: Partial<Record<Name, Json>> = {
       required: ['scope'],
     },
   },
-  Sealed: { maxLength: LIMITS.sealedBytes },
+  SealedClipboard: sealedOf(LIMITS.sealedClipboardBytes),
+  SealedFiles: sealedOf(LIMITS.sealedBytes),
+  SealedGrant: sealedOf(LIMITS.sealedGrantBytes),
+  SealedMessage: sealedOf(LIMITS.sealedMessageBytes),
 };
 
 const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));

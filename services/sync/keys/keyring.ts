@@ -1,0 +1,76 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type Proofs, ringInForce } from './proofs.ts';
+import { checkFollows, guestsOf, ringOf } from './ring.ts';
+import { parseSigned, refused } from './signed-text.ts';
+import { conflict, type KeyringStore } from './store.ts';
+
+interface KeyringParts {
+  store: KeyringStore;
+  proofs: Proofs;
+  /** The name of this installation, as `/api/me` tells it. */
+  service: string;
+  /** A ring came into force, or a list of guests. */
+  onWritten: (what: 'ring' | 'guests') => void;
+}
+
+interface Written {
+  n: number;
+  /** A replica of the store has it, where any is asked. */
+  isConfirmed: boolean;
+}
+
+/** The rings of an account, which say whose keys belong to it. Only members change them; the service opens nothing. */
+export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts) {
+  return {
+    page: store.page,
+
+    /**
+     * `replaces`: the number of the ring in force, as the caller knows it. Throws `keys_conflict`, `invalid_request`,
+     * `body_too_large`, `rate_limited`.
+     */
+    async put(caller: Caller, sent: string, replaces: number, onConfirming: () => void): Promise<Written> {
+      const text = parseSigned(sent, 'ring');
+      const ring = ringOf(text, caller, service);
+      const { n } = ring;
+      if (n !== replaces + 1) throw refused('ring/n', `must be ${replaces + 1}, one more than If-Match`);
+      const head = await store.head(caller.account);
+      const isAgain = head.n === n && head.hash === text.hash;
+      if (head.n !== replaces && !isAgain) throw conflict(head.n);
+      if (!isAgain) {
+        const before = head.n === 0 ? null : ringInForce(head);
+        checkFollows(ring, before);
+        // Whoever makes the first ring signs it as its own member.
+        const members = before?.ring.members ?? ring.members;
+        const by = before === null ? 'one of its members' : `a member of ring ${before.n}`;
+        await proofs.checkSigned(caller, text, { label: 'ring', members, by });
+      }
+      const replaced = isAgain ? ring.prev_hash : head.hash;
+      const written = { n, hash: text.hash, text: sent, replaces: replaced };
+      const isConfirmed = await store.put(caller, written, onConfirming);
+      if (!isAgain) onWritten('ring');
+      return { n, isConfirmed };
+    },
+
+    /**
+     * `replaces`: the SHA-256 of the only list that may be replaced, '' for none; null: whatever there is. Throws as `put`, and
+     * `not_found` without a ring.
+     */
+    async putGuests(caller: Caller, sent: string, replaces: string | null, onConfirming: () => void): Promise<Written> {
+      const text = parseSigned(sent, 'guests');
+      const list = guestsOf(text);
+      const head = await store.head(caller.account);
+      const { n } = head;
+      if (n === 0) throw new BatonError('not_found');
+      if (list.n !== n) throw conflict(n);
+      const { ring, hash: ringHash } = ringInForce(head);
+      await proofs.checkSigned(caller, text, { label: 'guests', members: ring.members, by: `a member of ring ${n}` });
+      const written = { ringHash, hash: text.hash, text: sent, replaces };
+      const isConfirmed = await store.putGuests(caller, written, onConfirming);
+      onWritten('guests');
+      return { n, isConfirmed };
+    },
+  };
+}
+
+export type Keyring = ReturnType<typeof makeKeyring>;

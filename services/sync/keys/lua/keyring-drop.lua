@@ -1,0 +1,20 @@
+-- Removes all rings, the guests and what was announced: a member of the ring in force has signed it, or it was announced and
+-- its time has come, or the account is erased. Where there is nothing, nothing is done.
+-- Keys and arguments: keyringDrop in scripts.ts.
+-- uses: clock routes log keys/ring
+-- RETURNS OK, dropped | OK, moved, n in force | OK, early
+local now = now_ms()
+local top, is_checked = ring_in_force(keys, hash)
+if why == 'due' then
+  local at = redis.call('HGET', keys.keyring, 'deletion:keys')
+  if at and tonumber(at) > now then return { 'OK', 'early' } end
+  if not at then
+    redis.call('ZREM', keys.due, 'keys:keys')
+    return { 'OK', 'early' }
+  end
+elseif why == 'signed' and top > 0 and not is_checked then
+  return { 'OK', 'moved', int(top) }
+end
+cancel_deletions(keys)
+if redis.call('DEL', keys.keyring) == 1 then announce_keys(keys, now, random, 0) end
+return { 'OK', 'dropped' }

@@ -1,0 +1,9 @@
+-- Reads the ring in force for a change, which counts: checking a signature takes longer than this.
+-- Keys and arguments: keyringHead in scripts.ts.
+-- uses: clock rate
+-- RETURNS OK, n ('0' without), hash, ring | rate_limited, limit, ms
+local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)
+if over then return over end
+local stored = redis.call('HMGET', keys.keyring, 'n', 'hash')
+if not stored[1] then return { 'OK', '0', '', '' } end
+return { 'OK', stored[1], stored[2], redis.call('HGET', keys.keyring, stored[1]) }

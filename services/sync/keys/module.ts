@@ -1,0 +1,38 @@
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Confirm } from '../redis/confirmer.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { makeDeletionStore } from './deletion-store.ts';
+import { makeDeletions } from './deletions.ts';
+import { makeKeyring } from './keyring.ts';
+import { makeProofs } from './proofs.ts';
+import { makeKeysHandlers } from './routes.ts';
+import { makeKeyringStore } from './store.ts';
+
+interface KeysModuleParts {
+  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  /** The name of this installation, as `/api/me` tells it. */
+  service: string;
+  /** Null: what the primary has is in force. */
+  confirm: Confirm | null;
+  /** Changes a minute per account; null: unlimited. */
+  rateLimit: number | null;
+  scheduleDue: (account: string, delayMs: number) => Promise<void>;
+  metrics: Pick<Metrics, 'keyring_writes_total' | 'keyring_unsigned_total'>;
+}
+
+/** Makes and wires the parts of this module. */
+export function makeKeysModule({ db, service, confirm, rateLimit, scheduleDue, metrics }: KeysModuleParts) {
+  const store = makeKeyringStore({ ...db, confirm, rateLimit });
+  const proofs = makeProofs({ store, service, onUnsigned: () => metrics.keyring_unsigned_total.inc() });
+  const onWritten = (what: 'ring' | 'guests') => metrics.keyring_writes_total.inc({ what });
+  const keyring = makeKeyring({ store, proofs, service, onWritten });
+  const deletions = makeDeletions({ keyringStore: store, store: makeDeletionStore({ ...db, scheduleDue }), proofs });
+  return {
+    handlers: makeKeysHandlers(keyring, deletions),
+    allowErase: deletions.allowErase,
+    dropErased: deletions.dropErased,
+    runDue: deletions.runDue,
+  };
+}

@@ -1,0 +1,116 @@
+import { DELETIONS } from '../../../shared/contract/modules/keys.ts';
+import { defineScript } from '../redis/script.ts';
+import {
+  digits,
+  flag,
+  maybeNumber,
+  maybeText,
+  number,
+  oneOf,
+  randomBits,
+  record,
+  text,
+  textList,
+  variants,
+} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+/** The ring in force is another one than the caller has checked a signature with. */
+const moved = { n: number };
+
+export const keyringPage = defineScript({
+  file: new URL('./lua/keyring-page.lua', import.meta.url),
+  keys: ['keyring'],
+  args: {
+    /** The newest ring that the caller has. */
+    after: number,
+  },
+  reply: record({
+    n: number,
+    guests: maybeText,
+    keysAtMs: maybeNumber,
+    accountAtMs: maybeNumber,
+    rings: textList,
+  }),
+});
+
+export const keyringHead = defineScript({
+  file: new URL('./lua/keyring-head.lua', import.meta.url),
+  keys: ['keyring', 'rate'],
+  args: {},
+  settings: ['RATE_LIMIT'],
+  reply: record({ n: number, hash: text, ring: text }),
+  rate: 'keys',
+});
+
+export const keyringPut = defineScript({
+  file: new URL('./lua/keyring-put.lua', import.meta.url),
+  keys: ['keyring', 'routes', 'log', 'due', 'operation'],
+  args: {
+    /** Its number, the SHA-256 of its bytes, and the ring as it was sent. */
+    n: number,
+    hash: text,
+    ring: text,
+    /** SHA-256 of the ring whose member has signed it; '' for the first. */
+    replaces: text,
+    random: randomBits,
+    /** How long the answer is kept, for replicas of the store to be asked about; 0: not at all. */
+    rememberSeconds: digits,
+  },
+  reply: variants('outcome', { put: {}, moved }),
+  announces: true,
+});
+
+export const keyringGuests = defineScript({
+  file: new URL('./lua/keyring-guests.lua', import.meta.url),
+  keys: ['keyring', 'routes', 'log', 'due', 'operation'],
+  args: {
+    /** SHA-256 of the ring whose member has signed it. */
+    hash: text,
+    /** The list as it was sent, and the SHA-256 of its bytes. */
+    guests: text,
+    guestsHash: text,
+    /** Whether it replaces one list only, and the SHA-256 of that; '' for none. */
+    compares: flag,
+    replaces: text,
+    random: randomBits,
+    rememberSeconds: digits,
+  },
+  reply: variants('outcome', { put: {}, moved }),
+  announces: true,
+});
+
+export const keyringAnnounce = defineScript({
+  file: new URL('./lua/keyring-announce.lua', import.meta.url),
+  keys: ['keyring', 'routes', 'log', 'due'],
+  args: {
+    what: oneOf(...DELETIONS),
+    random: randomBits,
+  },
+  reply: record({ atMs: maybeNumber }),
+  announces: true,
+});
+
+export const keyringDrop = defineScript({
+  file: new URL('./lua/keyring-drop.lua', import.meta.url),
+  keys: ['keyring', 'routes', 'log', 'due'],
+  args: {
+    why: oneOf('signed', 'due', 'erased'),
+    /** SHA-256 of the ring whose member has signed it; '' otherwise. */
+    hash: text,
+    random: randomBits,
+  },
+  reply: variants('outcome', { dropped: {}, moved, early: {} }),
+  announces: true,
+});
+
+export const keyringKeep = defineScript({
+  file: new URL('./lua/keyring-keep.lua', import.meta.url),
+  keys: ['keyring', 'routes', 'log', 'due'],
+  args: {
+    /** SHA-256 of the ring whose member has signed it. */
+    hash: text,
+    random: randomBits,
+  },
+  reply: variants('outcome', { kept: {}, moved }),
+  announces: true,
+});

@@ -1,0 +1,120 @@
+import { BatonError } from '../../../shared/contract/errors.ts';
+import type { Deletion, DeletionOf } from '../../../shared/contract/modules/keys.ts';
+import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
+import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Confirm } from '../redis/confirmer.ts';
+import type { Keys } from '../redis/keys.ts';
+import { keyringGuests, keyringHead, keyringPage, keyringPut } from './scripts.ts';
+
+/** How long the answer to a change is kept, for replicas of the store to be asked whether they have it. */
+const CONFIRMED_SECONDS = 60;
+
+/** Replicas of the store that have to have a ring, where any is asked at all. */
+const REPLICAS = 1;
+
+/** The ring in force; `n` 0: there is none. */
+export interface Head {
+  n: number;
+  /** SHA-256 of its bytes. */
+  hash: string;
+  /** As it was sent. */
+  text: string;
+}
+
+export interface NewRing {
+  n: number;
+  hash: string;
+  text: string;
+  /** SHA-256 of the ring before it, whose member has signed this one; '' for the first. */
+  replaces: string;
+}
+
+export interface NewGuests {
+  /** SHA-256 of the ring in force, whose member has signed it. */
+  ringHash: string;
+  hash: string;
+  text: string;
+  /** SHA-256 of the only list that it may replace, '' for none; null: whatever there is. */
+  replaces: string | null;
+}
+
+interface KeyringStoreParts {
+  redis: Redis;
+  scripts: ScriptLoader;
+  keys: Keys;
+  /** Changes a minute per account; null: unlimited. */
+  rateLimit: number | null;
+  /** Null: what the primary has is in force. */
+  confirm: Confirm | null;
+}
+
+/** `n`: the ring in force. */
+export const conflict = (n: number): BatonError => new BatonError('keys_conflict', undefined, { members: { n } });
+
+const deletionsOf = (times: Record<DeletionOf, number | null>): Deletion[] =>
+  (['keys', 'account'] as const).flatMap((of) => (times[of] === null ? [] : [{ of, at: times[of] }]));
+
+/** The keyring of an account. It throws `keys_conflict` wherever another ring has come into force than was checked. */
+export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: KeyringStoreParts) {
+  const pageScript = scripts.define(keyringPage);
+  const headScript = scripts.define(keyringHead, { RATE_LIMIT: rateLimit ?? 0 });
+  const putScript = scripts.define(keyringPut);
+  const guestsScript = scripts.define(keyringGuests);
+
+  /** Runs a change that leaves its answer under an operation. Resolves to whether a replica of the store has it. */
+  async function confirmed(
+    { account, deviceId }: Caller,
+    onConfirming: () => void,
+    change: (
+      operation: string,
+      rememberSeconds: number,
+    ) => Promise<{ outcome: 'put' } | { outcome: 'moved'; n: number }>,
+  ): Promise<boolean> {
+    const operation = keys.call(account, deviceId);
+    const seconds = confirm === null ? 0 : CONFIRMED_SECONDS;
+    const done = await change(operation, seconds);
+    if (done.outcome === 'moved') throw conflict(done.n);
+    if (confirm === null) return true;
+    onConfirming();
+    return confirm(operation, seconds, REPLICAS);
+  }
+
+  return {
+    /** Throws `not_found`. */
+    async page(account: string, after: number) {
+      const { n, guests, keysAtMs, accountAtMs, rings } = await pageScript(keys.inAccount(account), { after });
+      return { n, guests, rings, deletions: deletionsOf({ keys: keysAtMs, account: accountAtMs }) };
+    },
+
+    /** The ring in force, for a change. Throws `rate_limited`. */
+    async head(account: string): Promise<Head> {
+      const rate = keys.rate(account, 'keys', null);
+      const { n, hash, ring } = await headScript(keys.inAccount(account, { rate }), {});
+      return { n, hash, text: ring };
+    },
+
+    /** Whether the account has a ring. */
+    has: async (account: string): Promise<boolean> => (await orFault(redis.hget(keys.keyring(account), 'n'))) !== null,
+
+    put: (caller: Caller, { n, hash, text, replaces }: NewRing, onConfirming: () => void): Promise<boolean> =>
+      confirmed(caller, onConfirming, (operation, rememberSeconds) =>
+        putScript(keys.inAccount(caller.account, { operation }), { n, hash, ring: text, replaces, rememberSeconds }),
+      ),
+
+    putGuests: (caller: Caller, guests: NewGuests, onConfirming: () => void): Promise<boolean> =>
+      confirmed(caller, onConfirming, (operation, rememberSeconds) =>
+        guestsScript(keys.inAccount(caller.account, { operation }), {
+          hash: guests.ringHash,
+          guests: guests.text,
+          guestsHash: guests.hash,
+          compares: guests.replaces !== null,
+          replaces: guests.replaces ?? '',
+          rememberSeconds,
+        }),
+      ),
+  };
+}
+
+export type KeyringStore = ReturnType<typeof makeKeyringStore>;
