@@ -43,11 +43,11 @@ function vapidPair() {
 const NODES = ['redis', 'redis-2', 'redis-3'];
 const SENTINELS = ['sentinel', 'sentinel-2', 'sentinel-3'];
 
-/** How a user of the store reaches it, by mode. */
-const storeUrls = (user, password, sentinelPassword) => ({
-  standalone: `redis://${user}:${password}@redis:6379`,
-  sentinel: `redis+sentinel://${user}:${password}@${SENTINELS.join(',')}/baton?sentinel_password=${sentinelPassword}`,
-  cluster: NODES.map((node) => `redis://${user}:${password}@${node}:6379`).join(','),
+/** Where the store is, by mode. The password of the sentinels is a setting of that mode alone, so it stands in the address. */
+const storeUrls = (sentinelPassword) => ({
+  standalone: 'redis://redis:6379',
+  sentinel: `redis+sentinel://${SENTINELS.join(',')}/baton?sentinel_password=${sentinelPassword}`,
+  cluster: NODES.map((node) => `redis://${node}:6379`).join(','),
 });
 
 const passwords = Object.fromEntries(
@@ -63,7 +63,7 @@ const RULES = [
   // repeat (redis/redis 14541, valkey-io/valkey 3983). So it may do everything, and nobody has its password.
   `user default on #${createHash('sha256').update(randomBytes(32)).digest('hex')} ~* &* +@all`,
   // Who may ask whether it lives.
-  'user health on nopass resetkeys resetchannels -@all +ping',
+  'user health on nopass resetkeys resetchannels -@all +dbsize',
   ownRules('baton'),
   ownRules('broker'),
   `user replica on ${digest('replica')} resetkeys resetchannels -@all +psync +replconf +ping`,
@@ -90,7 +90,8 @@ for (const [service, user] of [
   ['replica', 'baton'],
   ['broker', 'broker'],
 ]) {
-  const urls = storeUrls(user, passwords[user], sentinelPassword);
+  put(`${service}/redis-password`, `${passwords[user]}\n`);
+  const urls = storeUrls(sentinelPassword);
   for (const [mode, url] of Object.entries(urls)) put(`${service}/redis-url-${mode}`, `${url}\n`);
 }
 

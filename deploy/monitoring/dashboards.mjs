@@ -126,6 +126,20 @@ export const DASHBOARDS = {
     panels: [
       { title: 'The store answers', unit: 'bool_yes_no', queries: each('baton_redis_up') },
       { title: 'The store may evict keys: data is lost', unit: 'bool_yes_no', queries: each('baton_redis_evicts') },
+      { title: 'Clock ahead of the store’s', unit: 's', queries: each('baton_clock_skew_seconds') },
+      {
+        title: 'Memory of the store',
+        unit: 'bytes',
+        queries: {
+          '{{store}} used': 'max by (store) (baton_redis_memory_used_bytes)',
+          '{{store}} at most': 'max by (store) (baton_redis_memory_max_bytes)',
+        },
+      },
+      {
+        title: 'The store takes no more: it is full',
+        unit: 'bool_yes_no',
+        queries: { '{{instance}} {{store}}': 'baton_redis_full' },
+      },
       { title: 'Reconnects', unit: 'cps', queries: rate('baton_redis_reconnects_total', 'instance') },
       {
         title: 'Time of scripts',

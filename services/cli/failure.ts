@@ -60,6 +60,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   unexpected_answer: EXIT.unreachable,
   not_confirmed: EXIT.unreachable,
   store_unavailable: EXIT.unreachable,
+  store_full: EXIT.unreachable,
   broker_unavailable: EXIT.unreachable,
   draining: EXIT.unreachable,
 };
@@ -72,6 +73,7 @@ const SENTENCE_OF: Readonly<Record<string, string>> = {
   not_confirmed:
     'This device was let in, but the service cannot be reached since. Run `baton status` within two minutes, or it is signed out again.',
   store_unavailable: 'The service is not working at the moment. Try again later.',
+  store_full: 'The service has no room left. Try again later.',
   broker_unavailable: 'The service is not working at the moment. Try again later.',
   rejected: 'The files were refused.',
   cancelled: 'The transfer was cancelled.',

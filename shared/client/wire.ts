@@ -302,5 +302,6 @@ export type ServiceErrorCode =
   | 'broker_contract'
   | 'broker_unavailable'
   | 'store_unavailable'
+  | 'store_full'
   | 'draining'
   | 'relay_busy';

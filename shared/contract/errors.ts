@@ -62,6 +62,7 @@ export const ERRORS = {
   broker_contract: entry(502, 'The auth broker gave an unusable answer', 'later'),
   broker_unavailable: entry(503, 'The auth broker cannot be reached', 'later'),
   store_unavailable: entry(503, 'The store cannot be reached', 'later'),
+  store_full: entry(503, 'The store is full', 'later'),
   draining: entry(503, 'This replica is shutting down', 'later'),
   relay_busy: entry(503, 'The relay has no room now', 'later'),
 } as const satisfies Record<string, ErrorEntry>;

@@ -37,6 +37,11 @@ function makeSecrets() {
       'redis-url': 'rediss+sentinel://baton:secret@sentinel.example/baton',
       'broker-redis-url': 'rediss+sentinel://broker:secret@sentinel.example/baton',
       'relay-redis-url': 'redis://relay.example:6379',
+      // As `openssl rand -base64` makes them, and worse.
+      'redis-password': 'pass/wo+rd==',
+      'broker-redis-password': 'a?b@c:d#e%20',
+      'sentinel-password': 'ot/her',
+      'relay-redis-password': 're/lay+',
       'edge-secret': 'e'.repeat(32),
       'broker-token': 't'.repeat(32),
       'broker-tokens': `baton:${'t'.repeat(32)}`,
@@ -47,7 +52,6 @@ function makeSecrets() {
       'apns-key': pem('ec', { namedCurve: 'prime256v1' }),
       'turn-secret': 'u'.repeat(32),
     },
-    variables: { REDIS_PASSWORD: 'pass%2Fword', SENTINEL_PASSWORD: 'other' },
   };
 }
 
@@ -59,14 +63,13 @@ function environmentOf({ pod, container }, { settings, folder }) {
     secret.items.map(({ path }) => path),
   );
   const env = {};
-  for (const { name, value, valueFrom } of container.env) {
+  for (const { name, value: text, valueFrom } of container.env) {
     if (name in env) throw new Error(`${name} is written twice`);
-    // Passwords of the store stand in its address, which is then made of other variables.
-    const isOpen = settings[name]?.secret && !name.endsWith('_REDIS_URL');
-    if (isOpen) throw new Error(`${name} is a secret and no file`);
-    const text = valueFrom ? secrets.variables[name] : value;
+    // An address of the store is secret where a password stands in it, which none of the chart's does.
+    const isOpen = settings[name]?.secret && !(name.endsWith('_REDIS_URL') && !text?.includes('@'));
+    if (isOpen || valueFrom) throw new Error(`${name} is a secret and no file`);
     if (text === undefined) throw new Error(`${name} has no value`);
-    env[name] = text.replace(/\$\((\w+)\)/g, (whole, other) => env[other] ?? whole);
+    env[name] = text;
     if (!name.endsWith('_FILE')) continue;
     const file = /^\/etc\/baton\/secrets\/([\w-]+)$/.exec(text)?.[1];
     if (!mounted.includes(file)) throw new Error(`${name} is ${text}, which is not mounted`);

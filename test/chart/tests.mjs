@@ -179,15 +179,23 @@ function* programTests({ helm4 }) {
       const addressOf = async (name) => {
         const rendered = manifestsOf(await template(helm4, { values: [SCENARIOS[name]] }));
         const { replica, broker } = await configurationsOf(rendered);
-        return { replica: replica.redis.address, broker: broker?.redis.address };
+        // A password is read when it is asked for.
+        const seen = (address) => address && JSON.parse(JSON.stringify(address));
+        return {
+          replica: seen(replica.redis.address),
+          relay: seen(replica.relay.address),
+          broker: seen(broker?.redis.address),
+        };
       };
-      const { replica, broker } = await addressOf('production');
+      const { replica, relay, broker } = await addressOf('production');
       assert.equal(replica.mode, 'sentinel');
       assert.deepEqual(replica.nodes.at(-1), { host: 'sentinel-2.stores.svc.', port: 26_380 });
       assert.deepEqual([replica.master, replica.db, replica.tls], ['baton', 2, true]);
-      assert.deepEqual(replica.user, { username: 'baton', password: 'pass/word' });
-      assert.deepEqual(replica.sentinelUser, { username: 'reader', password: 'other' });
-      assert.deepEqual(broker.user, { username: 'broker', password: 'pass/word' });
+      assert.deepEqual(replica.user, { username: 'baton', password: 'pass/wo+rd==' });
+      assert.deepEqual(replica.sentinelUser, { username: 'reader', password: 'ot/her' });
+      assert.deepEqual(broker.user, { username: 'broker', password: 'a?b@c:d#e%20' });
+      assert.deepEqual(broker.sentinelUser, replica.sentinelUser);
+      assert.deepEqual(relay.user, { username: 'relay', password: 're/lay+' });
       const cluster = await addressOf('cluster-tls');
       assert.equal(cluster.replica.mode, 'cluster');
       assert.equal(cluster.replica.user.username, 'ba:ton@home');

@@ -14,6 +14,10 @@ const outcome = (direction, word) => `baton_relay_outcomes_total{${A},direction=
 const pushed = (word, platform = 'web') => `baton_push_sent_total{${A},platform="${platform}",outcome="${word}"}`;
 const asked = (word) => `baton_broker_requests_total{${A},operation="mint",outcome="${word}"}`;
 const OPENED = `baton_streams_opened_total{${A},resume="resumed"}`;
+const used = (store) => `baton_redis_memory_used_bytes{${A},store="${store}"}`;
+const most = (store) => `baton_redis_memory_max_bytes{${A},store="${store}"}`;
+const full = (store) => `baton_redis_full{${A},store="${store}"}`;
+const rejected = (instance) => `baton_auth_rejections_total{${instance},reason="unauthenticated"}`;
 const build = (instance) => `baton_build_info{${instance},version="1",node="v24"}`;
 const up = (instance) => `up{${instance}}`;
 
@@ -122,6 +126,39 @@ export const STORIES = [
       [`baton_problems_total{${A},code="store_unavailable"}`]: '0 0 12+0x8',
     },
     at: 4,
+    fires: [],
+  },
+  {
+    alert: 'RedisMemoryHigh',
+    story: 'nine tenths of the memory of the store are used for a quarter of an hour',
+    series: { [used('main')]: '900+0x30', [most('main')]: '1000+0x30' },
+    at: 20,
+    fires: [warning('The main store of baton has used 90% of its memory', { store: 'main' })],
+  },
+  {
+    alert: 'RedisMemoryHigh',
+    story: 'the relay fills its part for some minutes, and a store without a limit grows',
+    series: {
+      [used('relay')]: '700+0x5 900+0x5 700+0x20',
+      [most('relay')]: '1000+0x30',
+      [used('main')]: '900+100x30',
+      [most('main')]: '0+0x30',
+    },
+    at: 20,
+    fires: [],
+  },
+  {
+    alert: 'RedisFull',
+    story: 'the store of a replica takes no more',
+    series: { [full('main')]: '0+0x5 1+0x20' },
+    at: 10,
+    fires: [critical('The main store of baton takes no more: its memory or its disk is full', { store: 'main' })],
+  },
+  {
+    alert: 'RedisFull',
+    story: 'the relay was full for a moment',
+    series: { [full('relay')]: '0+0x5 1 0+0x20' },
+    at: 6,
     fires: [],
   },
   {
@@ -296,6 +333,34 @@ export const STORIES = [
       [`baton_nodes_reaped_total{${B},cause="died"}`]: '0+0x10',
     },
     at: 3,
+    fires: [],
+  },
+  {
+    alert: 'ClockSkew',
+    story: 'a replica is an hour behind',
+    series: { [`baton_clock_skew_seconds{${A}}`]: '-3600+0x20' },
+    at: 10,
+    fires: [warning('The clocks of a and of its store are 1h 0m 0s apart', ON_A)],
+  },
+  {
+    alert: 'ClockSkew',
+    story: 'a replica is a second ahead, and another one is set right',
+    series: { [`baton_clock_skew_seconds{${A}}`]: '1+0x20', [`baton_clock_skew_seconds{${B}}`]: '30+0x3 0+0x17' },
+    at: 10,
+    fires: [],
+  },
+  {
+    alert: 'AuthRejectionsRising',
+    story: 'a replica refuses everybody who shows a token from one moment on',
+    series: { [rejected(A)]: '0+1x80 80+100x20', [rejected(B)]: '0+1x100' },
+    at: 95,
+    fires: [warning('a refused 1k requests within 10 min for who sent them', ON_A)],
+  },
+  {
+    alert: 'AuthRejectionsRising',
+    story: 'people without a session come all day long, and a new replica refuses some',
+    series: { [rejected(A)]: '0+100x100', [rejected(B)]: '0+5x20' },
+    at: 90,
     fires: [],
   },
   {

@@ -134,3 +134,26 @@ test('devices keep their sessions, their rows and their place in the listing', a
   await site.restartBroker();
   for (const body of listed) expect(body).toMatchObject({ stale: true, sessions: [{}, {}] });
 });
+
+test('a program that shows a token of the broker is let in on both, and each says how wrong its clock is', async () => {
+  const mac = await site.signIn(undefined, { device_type: 'macos', persist: 'once' });
+  const headers = { Authorization: `Bearer ${mac.answer?.access_token}` };
+  for (const [replica, hours, word] of [
+    [ahead, 1, 'ahead of'],
+    [behind, -1, 'behind'],
+  ] as const) {
+    const { status } = await fetch(`${replica.url}/api/me`, { headers });
+    expect(status).toBe(200);
+    const [statusz, metrics] = await Promise.all([
+      fetch(`${replica.adminUrl}/statusz`).then((answer) => answer.json()),
+      fetch(`${replica.adminUrl}/metrics`).then((answer) => answer.text()),
+    ]);
+    const warning = expect.stringMatching(
+      new RegExp(`^the clock of this machine is 3(600|599) s ${word} that of the store`),
+    );
+    expect((statusz as { replica: { warnings: string[] } }).replica.warnings).toContainEqual(warning);
+    expect(Number(/^baton_clock_skew_seconds (\S+)$/m.exec(metrics)?.[1])).toBeCloseTo(hours * 3_600, -1);
+    expect(replica.log()).toMatch(/the clock of this machine is 3(600|599) s/);
+    expect((await fetch(`${replica.adminUrl}/readyz`)).status).toBe(200);
+  }
+});

@@ -1,4 +1,4 @@
-{{/* The address of the store, as the programs read it. The password stands in it as a reference to another variable. */}}
+{{/* The address of the store and who asks there, as the programs read it. No password stands in an address. */}}
 
 {{- define "baton.redis.isOwn" -}}
 {{- if .Values.evaluation.redis.enabled -}}yes{{- end -}}
@@ -8,38 +8,56 @@
 {{- ternary "26379" "6379" (eq .Values.redis.mode "sentinel") -}}
 {{- end }}
 
-{{/* `(dict "top" $ "username" "" "withPassword" true)` */}}
 {{- define "baton.redis.url" -}}
-{{- $redis := .top.Values.redis -}}
+{{- $redis := .Values.redis -}}
 {{- $scheme := ternary "rediss" "redis" $redis.tls.enabled -}}
-{{- $user := .username | replace "%" "%25" | replace ":" "%3A" | replace "@" "%40" | replace "/" "%2F" -}}
-{{- if .withPassword }}{{ $user = printf "%s:$(REDIS_PASSWORD)" $user }}{{ end -}}
-{{- if $user }}{{ $user = printf "%s@" $user }}{{ end -}}
-{{- $hosts := $redis.hosts -}}
-{{- if include "baton.redis.isOwn" .top -}}
-redis://{{ include "baton.fullname" .top }}-evaluation-redis:6379
+{{- $hosts := join "," $redis.hosts -}}
+{{- if include "baton.redis.isOwn" . -}}
+redis://{{ include "baton.fullname" . }}-evaluation-redis:6379
 {{- else if eq $redis.mode "sentinel" -}}
-{{- $query := list -}}
-{{- if $redis.db }}{{ $query = append $query (printf "db=%d" (int $redis.db)) }}{{ end -}}
-{{- if $redis.sentinel.username }}{{ $query = append $query (printf "sentinel_username=%s" (urlquery $redis.sentinel.username)) }}{{ end -}}
-{{- if $redis.sentinel.passwordKey }}{{ $query = append $query "sentinel_password=$(SENTINEL_PASSWORD)" }}{{ end -}}
-{{ $scheme }}+sentinel://{{ $user }}{{ join "," $hosts }}/{{ $redis.masterName }}{{ if $query }}?{{ join "&" $query }}{{ end }}
+{{ $scheme }}+sentinel://{{ $hosts }}/{{ $redis.masterName }}{{ if $redis.db }}?db={{ int $redis.db }}{{ end }}
 {{- else -}}
-{{ $scheme }}://{{ $user }}{{ join "," $hosts }}{{ if $redis.db }}/{{ int $redis.db }}{{ end }}
+{{ $scheme }}://{{ $hosts }}{{ if $redis.db }}/{{ int $redis.db }}{{ end }}
 {{- end -}}
 {{- end }}
 
-{{/* Variables that hold passwords, before the one that refers to them. `(dict "secret" "" "passwordKey" "" "sentinel" .Values.redis)` */}}
-{{- define "baton.redis.passwords" -}}
-- name: REDIS_PASSWORD
-  valueFrom:
-    secretKeyRef: { name: {{ .secret | quote }}, key: {{ .passwordKey | quote }} }
+{{/*
+The user at the store and at its sentinels. Passwords are files, which the program reads again. Writes
+APP_REDIS_USERNAME, APP_REDIS_PASSWORD_FILE, APP_REDIS_SENTINEL_USERNAME, APP_REDIS_SENTINEL_PASSWORD_FILE,
+BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAME, BROKER_REDIS_SENTINEL_PASSWORD_FILE.
+`(dict "top" $ "program" "APP" "username" "" "file" "redis-password")`; without `file` the store asks for none.
+*/}}
+{{- define "baton.redis.users" -}}
+{{- $sentinel := .top.Values.redis.sentinel -}}
+{{- if .username }}
+- name: {{ .program }}_REDIS_USERNAME
+  value: {{ .username | quote }}
+{{- end }}
+{{- if .file }}
+{{ include "baton.secretFile" (dict "key" (printf "%s_REDIS_PASSWORD" .program) "file" .file) }}
+{{- end }}
+{{- if eq .top.Values.redis.mode "sentinel" }}
+{{- if $sentinel.username }}
+- name: {{ .program }}_REDIS_SENTINEL_USERNAME
+  value: {{ $sentinel.username | quote }}
+{{- end }}
+{{- if $sentinel.passwordKey }}
+{{ include "baton.secretFile" (dict "key" (printf "%s_REDIS_SENTINEL_PASSWORD" .program) "file" "sentinel-password") }}
+{{- end }}
+{{- end }}
 {{- end }}
 
-{{- define "baton.redis.sentinelPassword" -}}
-- name: SENTINEL_PASSWORD
-  valueFrom:
-    secretKeyRef: { name: {{ .Values.redis.existingSecret | quote }}, key: {{ .Values.redis.sentinel.passwordKey | quote }} }
+{{/* Whether the replicas show a password of their own to the store, beside its address. */}}
+{{- define "baton.redis.hasPassword" -}}
+{{- $redis := .Values.redis -}}
+{{- if and $redis.existingSecret (not $redis.withoutPassword) (not $redis.urlKey) -}}yes{{- end -}}
+{{- end }}
+
+{{/* The same of the broker, whose Secret may be that of the replicas. */}}
+{{- define "baton.redis.brokerHasPassword" -}}
+{{- $redis := .Values.redis -}}
+{{- $own := .Values.broker.redis -}}
+{{- if and ($own.existingSecret | default $redis.existingSecret) (not $redis.withoutPassword) (not $own.urlKey) -}}yes{{- end -}}
 {{- end }}
 
 {{/* The variables of the replicas' store. */}}
@@ -48,21 +66,26 @@ redis://{{ include "baton.fullname" .top }}-evaluation-redis:6379
 {{- if $redis.urlKey }}
 {{ include "baton.secretFile" (dict "key" "APP_REDIS_URL" "file" "redis-url") }}
 {{- else }}
-{{- if and $redis.existingSecret (not $redis.withoutPassword) }}
-{{ include "baton.redis.passwords" (dict "secret" $redis.existingSecret "passwordKey" $redis.passwordKey) }}
-{{- end }}
-{{- if and (eq $redis.mode "sentinel") $redis.sentinel.passwordKey }}
-{{ include "baton.redis.sentinelPassword" . }}
-{{- end }}
 - name: APP_REDIS_URL
-  value: {{ include "baton.redis.url" (dict "top" . "username" $redis.username "withPassword" (and $redis.existingSecret (not $redis.withoutPassword))) | quote }}
+  value: {{ include "baton.redis.url" . | quote }}
+{{- $file := ternary "redis-password" "" (eq (include "baton.redis.hasPassword" .) "yes") }}
+{{- include "baton.redis.users" (dict "top" . "program" "APP" "username" $redis.username "file" $file) }}
 {{- end }}
 - name: APP_REDIS_MODE
   value: {{ $redis.mode }}
 - name: APP_KEY_PREFIX
   value: {{ $redis.keyPrefix | quote }}
-{{- if .Values.relayRedis.existingSecret }}
+{{- with .Values.relayRedis }}
+{{- if .existingSecret }}
 {{ include "baton.secretFile" (dict "key" "APP_RELAY_REDIS_URL" "file" "relay-redis-url") }}
+{{- if .username }}
+- name: APP_RELAY_REDIS_USERNAME
+  value: {{ .username | quote }}
+{{- end }}
+{{- if .passwordKey }}
+{{ include "baton.secretFile" (dict "key" "APP_RELAY_REDIS_PASSWORD" "file" "relay-redis-password") }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -73,16 +96,10 @@ redis://{{ include "baton.fullname" .top }}-evaluation-redis:6379
 {{- if $own.urlKey }}
 {{ include "baton.secretFile" (dict "key" "BROKER_REDIS_URL" "file" "broker-redis-url") }}
 {{- else }}
-{{- $secret := $own.existingSecret | default $redis.existingSecret -}}
-{{- $withPassword := and $secret (not $redis.withoutPassword) -}}
-{{- if $withPassword }}
-{{ include "baton.redis.passwords" (dict "secret" $secret "passwordKey" ($own.passwordKey | default $redis.passwordKey)) }}
-{{- end }}
-{{- if and (eq $redis.mode "sentinel") $redis.sentinel.passwordKey }}
-{{ include "baton.redis.sentinelPassword" . }}
-{{- end }}
 - name: BROKER_REDIS_URL
-  value: {{ include "baton.redis.url" (dict "top" . "username" ($own.username | default $redis.username) "withPassword" $withPassword) | quote }}
+  value: {{ include "baton.redis.url" . | quote }}
+{{- $file := ternary "broker-redis-password" "" (eq (include "baton.redis.brokerHasPassword" .) "yes") }}
+{{- include "baton.redis.users" (dict "top" . "program" "BROKER" "username" ($own.username | default $redis.username) "file" $file) }}
 {{- end }}
 - name: BROKER_KEY_PREFIX
   value: {{ $own.keyPrefix | quote }}

@@ -10,7 +10,13 @@
 {{- $values := .Values -}}
 {{- $files := list -}}
 {{- if $values.redis.urlKey }}{{ $files = append $files (list $values.redis.existingSecret $values.redis.urlKey "redis-url") }}{{ end -}}
-{{- with $values.relayRedis }}{{ if .existingSecret }}{{ $files = append $files (list .existingSecret .urlKey "relay-redis-url") }}{{ end }}{{ end -}}
+{{- if include "baton.redis.hasPassword" . }}{{ $files = append $files (list $values.redis.existingSecret $values.redis.passwordKey "redis-password") }}{{ end -}}
+{{- $sentinel := $values.redis.sentinel.passwordKey -}}
+{{- if and $sentinel (not $values.redis.urlKey) }}{{ $files = append $files (list $values.redis.existingSecret $sentinel "sentinel-password") }}{{ end -}}
+{{- with $values.relayRedis }}{{ if .existingSecret }}
+{{- $files = append $files (list .existingSecret .urlKey "relay-redis-url") -}}
+{{- if .passwordKey }}{{ $files = append $files (list .existingSecret .passwordKey "relay-redis-password") }}{{ end -}}
+{{- end }}{{ end -}}
 {{- if and (eq $values.identity.mode "edge") (eq $values.identity.edge.trust "secret") -}}
 {{- $files = append $files (list $values.identity.edge.existingSecret $values.identity.edge.secretKey "edge-secret") -}}
 {{- end -}}
@@ -28,6 +34,9 @@
 {{- $secret := $broker.existingSecret -}}
 {{- $files := list (list $secret $broker.tokensKey "broker-tokens") (list $secret $broker.sealingKey "broker-secret") -}}
 {{- if and $broker.oidc.issuer (not $broker.oidc.publicClient) }}{{ $files = append $files (list $secret $broker.oidc.clientSecretKey "oidc-client-secret") }}{{ end -}}
+{{- $redis := .Values.redis -}}
+{{- if include "baton.redis.brokerHasPassword" . }}{{ $files = append $files (list ($broker.redis.existingSecret | default $redis.existingSecret) ($broker.redis.passwordKey | default $redis.passwordKey) "broker-redis-password") }}{{ end -}}
+{{- if and $redis.sentinel.passwordKey (not $broker.redis.urlKey) }}{{ $files = append $files (list $redis.existingSecret $redis.sentinel.passwordKey "sentinel-password") }}{{ end -}}
 {{- if $broker.redis.urlKey }}{{ $files = append $files (list ($broker.redis.existingSecret | default .Values.redis.existingSecret) $broker.redis.urlKey "broker-redis-url") }}{{ end -}}
 {{- $files | toJson -}}
 {{- end }}

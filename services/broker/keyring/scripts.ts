@@ -13,6 +13,7 @@ export const keysAdd = defineScript({
     stored: text,
   },
   reply: record({ added: flag }),
+  runsWhenFull: true,
 });
 
 export const keysSeal = defineScript({

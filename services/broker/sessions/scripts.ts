@@ -77,6 +77,7 @@ export const sessionRotate = defineScript({
   },
   settings: ['GRACE_MS'],
   reply: record({ ...sessionReply, chosen: number }),
+  runsWhenFull: true,
 });
 
 export const sessionRevoke = defineScript({
@@ -90,6 +91,7 @@ export const sessionRevoke = defineScript({
     reason: text,
   },
   reply: record({ ended: flag }),
+  runsWhenFull: true,
 });
 
 export const sessionPage = defineScript({

@@ -40,4 +40,5 @@ export const clipboardClear = defineScript({
   },
   reply: record({ cleared: flag }),
   announces: true,
+  runsWhenFull: true,
 });

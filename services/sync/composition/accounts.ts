@@ -1,3 +1,4 @@
+import { makeIssuerClock } from '../identity/key-sets/issuer-clock.ts';
 import { makeIdentity } from '../identity/modes/choice.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
 import { makeBrokerClient } from '../sessions/auth-broker/broker-client.ts';
@@ -23,7 +24,9 @@ export function makeAccounts(
 ) {
   const sessionListener = makeLate<SessionListener>('what listens to sessions');
   const onEnded: SessionListener['onEnded'] = (session) => sessionListener.get().onEnded(session);
-  const broker = config.broker && makeBrokerClient({ ...config.broker, metrics, logger, onEnded });
+  const brokerClock = makeIssuerClock();
+  const broker =
+    config.broker && makeBrokerClient({ ...config.broker, metrics, logger, onEnded, onAnswered: brokerClock.observe });
   if (broker === null) metrics.broker_up.set(1);
   const settings = {
     ...config.signin,
@@ -67,6 +70,7 @@ export function makeAccounts(
     isRevoked,
     isTombstoned: (account, deviceId) => revocations.isTombstoned(account, deviceId),
     clientAddress,
+    brokerClock,
     verify: broker && broker.verify,
     db,
     ensureRow: devices.ensureRow,

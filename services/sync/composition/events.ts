@@ -52,8 +52,8 @@ function connectReplica(
     onRevocations: (version, nowMs) => revocations.note(version, nowMs),
     onBeat(ok, error) {
       const changed = store.note(ok, error);
-      if (changed && ok) hub.attachAll('store');
-      if (changed && !ok) hub.degrade();
+      if (changed && store.isUp) hub.attachAll('store');
+      if (changed && !store.isUp) hub.degrade();
       if (!ok) return;
       accountSets.addPending(replica.id);
       reaper.run();

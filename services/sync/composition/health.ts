@@ -36,6 +36,8 @@ interface HealthParts {
   broker: { status: () => object } | null;
   hub: Hub;
   replica: Replica;
+  /** Whether the clocks of this machine and of the store agree. */
+  clockWatch: { warning: () => string | null };
   bus: Bus;
   metrics: Metrics;
   logger: Logger;
@@ -46,31 +48,48 @@ interface HealthParts {
 
 /** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
 export function makeHealth(parts: HealthParts): Express {
-  const { config, store, relayStore, broker, hub, replica, bus, metrics, logger, isDraining, drainLimitMs } = parts;
+  const {
+    config,
+    store,
+    relayStore,
+    broker,
+    hub,
+    replica,
+    clockWatch,
+    bus,
+    metrics,
+    logger,
+    isDraining,
+    drainLimitMs,
+  } = parts;
   const notSeen = () => ['the store was not reached yet', ...(store.reason === null ? [] : [store.reason])].join(': ');
   const isReady = () => ({
     ready: store.wasSeen && !isDraining(),
     reasons: [...(store.wasSeen ? [] : [notSeen()]), ...(isDraining() ? ['draining'] : [])],
   });
-  const status = async () => ({
-    replica: {
-      id: replica.id,
-      version: VERSION,
-      node: process.version,
-      up_for_seconds: Math.round(process.uptime()),
-      live_replicas: replica.live,
-      draining: isDraining(),
-      streams: hub.streams.size,
-      streams_limit: config.hub.maxStreams,
-      // No value of a setting is in them.
-      warnings: config.warnings,
-    },
-    memory: memoryStatus(),
-    store: statusOf(store),
-    relay_store: statusOf(relayStore),
-    broker: broker && broker.status(),
-    bus: { silent_for_ms: Math.round(bus.silentForMs) },
-  });
+  const status = async () => {
+    const clockWarning = clockWatch.warning();
+    return {
+      replica: {
+        id: replica.id,
+        version: VERSION,
+        node: process.version,
+        up_for_seconds: Math.round(process.uptime()),
+        live_replicas: replica.live,
+        draining: isDraining(),
+        streams: hub.streams.size,
+        streams_limit: config.hub.maxStreams,
+        // No value of a setting is in them.
+        warnings: [...config.warnings, ...(clockWarning === null ? [] : [clockWarning])],
+        clock_skew_ms: replica.clockSkewMs === null ? null : Math.round(replica.clockSkewMs),
+      },
+      memory: memoryStatus(),
+      store: statusOf(store),
+      relay_store: statusOf(relayStore),
+      broker: broker && broker.status(),
+      bus: { silent_for_ms: Math.round(bus.silentForMs) },
+    };
+  };
   bindGauges(metrics, {
     streams: () => hub.streams.size,
     streamsLimit: config.hub.maxStreams,
@@ -80,6 +99,8 @@ export function makeHealth(parts: HealthParts): Express {
     isDraining,
     drainLimitMs,
     isStoreUp: () => store.isUp,
+    clockSkewMs: () => replica.clockSkewMs,
+    storeNowMs: replica.storeNowMs,
   });
   return makeAdminApp({ isReady, status, registry: metrics.registry, allowedHosts: config.http.allowedHosts, logger });
 }

@@ -21,7 +21,9 @@ export function makeHost(config: Config) {
     onFailure(task: string, error: unknown): void {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
       metrics.background_failures_total.inc({ task, code });
-      logger[code === 'store_unavailable' ? 'debug' : 'error']({ err: error, task, code }, 'background task failed');
+      // Whoever asks the store itself says why it cannot be used.
+      const isStore = code === 'store_unavailable' || code === 'store_full';
+      logger[isStore ? 'debug' : 'error']({ err: error, task, code }, 'background task failed');
     },
   };
 }

@@ -8,6 +8,8 @@ import { makePublicApp } from '../http/public-app.ts';
 import { makeKnownRows } from '../identity/known-rows.ts';
 import { makeIdentityHandlers } from '../identity/routes.ts';
 import { makeSameOrigin } from '../identity/same-origin.ts';
+import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
+import { runningWhenFull } from '../../../shared/service-kit/redis/scripts/script-text.ts';
 import { makeStoreFault } from '../sessions/auth-broker/store-fault.ts';
 import { makeStreamHandlers } from '../streams/routes.ts';
 import { sendAway } from '../streams/opening/send-away.ts';
@@ -69,7 +71,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
 /** Opens both ports. */
 export function openHttp(parts: HttpParts) {
   const { config, logger, metrics } = parts.host;
-  const { store, db, bus, replica } = parts.storeAndBus;
+  const { store, db, bus, replica, clockWatch } = parts.storeAndBus;
   const { devices, push, relay } = parts.modules;
   const { identity, isRevoked, signin, clientAddress, broker } = parts.accounts;
   const { hub } = parts.streams;
@@ -87,6 +89,8 @@ export function openHttp(parts: HttpParts) {
     sameOrigin: makeSameOrigin(config.http),
     addressLimits: makeAddressLimits({
       sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
+      textOf: runningWhenFull,
+      faultOf: storeFault,
       prefixOf: keys.addressRatePrefix,
       clientAddress,
       scale: config.http.rateLimitScale,
@@ -105,6 +109,7 @@ export function openHttp(parts: HttpParts) {
     broker,
     hub,
     replica,
+    clockWatch,
     bus,
     metrics,
     logger,

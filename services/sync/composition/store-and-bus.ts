@@ -1,6 +1,7 @@
 import { Bus } from '../redis/bus/bus.ts';
 import { Store } from '../redis/store.ts';
 import { makeAccountSets } from '../replicas/account-sets.ts';
+import { makeClockWatch } from '../replicas/clock-watch.ts';
 import { makeLeaseStore } from '../replicas/lease-store.ts';
 import { Replica } from '../replicas/replica.ts';
 import { makeLate } from './late.ts';
@@ -26,7 +27,10 @@ export function makeStoreAndBus({ config, logger, metrics, onFailure }: Host) {
     keys,
     onNewId: (oldId, cause) => replicaListener.get().onNewId(oldId, cause),
     onRevocations: (version, nowMs) => replicaListener.get().onRevocations(version, nowMs),
-    onBeat: (ok, error) => replicaListener.get().onBeat(ok, error),
+    onBeat(ok, error) {
+      clockWatch.look();
+      replicaListener.get().onBeat(ok, error);
+    },
     onClockSet: () => replicaListener.get().onClockSet(),
     onSilentSubscriber() {
       metrics.bus_rebuilds_total.inc();
@@ -34,7 +38,8 @@ export function makeStoreAndBus({ config, logger, metrics, onFailure }: Host) {
     },
     isUp: () => store.isUp,
   });
-  return { store, db: { redis, scripts, keys }, leases, accountSets, bus, replica, replicaListener };
+  const clockWatch = makeClockWatch({ skewMs: () => replica.clockSkewMs, logger });
+  return { store, db: { redis, scripts, keys }, leases, accountSets, bus, replica, clockWatch, replicaListener };
 }
 
 export type StoreAndBus = ReturnType<typeof makeStoreAndBus>;

@@ -44,6 +44,7 @@ export const deviceRemove = defineScript({
   },
   reply: record({ removed: flag }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const deviceRename = defineScript({

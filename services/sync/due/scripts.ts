@@ -25,6 +25,7 @@ export const dueSchedule = defineScript({
     nonce: text,
   },
   reply: nothing,
+  runsWhenFull: true,
 });
 
 export const dueClaim = defineScript({
@@ -36,6 +37,7 @@ export const dueClaim = defineScript({
   },
   constants: { LEASE_MS },
   reply: record({ claimed: rest(rows({ account: text, stamp: text })) }),
+  runsWhenFull: true,
 });
 
 export const dueJobs = defineScript({
@@ -66,4 +68,5 @@ export const dueSettle = defineScript({
     USUAL_REQUEST_MS: 10_000,
   },
   reply: nothing,
+  runsWhenFull: true,
 });

@@ -65,6 +65,7 @@ export const messageAck = defineScript({
   },
   reply: record({ acked: number }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const mailPage = defineScript({

@@ -38,4 +38,5 @@ export const presenceReconcile = defineScript({
   settings: ['GRACE_MS'],
   reply: record({ againInMs: number, transitions }),
   announces: true,
+  runsWhenFull: true,
 });

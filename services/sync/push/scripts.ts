@@ -59,6 +59,7 @@ export const pushDrop = defineScript({
     hash: text,
   },
   reply: record({ dropped: rest(rows(claim)) }),
+  runsWhenFull: true,
 });
 
 export const pushOwner = defineScript({
@@ -87,6 +88,7 @@ export const pushRelease = defineScript({
     droppedFence: text,
   },
   reply: nothing,
+  runsWhenFull: true,
 });
 
 export const pushTest = defineScript({
@@ -129,6 +131,7 @@ export const pushTake = defineScript({
     id: text,
     message: text,
   }),
+  runsWhenFull: true,
 });
 
 export const pushFinish = defineScript({
@@ -150,4 +153,5 @@ export const pushFinish = defineScript({
     hash: text,
   },
   reply: record(claim),
+  runsWhenFull: true,
 });

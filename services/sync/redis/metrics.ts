@@ -1,9 +1,28 @@
-import { counter, gauge } from '../../../shared/service-kit/telemetry/metrics.ts';
+import type { ServersFound } from '../../../shared/service-kit/redis/server-check.ts';
+import { counter, gauge, type MetricsOf } from '../../../shared/service-kit/telemetry/metrics.ts';
 
 /** The store, as the replica finds it. */
 export const STORE_METRICS = {
   redis_up: gauge('1 while the store answers this replica'),
   redis_reconnects_total: counter('Reconnects to the store'),
   redis_evicts: gauge('1 when the store may evict keys, which loses data'),
+  redis_memory_used_bytes: gauge(
+    'Memory that the store counts against its limit; of a cluster that of the fullest primary',
+    ['store'],
+  ),
+  redis_memory_max_bytes: gauge('maxmemory of that server; 0 without a limit', ['store']),
+  redis_full: gauge('1 while the store takes no more: at maxmemory, or with a full disk', ['store']),
   messages_unconfirmed_total: counter('Messages and keys accepted that too few Redis replicas confirmed in time'),
 };
+
+/** What the servers of a store said last. `relay`: of one of its own. */
+export function tellServers(
+  metrics: MetricsOf<typeof STORE_METRICS>,
+  store: 'main' | 'relay',
+  { evicts, usedBytes, maxBytes, isFull }: ServersFound,
+): void {
+  if (store === 'main') metrics.redis_evicts.set(Number(evicts));
+  metrics.redis_memory_used_bytes.set({ store }, usedBytes);
+  metrics.redis_memory_max_bytes.set({ store }, maxBytes);
+  metrics.redis_full.set({ store }, Number(isFull));
+}

@@ -8,8 +8,10 @@ import { Announcer } from './bus/announcer.ts';
 import { makeAnnouncing } from './bus/announcing.ts';
 import { type Confirm, Confirmer } from './confirmer.ts';
 import { close, type Connection, connectCommands } from '../../../shared/service-kit/redis/connections.ts';
+import { tellServers } from './metrics.ts';
 import { makeGate } from './gate.ts';
 import { type Keys, makeKeys } from './keys.ts';
+import { isStoreFull } from '../../../shared/service-kit/redis/faults.ts';
 import { Reachability } from '../../../shared/service-kit/redis/reachability.ts';
 import { makeScriptLoader, type ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { ServerCheck } from '../../../shared/service-kit/redis/server-check.ts';
@@ -80,7 +82,7 @@ export class Store {
     this.#serverCheck = new ServerCheck({
       ...{ store: 'main', connection, address, logger, keeps: true, announces: true },
       // A store that is set otherwise loses data: warnings and a metric, not a refusal.
-      onChecked: () => metrics.redis_evicts.set(Number(this.#serverCheck.evicts)),
+      onChecked: (found) => tellServers(metrics, 'main', found),
       onFailure: (error) => this.#logError('commands', error),
     });
     const partOf = (key: string) => this.#primaryOf(key);
@@ -132,7 +134,8 @@ export class Store {
 
   /** Records whether the lease beat was answered just now, and if not, why; true when `isUp` has changed by it. */
   note(answered: boolean, error?: unknown): boolean {
-    const up = answered || (this.#up && this.#hasPrimary());
+    // A store that is full answers: reads go on.
+    const up = answered || isStoreFull(error) || (this.#up && this.#hasPrimary());
     const changed = this.#up !== up;
     this.#up = up;
     this.#seen ||= up;

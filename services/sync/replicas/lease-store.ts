@@ -3,7 +3,7 @@ import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import { BUS, payloadOf } from '../redis/bus/payloads.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
-import { leaseReap, leaseRenew } from './scripts.ts';
+import { leaseReap, leaseRenew, leaseStart } from './scripts.ts';
 
 /** How often a replica renews its lease. */
 export const BEAT_MS = 2_000;
@@ -33,6 +33,7 @@ interface LeaseStoreParts {
 
 /** The leases of all replicas, the claims of reapers, and what replicas publish to find out who listens. */
 export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStoreParts) {
+  const startScript = scripts.define(leaseStart);
   const renewScript = scripts.define(leaseRenew);
   const reapScript = scripts.define(leaseReap);
   const table = { replicas: keys.replicas, reaping: keys.reaping, revokedVersion: keys.revokedVersion };
@@ -40,7 +41,7 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
   return {
     /** Takes a lease. */
     async start(replicaId: string): Promise<void> {
-      await orFault(redis.hset(keys.replicas, replicaId, 1));
+      await startScript({ replicas: keys.replicas }, { replica: replicaId });
     },
 
     /** Renews the lease, if it is still there, and reads all of them. */

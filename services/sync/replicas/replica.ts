@@ -99,6 +99,14 @@ export class Replica {
   /** How much older than usual the rows of open streams may look. */
   readonly lateMs = (): number => this.#clock.lateMs();
 
+  /** How far the clock of this machine is ahead of the store's; null before the first beat. */
+  get clockSkewMs(): number | null {
+    return this.#clock.skewMs;
+  }
+
+  /** Unix ms by the store's clock, which all replicas compare by. */
+  readonly storeNowMs = (): number => this.#clock.nowMs();
+
   /** Each try takes an id of its own: one that failed may have left a lease, which others reap meanwhile. */
   async start(): Promise<void> {
     this.#id = newId();

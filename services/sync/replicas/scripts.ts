@@ -16,6 +16,17 @@ export const accountAdd = defineScript({
   },
   constants: { ACCOUNTS_SECONDS: 7 * 86_400 },
   reply: nothing,
+  runsWhenFull: true,
+});
+
+export const leaseStart = defineScript({
+  file: new URL('./lua/lease-start.lua', import.meta.url),
+  keys: ['replicas'],
+  args: {
+    replica: text,
+  },
+  reply: nothing,
+  runsWhenFull: true,
 });
 
 export const leaseRenew = defineScript({
@@ -33,6 +44,7 @@ export const leaseRenew = defineScript({
     /** By the store's clock. */
     atMs: number,
   }),
+  runsWhenFull: true,
 });
 
 export const leaseReap = defineScript({
@@ -49,4 +61,5 @@ export const leaseReap = defineScript({
     newReaper: text,
   },
   reply: record({ claimed: flag }),
+  runsWhenFull: true,
 });

@@ -1,5 +1,6 @@
 import { defineScript } from '../redis/script.ts';
 import {
+  nothing,
   number,
   randomBits,
   record,
@@ -20,6 +21,18 @@ export const revokedAdd = defineScript({
   },
   constants: { TOMBSTONE_MS },
   reply: record({ version: text, nowMs: number }),
+  runsWhenFull: true,
+});
+
+export const jobPutOff = defineScript({
+  file: new URL('./lua/job-put-off.lua', import.meta.url),
+  keys: ['due'],
+  args: {
+    job: text,
+    delayMs: number,
+  },
+  reply: nothing,
+  runsWhenFull: true,
 });
 
 export const accountErase = defineScript({
@@ -30,4 +43,5 @@ export const accountErase = defineScript({
   },
   reply: record({ transfers: number }),
   announces: true,
+  runsWhenFull: true,
 });

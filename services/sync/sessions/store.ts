@@ -2,7 +2,7 @@ import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
-import { accountErase, revokedAdd } from './scripts.ts';
+import { accountErase, jobPutOff, revokedAdd } from './scripts.ts';
 
 export interface Tombstone {
   account: string;
@@ -33,6 +33,7 @@ interface SessionStoreParts {
 /** Tombstones, and the jobs of removed devices. */
 export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionStoreParts) {
   const addScript = scripts.define(revokedAdd);
+  const putOffScript = scripts.define(jobPutOff);
   const eraseScript = scripts.define(accountErase);
 
   /** Unix ms of the store. */
@@ -43,7 +44,7 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
 
   /** Makes a job due in `delayMs`. The index has the account already: the job is being run, or `schedule` calls this. */
   async function putOff(account: string, job: string, delayMs: number): Promise<void> {
-    await orFault(redis.zadd(keys.due(account), (await nowMs()) + delayMs, job));
+    await putOffScript({ due: keys.due(account) }, { job, delayMs });
   }
 
   return {

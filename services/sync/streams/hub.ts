@@ -90,7 +90,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
       onFailure,
     });
     const onAbsent = (account: string) => this.#reconciler.orphaned(account);
-    this.#delivery = new Delivery({ streams, catchUp, onPresence: sendPresence, onAbsent, metrics });
+    this.#delivery = new Delivery({
+      ...{ streams, catchUp, onPresence: sendPresence, onAbsent, metrics },
+      storeNowMs: replica.storeNowMs,
+    });
     const { scheduleDue } = modules;
     this.#repair = new Repair({ ...attaching, delivery: this.#delivery, opening: this.#opening, scheduleDue });
   }

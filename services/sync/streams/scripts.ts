@@ -87,6 +87,7 @@ export const streamOpen = defineScript({
     },
   }),
   announces: true,
+  runsWhenFull: true,
 });
 
 /** Every later attach of it. */
@@ -101,6 +102,7 @@ export const streamAttach = defineScript({
   settings: ['GRACE_MS'],
   reply: variants('outcome', { ...late, attached: { ...attached, nextDueInMs: maybeNumber } }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const streamDetach = defineScript({
@@ -115,6 +117,7 @@ export const streamDetach = defineScript({
     generation: digits,
   },
   reply: nothing,
+  runsWhenFull: true,
 });
 
 export const logPage = defineScript({

@@ -10,6 +10,9 @@ export interface Readings {
   isDraining: () => boolean;
   drainLimitMs: number;
   isStoreUp: () => boolean;
+  /** Null before the first beat. */
+  clockSkewMs: () => number | null;
+  storeNowMs: () => number;
 }
 
 /** Silent for longer than this, the bus counts as disconnected: three nonces were missed. */
@@ -18,7 +21,14 @@ const BUS_SILENT_MS = 6_000;
 /** Gauges are read when they are scraped, so that nothing has to keep them up to date. */
 export function bindGauges(metrics: Metrics, readings: Readings): void {
   const bind = (
-    name: 'streams' | 'stream_buffer_bytes' | 'bus_connected' | 'nodes_live' | 'draining' | 'redis_up',
+    name:
+      | 'streams'
+      | 'stream_buffer_bytes'
+      | 'bus_connected'
+      | 'nodes_live'
+      | 'draining'
+      | 'redis_up'
+      | 'clock_skew_seconds',
     read: () => number,
   ) => Object.assign(metrics[name], { collect: () => metrics[name].set(read()) });
   bind('streams', readings.streams);
@@ -26,9 +36,11 @@ export function bindGauges(metrics: Metrics, readings: Readings): void {
   bind('bus_connected', () => Number(readings.busSilentForMs() < BUS_SILENT_MS));
   bind('nodes_live', readings.liveReplicas);
   bind('draining', () => Number(readings.isDraining()));
+  bind('clock_skew_seconds', () => (readings.clockSkewMs() ?? 0) / 1000);
   bind('redis_up', () => Number(readings.isStoreUp()));
   Object.assign(metrics.bus_last_heard_timestamp_seconds, {
-    collect: () => metrics.bus_last_heard_timestamp_seconds.set((Date.now() - readings.busSilentForMs()) / 1000),
+    collect: () =>
+      metrics.bus_last_heard_timestamp_seconds.set((readings.storeNowMs() - readings.busSilentForMs()) / 1000),
   });
   metrics.streams_limit.set(readings.streamsLimit);
   metrics.drain_limit_seconds.set(readings.drainLimitMs / 1000);

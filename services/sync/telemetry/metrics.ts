@@ -54,8 +54,9 @@ export type Metrics = MetricsOf<typeof METRICS> & { readonly registry: Registry 
  */
 function beginAtZero(metrics: Metrics): void {
   for (const cause of ['died', 'orphaned', 'vanished']) metrics.nodes_reaped_total.inc({ cause }, 0);
-  for (const reason of ['untrusted_edge', 'invalid_request']) metrics.auth_rejections_total.inc({ reason }, 0);
-  for (const code of ['store_unavailable', 'relay_busy']) metrics.problems_total.inc({ code }, 0);
+  for (const reason of ['unauthenticated', 'untrusted_edge', 'invalid_request'])
+    metrics.auth_rejections_total.inc({ reason }, 0);
+  for (const code of ['store_unavailable', 'store_full', 'relay_busy']) metrics.problems_total.inc({ code }, 0);
   for (const reason of ['gap', 'store_lost']) metrics.resets_total.inc({ reason }, 0);
 }
 

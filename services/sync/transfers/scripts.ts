@@ -106,6 +106,9 @@ export const transferAct = defineScript({
   announces: true,
 });
 
+/** The same for what ends a transfer: its bytes can go. */
+export const transferEnd = { ...transferAct, runsWhenFull: true };
+
 export const transferPhase = defineScript({
   file: new URL('./lua/transfer-phase.lua', import.meta.url),
   keys: ['routes', 'record', 'due', 'files', 'sealed'],
@@ -202,6 +205,7 @@ export const transferExpire = defineScript({
   },
   reply: record({ expired: flag, relay: text, wasLive: flag }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const transferEvict = defineScript({
@@ -211,6 +215,7 @@ export const transferEvict = defineScript({
     transferId: text,
   },
   reply: nothing,
+  runsWhenFull: true,
 });
 
 export const transferGeneration = defineScript({

@@ -11,6 +11,7 @@ import { rememberSeconds } from '../redis/operations.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import {
   transferAct,
+  transferEnd,
   transferEvict,
   transferExpire,
   transferFile,
@@ -99,6 +100,8 @@ export interface FileOf {
   readonly index: number;
 }
 
+const ENDING: ReadonlySet<TransferAction> = new Set(['reject', 'complete', 'fail', 'cancel']);
+
 interface TransferStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
@@ -118,6 +121,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
   const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
   const pending = scripts.define(transferPending, { REDELIVERY_MS: redeliveryMs });
   const act = scripts.define(transferAct);
+  const end = scripts.define(transferEnd);
   const tell = scripts.define(transferPhase);
   const generation = scripts.define(transferGeneration);
   const read = scripts.define(transferRead);
@@ -168,7 +172,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
         error: object | null;
       },
     ): Promise<{ stored: StoredTransfer; isNew: boolean }> {
-      const reply = await act(keysOf(u, transferId), {
+      const carryOut = ENDING.has(action) ? end : act;
+      const reply = await carryOut(keysOf(u, transferId), {
         device: deviceId,
         action,
         phase: phase ?? '',

@@ -3,6 +3,7 @@ export const englishErrors = {
   network: 'The service cannot be reached. Check the network, then try again.',
   timeout: 'The service took too long. Try again.',
   store_unavailable: 'The service is having trouble. Try again in a moment.',
+  store_full: 'The service has no room left. You can read and remove things until there is room again.',
   broker_unavailable: 'The sign-in service cannot be reached now. Try again in a moment.',
   maybe_sent: 'The service did not answer. This may have arrived; sent again, it may arrive twice.',
   idempotency_key_reused: 'The files have changed since they were first offered. Send them anew.',

@@ -144,6 +144,7 @@ export const english = {
     network: 'Waits: the service cannot be reached.',
     timeout: 'Waits: the service does not answer.',
     store_unavailable: 'Waits: the service cannot reach its store.',
+    store_full: 'Waits: the service has no room left.',
     draining: 'Waits: the service is restarting.',
     rate_limited: 'Waits: too many at once.',
     signed_out: 'Waits until you sign in again.',

@@ -181,6 +181,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       network: 'Le service est injoignable. Vérifiez le réseau, puis réessayez.',
       timeout: 'Le service a mis trop de temps. Réessayez.',
       store_unavailable: 'Le service a des difficultés. Réessayez dans un instant.',
+      store_full: 'Le service n’a plus de place. Vous pouvez lire et supprimer en attendant.',
       broker_unavailable: 'Le service de connexion est injoignable. Réessayez dans un instant.',
       maybe_sent: 'Le service n’a pas répondu. Ceci est peut-être arrivé ; renvoyé, cela peut arriver deux fois.',
       idempotency_key_reused: 'Les fichiers ont changé depuis qu’ils ont été proposés. Envoyez-les à nouveau.',

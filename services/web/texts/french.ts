@@ -139,6 +139,7 @@ export const french: Texts = {
     network: 'Attend : le service est injoignable.',
     timeout: 'Attend : le service ne répond pas.',
     store_unavailable: 'Attend : le service n’atteint pas ses données.',
+    store_full: 'Attend : le service n’a plus de place.',
     draining: 'Attend : le service redémarre.',
     rate_limited: 'Attend : trop à la fois.',
     signed_out: 'Attend que vous vous reconnectiez.',

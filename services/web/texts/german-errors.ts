@@ -4,6 +4,7 @@ export const germanErrors: Texts['errors'] = {
   network: 'Der Dienst ist nicht erreichbar. Prüfe das Netz und versuche es noch einmal.',
   timeout: 'Der Dienst hat zu lange gebraucht. Versuche es noch einmal.',
   store_unavailable: 'Der Dienst ist gestört. Versuch es gleich noch einmal.',
+  store_full: 'Der Dienst hat keinen Platz mehr. Lesen und Entfernen geht, bis wieder Platz ist.',
   broker_unavailable: 'Der Anmeldedienst ist gerade nicht erreichbar. Versuch es gleich noch einmal.',
   maybe_sent:
     'Der Dienst hat nicht geantwortet. Das kann angekommen sein; noch einmal gesendet, kommt es vielleicht zweimal an.',

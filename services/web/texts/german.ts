@@ -142,6 +142,7 @@ export const german: Texts = {
     network: 'Wartet: Der Dienst ist nicht erreichbar.',
     timeout: 'Wartet: Der Dienst antwortet nicht.',
     store_unavailable: 'Wartet: Der Dienst erreicht seinen Speicher nicht.',
+    store_full: 'Wartet: Der Dienst hat keinen Platz mehr.',
     draining: 'Wartet: Der Dienst startet neu.',
     rate_limited: 'Wartet: zu viel auf einmal.',
     signed_out: 'Wartet, bis du dich wieder anmeldest.',

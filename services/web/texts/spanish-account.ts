@@ -186,6 +186,7 @@ export const spanishAccount: Pick<
     network: 'No se puede contactar con el servicio. Comprueba la red e inténtalo de nuevo.',
     timeout: 'El servicio ha tardado demasiado. Inténtalo de nuevo.',
     store_unavailable: 'El servicio tiene problemas. Inténtalo de nuevo en un momento.',
+    store_full: 'El servicio no tiene más espacio. Mientras tanto puedes leer y eliminar.',
     broker_unavailable: 'No se puede contactar ahora con el servicio de inicio de sesión. Inténtalo en un momento.',
     maybe_sent: 'El servicio no respondió. Puede que haya llegado; si se envía otra vez, puede llegar dos veces.',
     idempotency_key_reused: 'Los archivos han cambiado desde que se ofrecieron. Envíalos de nuevo.',

@@ -139,6 +139,7 @@ export const spanish: Texts = {
     network: 'Espera: no se puede contactar con el servicio.',
     timeout: 'Espera: el servicio no responde.',
     store_unavailable: 'Espera: el servicio no llega a sus datos.',
+    store_full: 'Espera: el servicio no tiene más espacio.',
     draining: 'Espera: el servicio se está reiniciando.',
     rate_limited: 'Espera: demasiado a la vez.',
     signed_out: 'Espera a que inicies sesión otra vez.',

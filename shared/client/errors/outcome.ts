@@ -8,7 +8,7 @@ export type Outcome = 'none' | 'unknown';
 const afterUnknown = new WeakSet<Error>();
 
 /** The service said these before it had done anything. `store_unavailable` is not one: the store may have heard the command. */
-const BEFORE_ANYTHING = ['draining', 'broker_unavailable', 'broker_contract', 'relay_busy'];
+const BEFORE_ANYTHING = ['draining', 'broker_unavailable', 'broker_contract', 'relay_busy', 'store_full'];
 
 /** Whether the request behind this error may have had an effect, as far as its own answer tells. */
 function mayHaveWorked(error: Error): boolean {

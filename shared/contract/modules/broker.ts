@@ -143,7 +143,14 @@ export const brokerRoutes = {
     idempotent: true,
     body: MintSession,
     answers: { 201: IssuedSession, 200: IssuedSession },
-    errors: ['unauthenticated', 'tier_exceeded', 'account_refused', 'already_decided', 'store_unavailable'],
+    errors: [
+      'unauthenticated',
+      'tier_exceeded',
+      'account_refused',
+      'already_decided',
+      'store_unavailable',
+      'store_full',
+    ],
   }),
   rotateSession: route({
     method: 'POST',
@@ -154,7 +161,7 @@ export const brokerRoutes = {
     answers: { 200: IssuedSession },
     errors: [
       ...(['unauthenticated', 'session_revoked', 'session_expired', 'reuse_detected'] as const),
-      ...(['account_refused', 'store_unavailable'] as const),
+      ...(['account_refused', 'store_unavailable', 'store_full'] as const),
     ],
   }),
   revokeSession: route({
@@ -164,7 +171,7 @@ export const brokerRoutes = {
     identity: 'public',
     body: RevokeSession,
     answers: { 204: null },
-    errors: ['unauthenticated', 'not_found', 'store_unavailable'],
+    errors: ['unauthenticated', 'not_found', 'store_unavailable', 'store_full'],
   }),
   listSessions: route({
     method: 'GET',
@@ -176,7 +183,7 @@ export const brokerRoutes = {
       cursor: Type.Optional(Type.String({ pattern: '^(\\d{1,15}\\.[A-Za-z0-9_-]{44})?$' })),
     }),
     answers: { 200: BrokerSessions },
-    errors: ['unauthenticated', 'store_unavailable'],
+    errors: ['unauthenticated', 'store_unavailable', 'store_full'],
   }),
   verifySession: route({
     method: 'POST',
@@ -185,6 +192,13 @@ export const brokerRoutes = {
     identity: 'public',
     body: VerifySession,
     answers: { 200: VerifiedIdentity },
-    errors: ['unauthenticated', 'session_revoked', 'session_expired', 'reuse_detected', 'store_unavailable'],
+    errors: [
+      'unauthenticated',
+      'session_revoked',
+      'session_expired',
+      'reuse_detected',
+      'store_unavailable',
+      'store_full',
+    ],
   }),
 };

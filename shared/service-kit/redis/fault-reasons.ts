@@ -20,6 +20,8 @@ const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] =
     /certificate|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME/i,
     () => 'its certificate is not trusted: NODE_EXTRA_CA_CERTS names a file with a CA of your own',
   ],
+  [/^OOM\b/, () => 'its memory is full: more maxmemory, never an eviction policy'],
+  [/^MISCONF\b/, () => 'it cannot write to its disk: make room there'],
   [/cluster support disabled/, () => 'the server is not part of a cluster'],
   [/^(MOVED|ASK|CROSSSLOT)\b/, () => 'the server is part of a cluster: set APP_REDIS_MODE=cluster'],
   [

@@ -1,11 +1,19 @@
 import { BatonError } from '../../contract/errors.ts';
 
 /**
+ * Replies that mean that nothing more can be written, and what is said then. Redis refuses before the first write of a
+ * command or script, so nothing was done.
+ */
+const FULL: readonly (readonly [RegExp, string])[] = [
+  [/^OOM\b/, 'The store is full: its memory is used up. What is there can still be read and removed'],
+  [/^MISCONF\b/, 'The store is full: it cannot write to its disk. What is there can still be read'],
+];
+
+/**
  * Replies that mean "not now", whatever the command was. `BUSY`: another script runs too long. `NOSCRIPT`: what is sent
  * without the script loader, as a transaction is.
  */
-const TRANSIENT =
-  /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY|UNBLOCKED|NOSCRIPT)\b/;
+const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT)\b/;
 
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
@@ -29,17 +37,23 @@ export const mayHaveRun = (error: unknown): boolean =>
 
 /**
  * What a failed command means to modules. Replies of the store that are our own mistake (a wrong type, a script
- * error) stay `internal`; a connection that is away, slow or refusing is `store_unavailable`. Whether the command
- * took effect is unknown then: who has sent an `Idempotency-Key` may ask again.
+ * error) stay `internal`; a store without room is `store_full`, and nothing was done; a connection that is away, slow or
+ * refusing is `store_unavailable`. Whether the command took effect is unknown then: who has sent an `Idempotency-Key`
+ * may ask again.
  */
 export function storeFault(error: unknown): BatonError {
   const text = error instanceof Error ? error.message : String(error);
+  const full = isReply(error) ? FULL.find(([reply]) => reply.test(text)) : undefined;
+  if (full !== undefined) return new BatonError('store_full', full[1], { cause: error });
   const code = isReply(error) && !TRANSIENT.test(text) ? 'internal' : 'store_unavailable';
   return new BatonError(code, undefined, { cause: error });
 }
 
 export const isStoreAway = (error: unknown): boolean =>
   error instanceof BatonError && error.code === 'store_unavailable';
+
+/** The store answers, and takes nothing more. */
+export const isStoreFull = (error: unknown): boolean => error instanceof BatonError && error.code === 'store_full';
 
 /** Waits for plain commands: what they fail with is what `storeFault` makes of it. */
 export async function orFault<T>(commands: Promise<T>): Promise<T> {

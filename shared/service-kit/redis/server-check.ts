@@ -15,6 +15,17 @@ const AGAIN_MS = 30_000;
 const REFUSED =
   'the password that was read anew is refused: connections that are open go on as they were, and new ones will fail';
 
+/** What the servers say of themselves: of several, the one that is nearest to its end. */
+export interface ServersFound {
+  /** The store may drop data by itself. */
+  evicts: boolean;
+  usedBytes: number;
+  /** 0: without a limit. */
+  maxBytes: number;
+  /** It takes no more: at `maxmemory`, or because its disk refuses. */
+  isFull: boolean;
+}
+
 interface ServerCheckParts {
   /** Which store, for the log. */
   store: 'main' | 'relay' | 'broker';
@@ -25,7 +36,7 @@ interface ServerCheckParts {
   keeps: boolean;
   /** Whether somebody listens to channels there. */
   announces: boolean;
-  onChecked?: () => void;
+  onChecked?: (found: ServersFound) => void;
   onFailure?: (error: Error) => unknown;
 }
 
@@ -33,6 +44,26 @@ const isRefusal = (error: unknown): boolean => error instanceof Error && /^WRONG
 
 const fieldOf = (info: string, name: string): string | null =>
   new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? null;
+
+const bytesOf = (info: string, name: string): number => Number(fieldOf(info, name) ?? 0);
+
+/** What Redis holds against `maxmemory`: buffers of its own replicas and of the append-only file do not count. */
+const countedBytes = (info: string): number =>
+  bytesOf(info, 'used_memory') - bytesOf(info, 'mem_not_counted_for_evict');
+
+/** The part that is used; a server without a limit has none. */
+const shareOf = ({ usedBytes, maxBytes }: ServersFound): number => (maxBytes === 0 ? 0 : usedBytes / maxBytes);
+
+/** One server of several stands for all: the fullest. */
+function worstOf(found: readonly ServersFound[]): ServersFound {
+  const [fullest] = [...found].sort((a, b) => shareOf(b) - shareOf(a));
+  return {
+    evicts: found.some(({ evicts }) => evicts),
+    usedBytes: fullest?.usedBytes ?? 0,
+    maxBytes: fullest?.maxBytes ?? 0,
+    isFull: found.some(({ isFull }) => isFull),
+  };
+}
 
 /** `pubsub <hard> <soft> <seconds>` among the classes of clients; 0 is no limit. Null: it does not say. */
 function pubsubLimits(text: string): { hard: number; soft: number } | null {
@@ -51,7 +82,6 @@ export class ServerCheck {
   readonly #parts: ServerCheckParts;
   readonly #logged = new Set<string>();
   #warnings: readonly string[] = [];
-  #evicts = false;
   /** With which the servers have let us in. */
   #accepted: string;
   #isStopped = false;
@@ -84,19 +114,13 @@ export class ServerCheck {
     return this.#warnings;
   }
 
-  /** The store may drop data by itself. */
-  get evicts(): boolean {
-    return this.#evicts;
-  }
-
   /** Asks every primary, and logs what was not said before. Rejects when one cannot be asked. */
   async run(): Promise<void> {
     const { store, connection, logger } = this.#parts;
     const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
     const found = await Promise.all(servers.map((server) => this.#ask(server)));
-    this.#evicts = found.some(({ evicts }) => evicts);
     this.#warnings = [...new Set([...(await this.#showUser(servers)), ...found.flatMap(({ says }) => says)])];
-    this.#parts.onChecked?.();
+    this.#parts.onChecked?.(worstOf(found));
     for (const said of this.#logged) if (!this.#warnings.includes(said)) this.#logged.delete(said);
     for (const warning of this.#warnings) {
       if (this.#logged.has(warning)) continue;
@@ -130,18 +154,26 @@ export class ServerCheck {
     return [];
   }
 
-  async #ask(server: Server): Promise<{ evicts: boolean; says: string[] }> {
+  async #ask(server: Server): Promise<ServersFound & { says: string[] }> {
     const { keeps, announces } = this.#parts;
     const says: string[] = [];
     const memory = await server.info('memory');
     const policy = fieldOf(memory, 'maxmemory_policy');
     const evicts = policy !== null && policy !== 'noeviction';
     if (evicts) says.push(`maxmemory-policy is ${policy} and must be noeviction: Redis may drop data`);
-    if (keeps && fieldOf(await server.info('persistence'), 'aof_enabled') === '0') {
+    const persistence = await server.info('persistence');
+    if (keeps && fieldOf(persistence, 'aof_enabled') === '0') {
       says.push('appendonly is no: a restart of Redis loses what came after its last snapshot');
     }
+    const usedBytes = countedBytes(memory);
+    const maxBytes = bytesOf(memory, 'maxmemory');
+    const isMemoryFull = maxBytes > 0 && usedBytes > maxBytes;
+    if (isMemoryFull) says.push('maxmemory is reached: Redis takes no more, and what was not sent yet is refused');
+    const isDiskFull = fieldOf(persistence, 'aof_last_write_status') === 'err';
+    if (isDiskFull)
+      says.push('Redis cannot write its append-only file: it refuses every change until there is room on its disk');
     if (announces) says.push(...(await this.#askBuffers(server)));
-    return { evicts, says };
+    return { evicts, usedBytes, maxBytes, isFull: isMemoryFull || isDiskFull, says };
   }
 
   async #askBuffers(server: Server): Promise<string[]> {

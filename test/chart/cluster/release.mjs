@@ -10,7 +10,13 @@ import { CHART, run, SCENARIOS, valueFlags } from '../rendering.mjs';
 const SECRETS = {
   baton: ['broker-token'],
   'baton-broker': ['broker-tokens', 'broker-secret', 'oidc-client-secret'],
-  'baton-redis': ['redis-password', 'broker-redis-password', 'sentinel-password', 'relay-redis-url'],
+  'baton-redis': [
+    'redis-password',
+    'broker-redis-password',
+    'sentinel-password',
+    'relay-redis-url',
+    'relay-redis-password',
+  ],
   'baton-push': ['vapid-private-key', 'fcm-service-account', 'apns-key'],
   'baton-turn': ['turn-secret'],
 };

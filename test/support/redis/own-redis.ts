@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,22 @@ export interface OwnRedis {
   kill(): Promise<void>;
   /** Starts it again on the same port, with what it had made durable. */
   start(): Promise<void>;
+  /** Gives the disk of one with `diskBytes` room again. */
+  clearDisk(): void;
   stop(): Promise<void>;
 }
 
-/** `persistent`: every write is on disk before it is answered, so that a kill loses nothing. */
-export async function startOwnRedis({ persistent = true } = {}): Promise<OwnRedis> {
+/** In blocks of 512 bytes, as a shell counts them. A write beyond that fails as on a full disk, in place of a signal. */
+const onSmallDisk = (bytes: number) => ['-c', `trap '' XFSZ; ulimit -S -f ${Math.ceil(bytes / 512)}; exec "$0" "$@"`];
+
+interface OwnRedisOptions {
+  /** Every write is on disk before it is answered, so that a kill loses nothing. */
+  persistent?: boolean;
+  /** A file may become no larger: with more written, Redis answers MISCONF. Its writes reach the disk within a second. */
+  diskBytes?: number;
+}
+
+export async function startOwnRedis({ persistent = true, diskBytes }: OwnRedisOptions = {}): Promise<OwnRedis> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'baton-test-redis-'));
   let child: ChildProcess | null = null;
@@ -35,9 +46,14 @@ export async function startOwnRedis({ persistent = true } = {}): Promise<OwnRedi
     resume: () => child?.kill('SIGCONT'),
     kill: () => end('SIGKILL'),
     async start() {
-      const persistence = persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+      // With `always` a full disk ends Redis.
+      const fsync = diskBytes === undefined ? 'always' : 'everysec';
+      const persistence = persistent ? ['--appendonly', 'yes', '--appendfsync', fsync] : ['--appendonly', 'no'];
       const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];
-      const started = spawn(process.env.APP_TEST_REDIS_SERVER ?? 'redis-server', settings, {
+      const server = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
+      const isLimited = diskBytes !== undefined;
+      const args = isLimited ? [...onSmallDisk(diskBytes), server, ...settings] : settings;
+      const started = spawn(isLimited ? 'sh' : server, args, {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       child = started;
@@ -48,6 +64,9 @@ export async function startOwnRedis({ persistent = true } = {}): Promise<OwnRedi
           if (text.includes('Ready to accept connections')) resolve();
         });
       });
+    },
+    clearDisk() {
+      execFileSync('prlimit', [`--pid=${child?.pid}`, '--fsize=unlimited:']);
     },
     async stop() {
       child?.kill('SIGCONT');

@@ -157,7 +157,7 @@ const OF_ERRORS = `
   429 rate_limited window_full
   500 internal
   502 broker_contract
-  503 broker_unavailable draining relay_busy store_unavailable
+  503 broker_unavailable draining relay_busy store_full store_unavailable
 `;
 
 /** Group, requests, seconds, and for whom. */

@@ -90,7 +90,7 @@ const ERROR_CODES = `
   guest_forbidden idempotency_key_reused keys_conflict internal invalid_device_name invalid_request invalid_transition login_consumed
   login_expired mailbox_full message_too_large method_not_allowed name_taken not_a_party not_found offset_mismatch
   poll_secret_required range_not_available rate_limited relay_busy reuse_detected scope_not_allowed session_expired
-  session_revoked store_unavailable tier_exceeded transfer_limit unauthenticated unsupported_media_type untrusted_edge
+  session_revoked store_full store_unavailable tier_exceeded transfer_limit unauthenticated unsupported_media_type untrusted_edge
   upload_gone upload_length_mismatch window_full
 `;
 

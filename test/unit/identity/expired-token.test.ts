@@ -7,11 +7,12 @@ import { sessionRoutes } from '../../../shared/contract/modules/sessions.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { requestWith } from './request.ts';
 
-async function scene({ verifies = new BatonError('session_expired') } = {}) {
+async function scene({ verifies = new BatonError('session_expired'), clock = { nowMs: Date.now } } = {}) {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const identity = makeBrokerIdentity({
     verify: () => Promise.reject(verifies),
     keySet: () => Promise.resolve(publicKey),
+    clock,
     app: 'baton',
     cookieName: 'baton',
     clientAddress: () => '127.0.0.1',
@@ -94,4 +95,18 @@ test('with the broker away, the other routes are closed to every token', async (
     expect(await refusal(shown, route)).toMatch(AWAY);
   }
   expect(await refusal(shown, sessionRoutes.logOut)).toBe('let in: full laptop-01');
+});
+
+test('a token is judged by the clock of the broker, however wrong that of this machine is', async () => {
+  const aheadMs = 3_600_000;
+  const { refusal, tokenUntil } = await scene({
+    verifies: new BatonError('session_expired'),
+    clock: { nowMs: () => Date.now() - aheadMs },
+  });
+  const shown = async (seconds: number): Promise<[string, string][]> => [
+    ['Authorization', `Bearer ${await tokenUntil(seconds)}`],
+  ];
+  // By the clock of this machine it ended an hour ago; the broker, which has the last word, is asked.
+  expect(await refusal(await shown(-3_500))).toBe('unauthenticated: The session has ended');
+  expect(await refusal(await shown(-3_700))).toBe('unauthenticated: The access token has expired');
 });

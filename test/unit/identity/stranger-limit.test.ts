@@ -41,6 +41,7 @@ function scene({ answer = answering, ...limits }: { answer?: Answering; scale?: 
       return answer(credential);
     },
     keySet: () => Promise.reject(new Error('no token is shown here')),
+    clock: { nowMs: Date.now },
     ...{ app: 'baton', cookieName: 'baton' },
     clientAddress: (req) => req.socket.remoteAddress ?? '',
     strangers: makeStrangerLimit({ scale: 0.01, atOnce: 3, mostWaiting: 4, now, ...limits }),

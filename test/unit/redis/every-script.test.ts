@@ -3,13 +3,13 @@ import { declaredScripts, scriptFiles } from '../../support/declared-scripts.ts'
 import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 
 const GIVEN =
-  'redis cjson string table math tonumber tostring ipairs pairs unpack KEYS ARGV and break do else elseif end '
+  'redis cjson string table math tonumber tostring ipairs pairs pcall error type unpack KEYS ARGV and break do else elseif end '
     .concat('false for function if in local nil not or repeat return then true until while')
     .split(' ');
 
 /** Names that a script uses, and nobody has given it. */
 function unknownNames(text: string): string[] {
-  const code = text.replaceAll(/--.*$/gm, '').replaceAll(/'(\\.|[^'\\])*'|"(\\.|[^"\\])*"/g, "''");
+  const code = text.replaceAll(/(--|^#!).*$/gm, '').replaceAll(/'(\\.|[^'\\])*'|"(\\.|[^"\\])*"/g, "''");
   const known = new Set(GIVEN);
   for (const [, names = ''] of code.matchAll(/\b(?:local|for) (?!function)((?:\w+(?:,\s*)?)+)/g)) {
     for (const name of names.split(/,\s*/)) known.add(name);

@@ -4,6 +4,8 @@ const reply = (message: string) => Object.assign(new Error(message), { name: 'Re
 
 test.each([
   ['READONLY You can’t write against a read only replica.', 'store_unavailable'],
+  ["OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:1.", 'store_full'],
+  ['MISCONF Errors writing to the AOF file: No space left on device', 'store_full'],
   ['NOSCRIPT No matching script. Please use EVAL.', 'store_unavailable'],
   ['WRONGTYPE Operation against a key holding the wrong kind of value', 'internal'],
   ['ERR user_script:1: Script attempted to access nonexistent global variable', 'internal'],

@@ -8,8 +8,8 @@ const faultOf = (isStoreUp: boolean, error: unknown): string =>
 const away = (cause?: unknown): BatonError => new BatonError('broker_unavailable', undefined, { cause });
 const saying = (code: string) => ({ status: 503, body: { code } });
 
-test('a broker that says that its store is away is not at fault itself', () => {
-  expect(faultOf(true, away(saying('store_unavailable')))).toBe('store_unavailable');
+test('a broker that says that its store is away or full is not at fault itself', () => {
+  for (const code of ['store_unavailable', 'store_full']) expect(faultOf(true, away(saying(code)))).toBe(code);
 });
 
 test('a broker that is not heard while the store of the replica is away too is not blamed', () => {

@@ -46,7 +46,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
       ensure: () => Promise.resolve(),
       recheck: () => undefined,
     } as unknown as AccountSets,
-    replica: { id: 'r', channel: 'bus:r', live: 1 } as Replica,
+    replica: { id: 'r', channel: 'bus:r', live: 1, storeNowMs: Date.now } as Replica,
     modules: {
       readPresence,
       async *pending() {},

@@ -3,7 +3,7 @@
 -- idempotency key that was here before answers its first result while that is still the present state. At most one live session per account, app and
 -- meta: the meta is looked up beforehand for its key, and compared again here.
 -- Keys and arguments: sessionMint in scripts.ts.
--- uses: clock sessions/session sessions/secrets
+-- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.., '1' created | '0', key of the secret | OK, moved, id | already_decided |
 -- idempotency_key_reused
 local id, now = known, now_ms()

@@ -1,7 +1,7 @@
 -- Exchanges the secret of a session for its next one. Next secrets follow from the one that is shown: whoever shows
 -- the same old secret (several tabs, a repeated request) gets the same new one, as long as it is the present one.
 -- Keys and arguments: sessionRotate in scripts.ts.
--- uses: clock sessions/session sessions/secrets
+-- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.., which argument is the present secret now | a word of refusal
 local s, now = read_session(keys.session), now_ms()
 if s and s.app ~= app then s = nil end

@@ -1,6 +1,6 @@
 -- Finds a session by one of its secrets, or by its id alone when an access token has proved the rest.
 -- Keys and arguments: sessionUse in scripts.ts.
--- uses: clock sessions/session sessions/secrets
+-- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.. | a word of refusal
 local s, now = read_session(keys.session), now_ms()
 if s and s.app ~= app then s = nil end
@@ -14,6 +14,6 @@ end
 -- reached who it was for.
 if s.active == s.created or now - tonumber(s.active) >= 60000 then
   s.active = int(now)
-  redis.call('HSET', keys.session, 'active', s.active)
+  where_there_is_space(redis.call, 'HSET', keys.session, 'active', s.active)
 end
 return reply_of(now, id, s, keys.user)

@@ -1,6 +1,6 @@
 -- The secrets of a session, as SHA-256 digests: `secret` is the present one, `retired` the ones before it, oldest
 -- first, as `<digest>:<until>` with an empty `until` while nothing newer was used, and 0 where a mint ended it at once.
--- `unused` is 1 until the present one is used.
+-- `unused` is 1 until the present one is used. (After `space`: a store that is full does not know of a use, and goes on with both.)
 local ENDED = '0'
 
 -- Secrets older than this many rotations are unknown, not recognised as used again.
@@ -35,10 +35,10 @@ local function show(key, s, digest, now, grace_ms)
     return 'reuse_detected'
   end
   for i = 1, place - 1 do if list[i][2] == '' then list[i][2] = int(now + grace_ms) end end
-  if place > 1 then write_retired(key, s, list) end
+  if place > 1 then where_there_is_space(write_retired, key, s, list) end
   if entry then return 'retired' end
   s.unused = '0'
-  redis.call('HSET', key, 'unused', '0')
+  where_there_is_space(redis.call, 'HSET', key, 'unused', '0')
   return 'current'
 end
 

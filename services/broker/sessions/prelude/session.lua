@@ -20,8 +20,9 @@ end
 
 local function revoke(key, s, reason, now)
   s.revoked = reason
-  redis.call('HSET', key, 'revoked', reason)
+  -- First: Redis lets a script go on at `maxmemory` whose first write removes something.
   redis.call('HDEL', key, 'secret', 'retired', 'unused')
+  redis.call('HSET', key, 'revoked', reason)
   redis.call('PEXPIREAT', key, int(now + KEEP_MS))
 end
 

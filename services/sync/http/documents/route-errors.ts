@@ -11,14 +11,17 @@ const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
     ['unauthenticated', 'untrusted_edge', 'session_revoked', 'account_refused', 'invalid_request'],
   ],
   // Load and a missing store are told inside the stream: a native EventSource gives up after a non-200 answer.
-  [(route) => route.identity === 'caller' && !isEventStream(route), ['store_unavailable', 'broker_unavailable']],
+  [
+    (route) => route.identity === 'caller' && !isEventStream(route),
+    ['store_unavailable', 'store_full', 'broker_unavailable'],
+  ],
   [({ scope }) => scope !== 'any', ['guest_forbidden']],
   [({ device }) => device === 'required', ['device_required']],
   [({ sameOrigin }) => sameOrigin, ['cross_site']],
   [({ params }) => params !== null, ['not_found']],
   [({ query, idempotent }) => query !== null || idempotent, ['invalid_request']],
   [({ body }) => body !== null, ['invalid_request', 'body_too_large', 'unsupported_media_type']],
-  [(route) => route.rate !== null && !isEventStream(route), ['rate_limited', 'store_unavailable']],
+  [(route) => route.rate !== null && !isEventStream(route), ['rate_limited', 'store_unavailable', 'store_full']],
   [({ idempotent }) => idempotent, ['idempotency_key_reused']],
 ];
 

@@ -20,15 +20,16 @@ const isNoScript = (error: unknown): boolean => error instanceof Error && error.
 /**
  * The store keeps the answer of its first SCRIPT LOAD for ever, also when that failed because Redis was away at start,
  * and then refuses everybody until a restart. Scripts are therefore remembered here, named without a round trip, and
- * sent in full when Redis does not know them.
+ * sent in full when Redis does not know them. They count also in a full store: signing out is limited by them.
  */
-function withScripts(send: SendCommand): SendCommand {
+function withScripts(send: SendCommand, textOf: (script: string) => string): SendCommand {
   const scripts = new Map<string, string>();
   return async (...args) => {
     const [command, first = '', second = ''] = args;
     if (command === 'SCRIPT' && first === 'LOAD') {
-      const sha = createHash('sha1').update(second).digest('hex');
-      scripts.set(sha, second);
+      const text = textOf(second);
+      const sha = createHash('sha1').update(text).digest('hex');
+      scripts.set(sha, text);
       return sha;
     }
     try {
@@ -52,6 +53,10 @@ export const isAddressGroup = (group: RateGroup): group is AddressGroup =>
 
 interface AddressLimitDeps {
   sendCommand: SendCommand;
+  /** The text under which the store runs a script also when it is full. */
+  textOf: (script: string) => string;
+  /** What a command that failed means: `store_unavailable`, or `store_full`. */
+  faultOf: (error: unknown) => BatonError;
   /** First part of the key of a group, from the key registry. */
   prefixOf: (group: AddressGroup) => string;
   clientAddress: (req: IncomingMessage) => string;
@@ -64,13 +69,13 @@ const passAll: RequestHandler = (_req, _res, next) => next();
 
 /** Without the store nobody can be counted, and these groups guard sign-in: refuse (closed), never wave through. */
 function storeOf(deps: AddressLimitDeps, group: AddressGroup): RedisStore {
-  const send = withScripts(deps.sendCommand);
+  const send = withScripts(deps.sendCommand, deps.textOf);
   const sendCommand: SendCommand = async (...args) => {
     try {
       return await send(...args);
     } catch (error) {
       if (error instanceof BatonError) throw error;
-      throw new BatonError('store_unavailable', undefined, { cause: error });
+      throw deps.faultOf(error);
     }
   };
   return new RedisStore({ prefix: deps.prefixOf(group), sendCommand });
@@ -103,7 +108,8 @@ function makeLimit(deps: AddressLimitDeps, group: AddressGroup): RequestHandler 
 
 /**
  * One limiter for each group that counts client addresses, on all replicas together. Refuses with `rate_limited`,
- * `Retry-After`, `RateLimit` and `RateLimit-Policy`, and with `store_unavailable` while the store is away.
+ * `Retry-After`, `RateLimit` and `RateLimit-Policy`, and with `store_unavailable` while the store is away,
+ * `store_full` while it cannot write.
  */
 export const makeAddressLimits = (deps: AddressLimitDeps): Readonly<Record<AddressGroup, RequestHandler>> =>
   Object.fromEntries(groups.filter(isAddressGroup).map((group) => [group, makeLimit(deps, group)])) as Record<

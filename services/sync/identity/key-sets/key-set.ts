@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { BatonError } from '../../../../shared/contract/errors.ts';
+import type { IssuerClock } from './issuer-clock.ts';
 import type { KeySetStore } from './key-set-store.ts';
 import { KEEP_MS } from '../scripts.ts';
 
@@ -21,6 +22,8 @@ interface KeySetParts {
   url: string;
   /** Where replicas keep the last good set for each other; null: nowhere. */
   store?: KeySetStore | null;
+  /** Hears what time it is there. */
+  clock?: IssuerClock | null;
   onFailure: (task: string, error: unknown) => void;
   /** For tests. Milliseconds of a clock that never goes back. */
   now?: () => number;
@@ -38,13 +41,16 @@ async function readBounded(answer: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-async function fetchKeys(url: string): Promise<JSONWebKeySet> {
+async function fetchKeys(url: string, clock: IssuerClock | null): Promise<JSONWebKeySet> {
+  const sentMs = performance.now();
   const answer = await fetch(url, {
     headers: { Accept: 'application/jwk-set+json, application/json' },
     // Keys come from where the configuration says, and from nowhere that place may point to.
     redirect: 'error',
     signal: AbortSignal.timeout(FETCH_MS),
   });
+  const { headers } = answer;
+  clock?.observe({ date: headers.get('date'), isKept: headers.has('age'), sentMs, readMs: performance.now() });
   if (!answer.ok) {
     await answer.body?.cancel();
     throw new Error(`the key set was answered with ${answer.status}`);
@@ -67,7 +73,7 @@ const unavailable = (): never => {
 };
 
 /** The set in force, and what replicas know of it from each other. */
-function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url'>>) {
+function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url' | 'clock'>>) {
   let find: JWTVerifyGetKey | null = null;
   /** By `now`: when nobody has fetched the set in force for a day. */
   let overMs = Number.NEGATIVE_INFINITY;
@@ -129,7 +135,8 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
  * A token that names no key is checked with the only one that fits, where there is only one.
  * The function rejects with `broker_unavailable` while there are no keys.
  */
-export function makeKeySet({ url, store = null, onFailure, now = () => performance.now() }: KeySetParts): KeySet {
+export function makeKeySet(parts: KeySetParts): KeySet {
+  const { url, store = null, clock = null, onFailure, now = () => performance.now() } = parts;
   const held = makeHeldKeys({ store, onFailure, now });
   /** For a request; a failure in the background, at a start before the broker's, keeps no request from trying. */
   let triedAtMs = Number.NEGATIVE_INFINITY;
@@ -142,7 +149,7 @@ export function makeKeySet({ url, store = null, onFailure, now = () => performan
   const load = async (isTold: boolean): Promise<boolean> => {
     try {
       const beganAtMs = await held.begin();
-      const set = await fetchKeys(url);
+      const set = await fetchKeys(url, clock);
       fetchedAtMs = now();
       return await held.fetched(set, stopped ? null : beganAtMs);
     } catch (error) {

@@ -2,6 +2,7 @@ import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { BROKER_LIMITS } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { type Asserted, callerOf } from './asserted.ts';
+import type { IssuerClock } from '../key-sets/issuer-clock.ts';
 import { IDENTITY_HEADERS } from './edge.ts';
 import { carriesAny, headerOf, refuseAmbiguous } from './headers.ts';
 import type { Identity } from '../identity.ts';
@@ -16,6 +17,8 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 
 interface AssertionParts {
   keySet: JWTVerifyGetKey;
+  /** That of whoever signs, who also publishes the keys. */
+  clock: Pick<IssuerClock, 'nowMs'>;
   issuer: string;
   audience: string;
 }
@@ -34,7 +37,7 @@ function assertedBy({ sub, scope, meta = '', name, roles }: JWTPayload): Asserte
  * `X-Auth-Assertion` alone, a JWT (RFC 7519) of this issuer for this audience that lives at most 60 s. All other
  * identity headers are ignored.
  */
-export function makeAssertionIdentity({ keySet, issuer, audience }: AssertionParts): Identity {
+export function makeAssertionIdentity({ keySet, clock, issuer, audience }: AssertionParts): Identity {
   const verify = async (assertion: string): Promise<JWTPayload> => {
     try {
       const { payload, protectedHeader } = await jwtVerify(assertion, keySet, {
@@ -44,6 +47,7 @@ export function makeAssertionIdentity({ keySet, issuer, audience }: AssertionPar
         requiredClaims: ['iat', 'exp'],
         maxTokenAge: BROKER_LIMITS.assertionSeconds,
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(clock.nowMs()),
       });
       // The broker's access tokens are `at+jwt`, and prove nothing here. An edge that says nothing says `JWT`.
       if (!/^(application\/)?jwt$/i.test(protectedHeader.typ ?? 'JWT')) throw new errors.JWTInvalid('another type');

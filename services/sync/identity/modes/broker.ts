@@ -4,6 +4,7 @@ import { BROKER_LIMITS, type VerifiedIdentity } from '../../../../shared/contrac
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import { makeAnswers, type Vouched } from '../credentials/answers.ts';
+import type { IssuerClock } from '../key-sets/issuer-clock.ts';
 import { callerOf } from './asserted.ts';
 import { ALGORITHMS } from './assertion.ts';
 import { accountOf, type Caller } from '../caller.ts';
@@ -11,7 +12,7 @@ import { type Shown, shownBy } from '../credentials/credentials.ts';
 import type { Identity } from '../identity.ts';
 import type { StrangerLimit } from '../credentials/stranger-limit.ts';
 
-/** The broker's clock is the store's, and it has the last word; this only keeps what is long over from asking. */
+/** The broker has the last word; this only keeps what is long over from asking. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 
 interface BrokerIdentityParts {
@@ -19,6 +20,8 @@ interface BrokerIdentityParts {
   verify: (shown: Shown) => Promise<VerifiedIdentity>;
   /** The broker's public keys. */
   keySet: JWTVerifyGetKey;
+  /** The broker's: its tokens are judged by no other. */
+  clock: Pick<IssuerClock, 'nowMs'>;
   /** The app's name at the broker: `aud` of its access tokens. */
   app: string;
   cookieName: string;
@@ -58,10 +61,10 @@ const text = (claim: unknown): string => (typeof claim === 'string' ? claim : ''
 const MOST_REPLACED = 10_000;
 
 /** Knows of tokens that are older than the last mint of their device's session. */
-function makeReplaced() {
+function makeReplaced({ nowMs }: Pick<IssuerClock, 'nowMs'>) {
   const atSeconds = new Map<string, number>();
   const keyOf = (account: string, deviceId: string) => `${account} ${deviceId}`;
-  const nowSeconds = () => Math.floor(Date.now() / 1000);
+  const nowSeconds = () => Math.floor(nowMs() / 1000);
   return {
     note(account: string, deviceId: string): void {
       for (const [key, at] of atSeconds) {
@@ -86,7 +89,7 @@ const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
 /** The claims of a token that the broker signed for this app: whatever anybody can make up never reaches the broker. */
 async function claimsOf(
   token: string,
-  { keySet, app }: Pick<BrokerIdentityParts, 'keySet' | 'app'>,
+  { keySet, app, clock }: Pick<BrokerIdentityParts, 'keySet' | 'app' | 'clock'>,
 ): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(token, keySet, {
@@ -96,6 +99,7 @@ async function claimsOf(
       audience: app,
       requiredClaims: ['exp', 'sub'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(clock.nowMs()),
     });
     return payload;
   } catch (error) {
@@ -110,9 +114,9 @@ async function claimsOf(
  * and one client address cannot have it asked about any number of invented cookies.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
-  const { verify, cookieName, clientAddress, strangers, isRevoked, isTombstoned } = parts;
+  const { verify, clock, cookieName, clientAddress, strangers, isRevoked, isTombstoned } = parts;
   const answers = makeAnswers();
-  const replaced = makeReplaced();
+  const replaced = makeReplaced(clock);
 
   /** The broker's signature, or an answer of its own, says that there is, or was, such a session: only others are limited. */
   const verifyFor = (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<VerifiedIdentity> =>
@@ -133,7 +137,9 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
     }
     const tokenEndsAtMs = claims.exp === undefined ? Number.POSITIVE_INFINITY : claims.exp * 1000;
     const caller = { ...callerOf(identity), sessionId: identity.session_id };
-    return { caller, endsAtMs: Math.min(identity.expires_at, tokenEndsAtMs) };
+    // Answers are kept by the clock of this machine.
+    const leftMs = Math.min(identity.expires_at, tokenEndsAtMs) - clock.nowMs();
+    return { caller, endsAtMs: Date.now() + leftMs };
   };
 
   /**
@@ -144,7 +150,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
   const ending = async (token: string, otherwise: unknown): Promise<Caller> => {
     const { sub, meta, scope, exp = 0, iat = 0 } = await claimsOf(token, parts);
     // Nobody else looks at its end now, so there is no tolerance.
-    if (exp * 1000 <= Date.now()) throw invalidToken(new errors.JWTExpired('over', {}));
+    if (exp * 1000 <= clock.nowMs()) throw invalidToken(new errors.JWTExpired('over', {}));
     const caller = callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
     const { account, deviceId } = caller;
     if (deviceId === null || replaced.isSince(account, deviceId, iat)) throw otherwise;

@@ -8,6 +8,7 @@ import { type Shown, sessionCookieName } from '../credentials/credentials.ts';
 import { makeDevIdentity } from './dev.ts';
 import { makeEdgeIdentity } from './edge.ts';
 import type { Identity } from '../identity.ts';
+import { type IssuerClock, makeIssuerClock } from '../key-sets/issuer-clock.ts';
 import { type KeySet, makeKeySet } from '../key-sets/key-set.ts';
 import { makeKeySetStore } from '../key-sets/key-set-store.ts';
 import { makeStrangerLimit } from '../credentials/stranger-limit.ts';
@@ -17,6 +18,8 @@ interface IdentityParts {
   db: Parameters<typeof makeKeySetStore>[0]['db'];
   /** Null without an auth broker. */
   verify: ((shown: Shown) => Promise<VerifiedIdentity>) | null;
+  /** The auth broker's. */
+  brokerClock: IssuerClock;
   ensureRow: Parameters<typeof makeDevIdentity>[0]['ensureRow'];
   /** Puts back the row of a device that signed in. */
   restoreRow: (caller: Caller) => Promise<boolean>;
@@ -35,24 +38,26 @@ type ChosenIdentity = Identity & Pick<BrokerIdentity, 'forget' | 'replaced'> & P
  * gets what it needs in the background.
  */
 export function makeIdentity(parts: IdentityParts): ChosenIdentity {
-  const { config, db, verify, ensureRow, restoreRow, isRevoked, isTombstoned, clientAddress, onFailure } = parts;
+  const { config, db, verify, brokerClock, ensureRow, restoreRow, isRevoked, isTombstoned, clientAddress, onFailure } =
+    parts;
   const { identity: choice, broker, http } = config;
   const nothing = () => undefined;
   const nothingKept = { forget: nothing, replaced: nothing, start: nothing, stop: nothing };
-  const keysAt = (url: string): KeySet => {
+  const keysAt = (url: string, clock: IssuerClock): KeySet => {
     // Without a secret that the store does not know nobody could tell our keys there from anybody's.
     const secret = broker?.token ?? '';
-    return makeKeySet({ url, store: secret === '' ? null : makeKeySetStore({ db, url, secret }), onFailure });
+    return makeKeySet({ url, store: secret === '' ? null : makeKeySetStore({ db, url, secret }), clock, onFailure });
   };
   if (choice.mode === 'dev') return { ...makeDevIdentity({ ensureRow, isRevoked }), ...nothingKept };
   if (choice.mode === 'broker') {
     if (broker === null || verify === null) throw new Error('the address of the broker was not checked');
-    const keySet = keysAt(`${broker.url}/.well-known/jwks.json`);
+    const keySet = keysAt(`${broker.url}/.well-known/jwks.json`, brokerClock);
     const identity = makeBrokerIdentity({
       verify,
       isRevoked,
       isTombstoned,
       keySet,
+      clock: brokerClock,
       clientAddress,
       strangers: makeStrangerLimit({ scale: http.rateLimitScale }),
       app: broker.app,
@@ -62,7 +67,8 @@ export function makeIdentity(parts: IdentityParts): ChosenIdentity {
   }
   if (choice.trust === 'secret')
     return { ...makeEdgeIdentity({ secrets: choice.edgeSecrets }), restoreRow, ...nothingKept };
-  const keySet = keysAt(choice.jwksUrl);
+  const clock = makeIssuerClock();
+  const keySet = keysAt(choice.jwksUrl, clock);
   const { start, stop } = keySet;
-  return { ...makeAssertionIdentity({ ...choice, keySet }), restoreRow, ...nothingKept, start, stop };
+  return { ...makeAssertionIdentity({ ...choice, keySet, clock }), restoreRow, ...nothingKept, start, stop };
 }

@@ -1,11 +1,11 @@
 -- A page of a device's mailbox, oldest first. With a position: without the messages that a stream which starts there gets
 -- from the log, so that none is sent twice on one stream, and none is left out.
 -- Keys and arguments: mailPage in scripts.ts.
--- uses: clock messages/mail
+-- uses: clock messages/mail space
 -- RETURNS OK, member to go on after ('' at the end), JSON without its end, ... | device_required
 local now = now_ms()
 if redis.call('HEXISTS', keys.devices, device) == 0 then return { 'device_required' } end
-purge_mail(keys, device, now)
+where_there_is_space(purge_mail, keys, device, now)
 
 local start = tonumber(string.match(position, '^%d+') or '0')
 local function comes_by_log(log_id)

@@ -16,7 +16,8 @@ import { makeGate } from '../gate.ts';
 import { Reachability } from '../../../../shared/service-kit/redis/reachability.ts';
 import type { ScriptDeclaration } from '../../../../shared/service-kit/redis/scripts/script.ts';
 import { makeScriptLoader, type ScriptLoader } from '../../../../shared/service-kit/redis/scripts/scripts.ts';
-import { ServerCheck } from '../../../../shared/service-kit/redis/server-check.ts';
+import { ServerCheck, type ServersFound } from '../../../../shared/service-kit/redis/server-check.ts';
+import { tellServers } from '../metrics.ts';
 import { slotOf } from '../slots.ts';
 
 /** So many idle connections are kept for later requests. */
@@ -84,7 +85,10 @@ export class BulkStore {
     this.#connection = connection;
     // What it holds is there to be fetched, and may be lost with the server.
     const asked = { store: 'relay' as const, connection, address, logger, keeps: false, announces: false };
-    const onChecked = () => reachability.worked('relay servers');
+    const onChecked = (found: ServersFound) => {
+      tellServers(metrics, 'relay', found);
+      reachability.worked('relay servers');
+    };
     // A connection that is lost reports that by itself.
     const onFailure = (error: Error) => isAnswer(error) && reachability.failed('relay servers', error);
     this.#serverCheck = parts.isOwn === true ? new ServerCheck({ ...asked, onChecked, onFailure }) : null;

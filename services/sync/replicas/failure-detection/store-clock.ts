@@ -6,6 +6,9 @@ const RENEWED_WITHIN_MS = 120_000;
 /** The store's clock and ours may drift apart by this much between two readings. */
 const CLOCK_STEP_MS = 30_000;
 
+/** What the store's clock said is known as exactly as half of this. */
+const EXACT_WITHIN_MS = 1_000;
+
 /**
  * How much older than usual the rows of open streams may look. A row counts as dead when it was not renewed for some
  * time of the store's clock. While the store is away nobody can renew one, and a clock that was set adds its step.
@@ -16,6 +19,17 @@ export class StoreClock {
   #readMs = Number.NaN;
   #lateMs = 0;
   #lateSinceMs = 0;
+  #skewMs: number | null = null;
+
+  /** How far the clock of this machine is ahead of the store's; null before the first reading. */
+  get skewMs(): number | null {
+    return this.#skewMs;
+  }
+
+  /** Unix ms by the store's clock; by our own before the first reading. */
+  nowMs(): number {
+    return this.#skewMs === null ? Date.now() : performance.now() + this.#aheadMs;
+  }
 
   /** So much older than usual may a row look now. */
   lateMs(): number {
@@ -32,6 +46,11 @@ export class StoreClock {
     const stepMs = Math.abs(storeMs - readMs - this.#aheadMs);
     this.#readMs = readMs;
     this.#aheadMs = storeMs - readMs;
+    // Read half a round trip ago; one that took long says too little.
+    if (readMs - sentMs <= EXACT_WITHIN_MS || this.#skewMs === null) {
+      const [wallMs, sinceMs] = [Date.now(), performance.now() - (sentMs + readMs) / 2];
+      this.#skewMs = wallMs - storeMs - sinceMs;
+    }
     if (!(stepMs > CLOCK_STEP_MS)) return false;
     this.#addLate(stepMs, readMs);
     return true;

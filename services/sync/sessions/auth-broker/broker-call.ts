@@ -31,6 +31,8 @@ interface BrokerCallParts {
   url: string;
   token: string;
   app: string;
+  /** Hears what time it is there: `Date` of each answer, and when it was asked for and read. */
+  onAnswered: (answer: { date: string | null; isKept: boolean; sentMs: number; readMs: number }) => void;
 }
 
 const unavailable = (cause?: unknown): BatonError => new BatonError('broker_unavailable', undefined, { cause });
@@ -57,11 +59,12 @@ function parsed(text: string): unknown {
  * Calls the auth broker within a budget of time, and tries at most twice more what is safe to repeat. Follows no redirect,
  * and ignores proxy variables. Resolves to any answer but a transient one.
  */
-export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
+export function makeBrokerCall({ url, token, app, onAnswered }: BrokerCallParts) {
   const agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: 64, maxResponseSize: MOST_BYTES });
 
   /** `leftMs` is whole: Node refuses to wait for parts of a millisecond. */
   async function attempt({ method, path, body, idempotencyKey }: BrokerCall, leftMs: number): Promise<BrokerReply> {
+    const sentMs = performance.now();
     const answer = await request(url + path, {
       dispatcher: agent,
       method,
@@ -75,6 +78,9 @@ export function makeBrokerCall({ url, token, app }: BrokerCallParts) {
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(leftMs),
     });
+    const { date, age } = answer.headers;
+    const isKept = age !== undefined;
+    onAnswered({ date: typeof date === 'string' ? date : null, isKept, sentMs, readMs: performance.now() });
     return { status: answer.statusCode, body: parsed(await answer.body.text()) };
   }
 

@@ -93,11 +93,12 @@ interface BrokerClientParts {
   logger: Logger;
   /** A credential or token was refused because its session was ended, maybe not by us. */
   onEnded: (session: EndedSession) => void;
+  onAnswered?: Parameters<typeof makeBrokerCall>[0]['onAnswered'];
 }
 
 /** Asks the broker with a breaker for each operation, counts what came of it, and reports sessions that it has ended. */
-function makeAsking({ url, token, app, metrics, logger, onEnded }: BrokerClientParts) {
-  const broker = makeBrokerCall({ url, token, app });
+function makeAsking({ url, token, app, metrics, logger, onEnded, onAnswered = () => undefined }: BrokerClientParts) {
+  const broker = makeBrokerCall({ url, token, app, onAnswered });
   const failing = new Set<Operation>();
   const breakers = Object.fromEntries(
     OPERATIONS.map((operation) => {

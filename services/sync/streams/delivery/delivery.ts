@@ -18,6 +18,8 @@ interface DeliveryParts {
   onPresence: (account: string, version: number, snapshot: string) => void;
   /** Something was announced for an account of which no stream is here. */
   onAbsent: (account: string) => void;
+  /** The clock by which events say when they were appended. */
+  storeNowMs: () => number;
   metrics: Metrics;
 }
 
@@ -34,7 +36,7 @@ export class Delivery {
     const entry = this.#parts.streams.find(event.account);
     if (!entry) return this.#parts.onAbsent(event.account);
     let chunk: Buffer | null = null;
-    const now = Date.now();
+    const now = this.#parts.storeNowMs();
     for (const stream of entry.streams) {
       if (!stream.state.isLive) {
         stream.position.miss();

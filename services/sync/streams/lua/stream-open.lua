@@ -1,7 +1,7 @@
 -- Attaches a stream that opens: limits, its route AND what it missed, in one step on the account's slot, so that an append
 -- either finds the route or is found here.
 -- Keys and arguments: streamOpen in scripts.ts.
--- uses: clock routes devices/names route-rows replicas/liveness streams/own-routes streams/stream-quota log streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
+-- uses: clock routes devices/names route-rows replicas/liveness streams/own-routes streams/stream-quota log space streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
 -- RETURNS as stream-attach.lua
 --         | OK, busy: the account has as many streams as it may
 --         | OK, full, channels of the account's other streams: the same, and silent channels were not asked for

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Caller } from '../../identity/caller.ts';
-import { isStoreAway } from '../../../../shared/service-kit/redis/faults.ts';
+import { isStoreAway, isStoreFull } from '../../../../shared/service-kit/redis/faults.ts';
 import type { AccountSets } from '../../replicas/account-sets.ts';
 import type { Replica } from '../../replicas/replica.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -153,7 +153,7 @@ export class Opening {
 
   #failed(stream: Stream, error: unknown): void {
     if (stream.isOver) return;
-    const isAway = isStoreAway(error);
+    const isAway = isStoreAway(error) || isStoreFull(error);
     const isMendable = error instanceof BatonError && error.status < 500;
     if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('open stream', error);
     if (stream.readySent && isAway) return this.#tryLater(stream);

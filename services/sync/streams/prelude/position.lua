@@ -11,7 +11,7 @@ end
 -- the oldest entry: nothing between the two was missed.
 local function lost_reason(log, position, now)
   if position == '' then return 'new' end
-  redis.call('XTRIM', log, 'MAXLEN', LIMITS.logEvents)
+  where_there_is_space(redis.call, 'XTRIM', log, 'MAXLEN', LIMITS.logEvents)
   if #redis.call('XRANGE', log, position, position) == 1 then return nil end
   local at = tonumber(string.match(position, '^%d+'))
   local lost_or_expired = now - at <= LIMITS.logSeconds * 1000 and 'store_lost' or 'expired'

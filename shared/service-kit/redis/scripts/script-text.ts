@@ -65,6 +65,9 @@ function checkNames(names: readonly string[], chunks: readonly string[], body: s
   if (wrong.length > 0) throw new Error(`${file.pathname}: ${wrong.join(', ')} cannot be the name of an argument`);
 }
 
+/** The text of a script that Redis 7 carries out also at `maxmemory`: it reads the flags in the first line alone. */
+export const runningWhenFull = (text: string): string => `#!lua flags=allow-oom\n${text}`;
+
 interface TextParts {
   file: URL;
   keys: readonly string[];
@@ -72,12 +75,13 @@ interface TextParts {
   constants: Readonly<Record<string, Word>>;
   registries: Registries;
   announces: boolean;
+  runsWhenFull: boolean;
   publishInScript: boolean;
 }
 
 /** The whole text of a script: constants, chunks, keys and arguments as locals, then what its file says. */
 export function scriptText(parts: TextParts): string {
-  const { file, keys, locals, constants, registries, announces, publishInScript } = parts;
+  const { file, keys, locals, constants, registries, announces, runsWhenFull, publishInScript } = parts;
   const body = readFileSync(file, 'utf8');
   const chunks = chunksOf(body, file);
   const names = [...locals.keys()].map(luaNameOf);
@@ -101,5 +105,6 @@ export function scriptText(parts: TextParts): string {
   const all = announces
     ? [named, ...shared, 'local function run()', ...own, 'end', 'return with_announcements(run())']
     : [named, ...shared, ...own];
-  return bindNames(all.join('\n'), { LIMITS, ...registries });
+  const text = bindNames(all.join('\n'), { LIMITS, ...registries });
+  return runsWhenFull ? runningWhenFull(text) : text;
 }

@@ -24,6 +24,11 @@ interface Declared<K extends string, A, R, S extends string> {
   announces?: true;
   /** The rate group that it counts. */
   rate?: RateGroup;
+  /**
+   * Runs also while the store is at its `maxmemory`: it removes, or what it adds is small and bounded. Not for a script that mostly
+   * reads: Redis refuses one that says so as a whole when its disk is full, and any other at its first write.
+   */
+  runsWhenFull?: true;
 }
 
 /** A script as its store declares it. */
@@ -36,6 +41,7 @@ export interface ScriptDeclaration<K extends string, A, R, S extends string> {
   readonly settings: readonly S[];
   readonly announces: boolean;
   readonly rate: RateGroup | undefined;
+  readonly runsWhenFull: boolean;
   /** What the text may name as `<registry>.<name>`, beside `LIMITS`. */
   readonly registries: Registries;
   /** Which of the words says how long ago the call was first sent, if it is sent again; -1: none does. */
@@ -55,7 +61,17 @@ export const scriptsThatName =
   <const K extends string, A extends object, R, const S extends string = never>(
     declared: Declared<K, A, R, S>,
   ): ScriptDeclaration<K, A, R, S> => {
-    const { file, keys, args, constants = {}, settings = [], reply, announces = false, rate } = declared;
+    const {
+      file,
+      keys,
+      args,
+      constants = {},
+      settings = [],
+      reply,
+      announces = false,
+      rate,
+      runsWhenFull = false,
+    } = declared;
     const names = Object.keys(args) as (keyof A & string)[];
     const kinds = names.map((name) => args[name]);
     const locals = names.map((name, i) => {
@@ -72,6 +88,7 @@ export const scriptsThatName =
       settings,
       announces,
       rate,
+      runsWhenFull,
       registries,
       words(keysByName, values) {
         const words: Word[] = [];

@@ -5,6 +5,8 @@ import { makeAddressLimits } from '../../../../services/sync/http/limits/address
 import { makeProblemHandler } from '../../../../shared/service-kit/http/problem.ts';
 import { requestId } from '../../../../shared/service-kit/http/request-context.ts';
 import { makeClientAddress } from '../../../../services/sync/identity/client-address.ts';
+import { storeFault } from '../../../../shared/service-kit/redis/faults.ts';
+import { runningWhenFull } from '../../../../shared/service-kit/redis/scripts/script-text.ts';
 import { makeLogger } from '../../../../shared/service-kit/telemetry/logger.ts';
 import { makeMetrics } from '../../../../services/sync/telemetry/metrics.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../../../support/redis/redis.ts';
@@ -34,6 +36,8 @@ afterAll(async () => {
 function replica({ scale = SCALE, sendCommand = send }: { scale?: number; sendCommand?: Send } = {}) {
   const limits = makeAddressLimits({
     sendCommand,
+    textOf: runningWhenFull,
+    faultOf: storeFault,
     prefixOf: (group) => `${prefix}:rate:${group}:`,
     clientAddress: makeClientAddress({ trustedProxies: ['127.0.0.0/8', '::1/128'] }),
     scale,

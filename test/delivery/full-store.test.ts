@@ -1,0 +1,169 @@
+import type { Redis } from 'ioredis';
+import { BatonError } from '../../shared/contract/errors.ts';
+import { makeDevice, randomUser } from '../support/device.ts';
+import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
+import { connectTo } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
+import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
+
+/* A store that has no space left: at its maxmemory, and with a full disk under its append-only file. */
+
+let redis: OwnRedis;
+let toRedis: Redis;
+let one: ReplicaProcess;
+let two: ReplicaProcess;
+
+const start = () =>
+  startReplica({ redisUrl: redis.url, keyPrefix: 'baton', env: { APP_HUB_OFFLINE_GRACE_MS: '1000' } });
+
+async function startAll(options: Parameters<typeof startOwnRedis>[0]): Promise<void> {
+  redis = await startOwnRedis(options);
+  toRedis = connectTo(redis.url);
+  [one, two] = await Promise.all([start(), start()]);
+}
+
+afterEach(async () => {
+  await stopReplicas();
+  toRedis.disconnect();
+  await redis.stop();
+});
+
+/** Two devices with streams on two replicas. The phone has not acknowledged a message, and there is a clipboard. */
+async function startPair() {
+  const user = randomUser();
+  const laptop = makeDevice({ user, name: 'Laptop' });
+  const phone = makeDevice({ user, name: 'Phone' });
+  const [onLaptop, onPhone] = [laptop.listen(one), phone.listen(two)];
+  await Promise.all([onLaptop.next('ready'), onPhone.next('ready')]);
+  const send = (content: string) => laptop.on(one).call('sendMessage', { body: { to: 'Phone', content }, retries: 0 });
+  const copy = (content: string) =>
+    laptop.on(one).call('setClipboard', { body: { content, content_type: 'text/plain' }, retries: 0 });
+  await send('before');
+  await copy('copied');
+  await onPhone.next('message', ({ data }) => data.content === 'before');
+  await onPhone.next('clipboard');
+  const stop = () => Promise.all([onLaptop.stop(), onPhone.stop()]);
+  return { user, laptop, phone, onLaptop, onPhone, send, copy, stop };
+}
+
+type Pair = Awaited<ReturnType<typeof startPair>>;
+
+/** Writes until the store refuses more. */
+async function fill(): Promise<void> {
+  const part = 'x'.repeat(50_000);
+  const write = (number: number) =>
+    toRedis.set(`filling:${number}`, part).then(
+      () => false,
+      () => true,
+    );
+  let number = 0;
+  await until(() => write(number++), Boolean, 'the store to be full');
+}
+
+async function expectRefused({ send, copy }: Pair, sentence: RegExp): Promise<void> {
+  for (const write of [send('lost'), copy('lost')]) {
+    const error = await write.catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(BatonError);
+    expect(error).toMatchObject({ code: 'store_full', status: 503, message: expect.stringMatching(sentence) });
+  }
+}
+
+async function expectReadable({ laptop, phone }: Pair): Promise<void> {
+  expect((await phone.on(two).call('listMessages', {})).body.messages).toMatchObject([{ content: 'before' }]);
+  expect((await phone.on(two).call('getClipboard')).body).toMatchObject({ content: 'copied' });
+  expect((await laptop.on(one).call('getPresence')).body.devices).toHaveLength(2);
+  expect((await laptop.on(one).call('listDevices')).body.devices).toHaveLength(2);
+}
+
+const usedBytes = async () => Number(/used_memory:(\d+)/.exec(await toRedis.info('memory'))?.[1]);
+
+const statusOf = async ({ adminUrl }: ReplicaProcess) => {
+  const { store } = (await (await fetch(`${adminUrl}/statusz`)).json()) as {
+    store: { up: boolean; reason: string | null };
+  };
+  return store;
+};
+
+test('at maxmemory what is there is read, acknowledged, cleared and removed; streams and replicas come and go', async () => {
+  await startAll({ persistent: false });
+  const pair = await startPair();
+  const { user, laptop, phone, onLaptop, onPhone } = pair;
+  // Below what is there by more than buffers of clients come and go.
+  await toRedis.config('SET', 'maxmemory', String((await usedBytes()) - 500_000));
+
+  await expectRefused(pair, /its memory is used up/);
+  await expectReadable(pair);
+  const tablet = makeDevice({ user, name: 'Phone' });
+  expect(
+    await tablet
+      .on(one)
+      .call('getMe', { retries: 0 })
+      .catch((error: unknown) => error),
+  ).toMatchObject({
+    code: 'store_full',
+  });
+
+  const three = await start();
+  const again = phone.listen(three);
+  await again.next('ready');
+  const { body: mailbox } = await phone.on(two).call('listMessages', {});
+  const ids = mailbox.messages.map(({ message_id }) => message_id);
+  expect((await phone.on(two).call('ackMessages', { body: { message_ids: ids } })).body.acked).toBe(1);
+  await onLaptop.next('message:delivered', ({ data }) => data.message_ids[0] === ids[0]);
+  await laptop.on(one).call('clearClipboard');
+  await Promise.all([onPhone.next('clipboard:cleared'), again.next('clipboard:cleared')]);
+
+  await Promise.all([again.stop(), onPhone.stop()]);
+  await onLaptop.next('presence', ({ data }) => data.devices.some(({ name, online }) => name === 'Phone' && !online));
+  await laptop.on(one).call('removeDevice', { params: { device_id: phone.id } });
+  await onLaptop.next('device:removed', ({ data }) => data.device_id === phone.id);
+  expect(await toRedis.zscore('baton:{sys}:revoked', `${user} ${phone.id}`)).not.toBeNull();
+  expect(await statusOf(one)).toMatchObject({ up: true, reason: null });
+
+  await toRedis.config('SET', 'maxmemory', '0');
+  const desk = makeDevice({ user, name: 'Desk' });
+  const onDesk = desk.listen(two);
+  await onDesk.next('ready');
+  await laptop.on(one).call('sendMessage', { body: { to: 'Desk', content: 'after' } });
+  await onDesk.next('message', ({ data }) => data.content === 'after');
+  expect(onLaptop.events.filter(({ name }) => name === 'degraded')).toEqual([]);
+  await Promise.all([onLaptop.stop(), onDesk.stop()]);
+});
+
+test('with a full disk what is there is read and replicas are ready; with space again all goes on', async () => {
+  await startAll({ diskBytes: 2_000_000 });
+  const pair = await startPair();
+  const { onLaptop, onPhone, send, stop } = pair;
+  await fill();
+  await expect(toRedis.ping()).rejects.toThrow('MISCONF');
+
+  await expectRefused(pair, /cannot write to its disk/);
+  const said = await until(
+    () => statusOf(one),
+    ({ reason }) => reason !== null,
+    'the replica to say why',
+  );
+  expect(said).toMatchObject({ up: true, reason: expect.stringMatching(/cannot write to its disk.*MISCONF/) });
+  await expectReadable(pair);
+  expect((await fetch(`${one.adminUrl}/readyz`)).status).toBe(200);
+  // One that starts now serves what can be read, and has a lease as soon as there is space.
+  await start();
+
+  redis.clearDisk();
+  const isTaken = () =>
+    send('after').then(
+      () => true,
+      () => false,
+    );
+  await until(isTaken, Boolean, 'the store to take something');
+  await onPhone.next('message', ({ data }) => data.content === 'after');
+  await until(
+    () => statusOf(one),
+    ({ reason }) => reason === null,
+    'the replica to be content',
+  );
+  for (const { events } of [onLaptop, onPhone]) {
+    expect(events.filter(({ name }) => name === 'degraded' || name === 'reconnect')).toEqual([]);
+  }
+  await stop();
+});
