@@ -21,6 +21,7 @@ export const SEALED_REASONS = {
   bad_ring: 'The list of devices with keys is not valid, and is not used',
   devices_disagree:
     'Your devices disagree about who belongs to this account: link this device again on one that you trust',
+  rotation_due: 'A device was removed: nothing is sealed until the key of the account is replaced',
   ring_moved: 'Another device changed the list of devices at the same time: try again',
   link_again: 'This device was away for too long: link it again on another device of this account',
   ring_full: 'This account has as many devices with keys as it can have: remove one first',

@@ -6,7 +6,7 @@ const OWN = 'device';
 const settled = <T>(request: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.onerror = () => reject(request.error ?? new Error('IndexedDB did not answer'));
   });
 
 async function open(name: string): Promise<IDBDatabase> {
@@ -29,7 +29,7 @@ async function within<T>(
     const transaction = database.transaction(STORE, mode, { durability: 'strict' });
     const done = new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error);
+      transaction.onabort = () => reject(transaction.error ?? new Error('IndexedDB gave up'));
     });
     const request = work(transaction.objectStore(STORE));
     await done;
