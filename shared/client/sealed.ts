@@ -19,7 +19,6 @@ export {
   adoptFirstRing,
   adoptRing,
   checkMaySeal,
-  fingerprintOf,
   type Keyring,
   loadKeyring,
   noteRemoved,

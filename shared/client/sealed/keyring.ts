@@ -4,7 +4,7 @@ import { hkdf } from './primitives/hkdf.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
 import { type Guest, readGuests } from './ring/guests.ts';
-import { hashOf, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
+import { memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
 /** What a device knows at one moment: who belongs to the account, and the keys that it has by that. It does not change. */
@@ -150,6 +150,3 @@ export async function contentKey(
     epoch > ring.body.epoch ? 'unknown_key' : accountKeys.length === 0 ? 'not_a_member' : 'key_retired',
   );
 }
-
-/** Fingerprints that people compare, the same on each device of the account. */
-export const fingerprintOf = ({ ring }: Keyring): string => hashOf(ring).slice(0, 16);
