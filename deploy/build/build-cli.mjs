@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStarted } from '../local/setup/command.mjs';
@@ -8,7 +9,7 @@ import { licencesOf } from './licences.mjs';
 
 /**
  * Makes `services/cli/dist/baton.js`: the command line with everything that it needs in one file. Beside it lie the licence
- * of Baton and those of the packages that are in that file.
+ * of Baton, those of the packages that are in that file, and its page of the manual.
  */
 export async function buildCli() {
   await buildClient();
@@ -40,6 +41,7 @@ export async function buildCli() {
   writeFileSync(join(out, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules, "Baton's command line contains"));
   cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
   chmodSync(file, 0o755);
+  writeFileSync(join(out, 'baton.1'), execFileSync(process.execPath, [file, 'manual']));
 }
 
 if (isStarted(import.meta.url)) {

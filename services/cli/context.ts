@@ -67,8 +67,8 @@ function untilInterrupted(): AbortSignal {
   return controller.signal;
 }
 
-export function makeContext({ json }: { json?: boolean }): Context {
-  const output = makeOutput(json === true);
+export function makeContext({ json, progress }: { json?: boolean; progress?: boolean }): Context {
+  const output = makeOutput({ isJson: json === true, tellsProgress: progress === true });
   const settings = loadSettings();
   const session = fileSession(settings.sessionPath);
   const signal = untilInterrupted();

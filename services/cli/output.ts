@@ -184,6 +184,8 @@ export function quoted(head: string, text: string, columns: number = process.std
  */
 export interface Output {
   readonly isJson: boolean;
+  /** Results of `--json` have lines among them that say how far it is. */
+  readonly tellsProgress: boolean;
   readonly stderr: WriteStream;
   /** A result. `text` is for people; nothing is written for them when it is null. */
   result(value: unknown, text: string | null): void;
@@ -194,7 +196,7 @@ export interface Output {
 }
 
 /** Of the process: its standard output may be closed by whoever reads it, as by `head`. */
-export function makeOutput(isJson: boolean): Output {
+export function makeOutput({ isJson, tellsProgress }: Pick<Output, 'isJson' | 'tellsProgress'>): Output {
   let isForBytes = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isForBytes) return;
@@ -202,6 +204,7 @@ export function makeOutput(isJson: boolean): Output {
   });
   return {
     isJson,
+    tellsProgress,
     stderr: process.stderr,
     result(value, text) {
       if (isJson) process.stdout.write(`${harmlessJson(value)}\n`);

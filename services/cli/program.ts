@@ -9,6 +9,7 @@ import { copy, inbox, message, paste, watch } from './commands/text.ts';
 import { cancel, transfers } from './commands/transfers.ts';
 import { completionFor } from './completion.ts';
 import { type Context, makeContext } from './context.ts';
+import { manualOf } from './manual.ts';
 import { rendered } from './output.ts';
 
 const EXIT_HELP = `
@@ -67,7 +68,8 @@ function addInvite(command: Define): void {
 function addDevices(command: Define): void {
   command('devices', 'the devices of the account')
     .option('--watch', 'again at each change, until Ctrl-C')
-    .action(async (options: { watch?: boolean }, made: Command) => devices(contextOf(made), options));
+    .option('--names', 'the names alone, a line each')
+    .action(async (options: { watch?: boolean; names?: boolean }, made: Command) => devices(contextOf(made), options));
   command('rename <names...>', 'rename NEW: this device; rename OLD NEW: another one').action(
     async (names: string[], _: object, made: Command) => rename(contextOf(made), names),
   );
@@ -82,7 +84,9 @@ function addFiles(command: Define): void {
     .option('--to <name>', 'the device')
     .option('--name <name>', 'what standard input is called there', 'input')
     .option('--leave', 'do not wait for the receiver: end when all of it fits in the relay')
+    .option('--exclude <patterns...>', 'leave out of folders: names, or paths with a slash; * ? [] {} **')
     .option('--continue', 'go on with everything that was interrupted')
+    .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (files: string[], options: { to?: string }, made: Command) => send(contextOf(made), files, options));
   command('receive', 'take files, until Ctrl-C')
     .option('--dir <folder>', 'where they go; - is standard output, for one file', '.')
@@ -90,6 +94,7 @@ function addFiles(command: Define): void {
     .option('-y, --yes', 'without asking')
     .option('--once', 'end after the first transfer')
     .option('--hidden', 'store names that begin with a dot as they are; else the dot becomes _')
+    .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));
   command('transfers', 'the transfers of this device that are under way, or wait').action(
     async (_: object, made: Command) => transfers(contextOf(made)),
@@ -135,8 +140,13 @@ export function makeProgram(version: string): Command {
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
   for (const add of [addSignIn, addInvite, addDevices, addFiles, addTexts]) add(command);
-  command('completion <shell>', 'what bash, zsh or fish reads to complete these commands').action((shell: string) => {
-    process.stdout.write(completionFor(program, shell));
+  command('completion <shell>', 'what bash, zsh, fish or powershell reads to complete these commands').action(
+    (shell: string) => {
+      process.stdout.write(completionFor(program, shell));
+    },
+  );
+  command('manual', 'this program as a page of the manual').action(() => {
+    process.stdout.write(manualOf(program, { version, notes: EXIT_HELP }));
   });
   return program;
 }

@@ -2,6 +2,8 @@ import { Format, type Options, SingleBar } from 'cli-progress';
 import type { Progress, RunningTransfer } from '../../shared/client/index.ts';
 import { colours, durationOf, type Output, rendered, sizeOf } from './output.ts';
 
+const TELL_MS = 1_000;
+
 const OPTIONS: Options = {
   clearOnComplete: true,
   hideCursor: true,
@@ -69,8 +71,31 @@ export function showPreparing(output: Output, totalBytes: number): { read: (byte
 
 const QUIET: ProgressLine = { add: () => () => undefined, aside: (work) => work() };
 
-/** Shows how far transfers are: on a terminal one line that moves, and nothing elsewhere. */
+/** A line of JSON a second for each transfer, and one at its end. */
+const inJson = (output: Output): ProgressLine => ({
+  ...QUIET,
+  add(transfer) {
+    let saidAtMs = Number.NEGATIVE_INFINITY;
+    function say(): void {
+      saidAtMs = performance.now();
+      const { bytes, totalBytes, files, totalFiles, bytesPerSecond, secondsLeft, path, isPaused } = transfer.progress;
+      const amounts = { bytes, total_bytes: totalBytes, files, total_files: totalFiles };
+      const pace = { bytes_per_second: Math.round(bytesPerSecond), seconds_left: secondsLeft };
+      output.result({ progress: { transfer_id: transfer.id, ...amounts, ...pace, path, paused: isPaused } }, null);
+    }
+    const off = transfer.onProgress(({ bytes, totalBytes }) => {
+      if (performance.now() - saidAtMs >= TELL_MS || bytes === totalBytes) say();
+    });
+    transfer.done.then(off, off);
+    return off;
+  },
+});
+
+/**
+ * Shows how far transfers are: on a terminal one line that moves, with `--json --progress` lines of JSON, and nothing elsewhere.
+ */
 export function makeProgressLine(output: Output): ProgressLine {
+  if (output.isJson && output.tellsProgress) return inJson(output);
   if (output.isJson || !output.stderr.isTTY) return QUIET;
   const shown = new Set<RunningTransfer>();
   let latest: Progress | null = null;

@@ -15,6 +15,8 @@ export interface Unfinished {
   spool: { path: string; name: string } | null;
   /** Small files of folders go in archives. */
   packs?: boolean;
+  /** Patterns of what is left out of folders. */
+  excludes?: readonly string[];
   startedAt: number;
 }
 

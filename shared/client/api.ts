@@ -2,6 +2,7 @@ import type { BatonClientError } from './errors/baton-client-error.ts';
 import type { FileSource, OpenSink } from './files/files.ts';
 import type { Session, SessionStore } from './session/session.ts';
 import type {
+  ClipboardChange,
   ClipboardEntry,
   Device,
   DeviceSession,
@@ -84,15 +85,6 @@ export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 
 
 /** `revoked`: by another device, or by the service; `logout`: by this one; `expired`: its time was over. */
 export type SignedOutReason = 'revoked' | 'logout' | 'expired';
-
-/** Who changed the clipboard, and for how long it stays; not what is in it. */
-export interface ClipboardChange {
-  source_device_id: string | null;
-  source_device_name: string;
-  updated_at: number;
-  expires_at: number;
-  bytes: number;
-}
 
 /** What can be listened to, by its name. */
 export interface ClientEvents {

@@ -130,6 +130,15 @@ export interface MessagesDelivered {
   at: number;
 }
 
+/** Who changed the clipboard, and for how long it stays; not what is in it. */
+export interface ClipboardChange {
+  source_device_id: string | null;
+  source_device_name: string;
+  updated_at: number;
+  expires_at: number;
+  bytes: number;
+}
+
 /** Nothing set: `content` is `''` and the rest null. */
 export interface ClipboardEntry {
   content: string;
@@ -200,7 +209,7 @@ export interface PushConfig {
   native: ('fcm' | 'apns')[];
 }
 
-/** What a browser gives for a subscription. */
+/** A word from one program to another. */
 export interface SignalRequest {
   kind: 'offer' | 'answer' | 'candidate' | 'bye';
   /** Any JSON, at most 16 KB. */
@@ -209,6 +218,7 @@ export interface SignalRequest {
   transfer_id?: string;
 }
 
+/** What a browser gives for a subscription. */
 export interface PushSubscriptionRequest {
   endpoint: string;
   keys: { p256dh: string; auth: string };

@@ -1,5 +1,6 @@
-import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
@@ -143,9 +144,70 @@ test('wrong use is status 2, a service that is not there 6, nobody signed in 3',
   }
 });
 
-test.each(['bash', 'zsh', 'fish'])('completion for %s names every command', async (shell) => {
+test.each(['bash', 'zsh', 'fish', 'powershell'])('completion for %s names every command', async (shell) => {
   const { stdout } = await phone.ok(['completion', shell]);
   for (const name of ['login', 'send', 'receive', 'paste', 'approve']) expect(stdout).toContain(name);
+});
+
+test('what is completed in bash is a name, whatever is in it', async () => {
+  const { stdout: script } = await phone.ok(['completion', 'bash']);
+  const asked = (words: string, word: string) =>
+    execFileSync('bash', ['-c', `${script}\n${words}\n_baton\nprintf '%s\\n' "\${COMPREPLY[@]}"`], {
+      env: { PATH: process.env.PATH, WORD: word },
+      encoding: 'utf8',
+    });
+  const devices = `baton() { printf '%s\\n' 'My Phone' '$(echo owned >&2)' '\`id\`;ls' "it's"; }`;
+  const at = `COMP_WORDS=(baton send --to "$WORD") COMP_CWORD=3`;
+  expect(asked(`${devices}\n${at}`, '')).toBe("My\\ Phone\n\\$\\(echo\\ owned\\ \\>\\&2\\)\n\\`id\\`\\;ls\nit\\'s\n");
+  expect(asked(`${devices}\n${at}`, 'My')).toBe('My\\ Phone\n');
+  expect((await laptop.ok(['devices', '--names'])).stdout.split('\n').sort()).toEqual(['', 'Laptop', 'Phone']);
+});
+
+test('the manual has every command and option, and nothing that is a request of its own', async () => {
+  const { stdout } = await phone.ok(['manual']);
+  for (const name of ['login', 'send', 'receive', 'invite']) expect(stdout).toContain(`.B ${name} `);
+  expect(stdout).toContain('.B \\-\\-exclude <patterns...>');
+  const requests = new Set([...stdout.matchAll(/^\.(\S+)/gm)].map(([, request]) => request));
+  expect([...requests].sort()).toEqual(['B', 'RE', 'RS', 'SH', 'TH', 'TP', 'fi', 'nf']);
+});
+
+test('what is excluded of a folder is not sent, and the progress of the rest is told in JSON', async () => {
+  const put = (name: string, bytes = 10) => {
+    mkdirSync(dirname(join(laptop.folder, name)), { recursive: true });
+    writeFileSync(join(laptop.folder, name), Buffer.alloc(bytes, 1));
+  };
+  for (const name of [
+    'a.txt',
+    'b.o',
+    'node_modules/x/y.js',
+    'sub/node_modules/z.js',
+    'build/out.txt',
+    'sub/build/in.txt',
+  ]) {
+    put(`project/${name}`);
+  }
+  put('project/large.bin', 2_000_000);
+  const receiving = phone.run(['receive', '--yes', '--once', '--dir', 'excluded', '--json', '--progress']);
+  const words = ['send', 'project', '--to', 'Phone', '--exclude', 'node_modules', '*.o', 'build/*'];
+  const { stdout } = await laptop.ok([...words, '--json', '--progress']);
+  expect(await receiving.status).toBe(0);
+  const found = readdirSync(join(phone.folder, 'excluded'), { recursive: true, encoding: 'utf8' }).sort();
+  expect(found).toEqual([
+    'project',
+    'project/a.txt',
+    'project/large.bin',
+    'project/sub',
+    'project/sub/build',
+    'project/sub/build/in.txt',
+  ]);
+  for (const said of [stdout, receiving.stdout()]) {
+    const lines = said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { progress?: object });
+    const last = lines.filter(({ progress }) => progress !== undefined).at(-1)?.progress;
+    expect(last).toMatchObject({ bytes: 2_000_020, total_bytes: 2_000_020, files: 3, total_files: 3, paused: false });
+  }
 });
 
 test('signing out ends the session, here and there', async () => {

@@ -69,7 +69,8 @@ test('whoever waits for files hears that some are prepared, and the sender sees 
   const sending = laptop.run(['send', name, '--to', 'Phone'], { onTerminal: true });
   await receiving.says(/Laptop is preparing 1 file \(12\.0 GiB\) \.\.\./);
   await sending.says(/Preparing {2}[\d.]+ [KMG]iB of 12\.0 GiB/);
-  sending.child.kill('SIGINT');
-  receiving.child.kill('SIGINT');
-  await Promise.all([sending.status, receiving.status]);
+  for (const run of [sending, receiving]) run.child.kill('SIGINT');
+  expect(await receiving.status).toBe(130);
+  await sending.status;
+  expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
 });

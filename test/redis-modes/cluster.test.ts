@@ -257,6 +257,7 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     await Promise.all(cluster.nodes.map((node) => node.cli('client', 'kill', 'type', 'pubsub')));
     await until(async () => scriptsRun.has('stream-attach'));
     await onPhone.stop();
+    expect(onPhone.events.map(({ name }) => name)).not.toContain('session:revoked');
   });
 
   test('every script has run on it by now', async () => {

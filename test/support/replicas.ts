@@ -9,6 +9,8 @@ import { until } from './redis/redis-processes.ts';
 const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 /** Below the time that jest gives a hook, so that the log is shown; only one that cannot start takes so long. */
 const READY_WITHIN_MS = 75_000;
+/** The same for one that is stopped. */
+const ENDS_WITHIN_MS = 75_000;
 
 /** One replica as a process of its own. */
 export interface ReplicaProcess {
@@ -99,8 +101,15 @@ export async function startReplica({
       // A paused process sees no signal but SIGKILL and SIGCONT.
       child.kill('SIGCONT');
       child.kill('SIGTERM');
+      let isLate = false;
+      const late = setTimeout(() => {
+        isLate = true;
+        child.kill('SIGKILL');
+      }, ENDS_WITHIN_MS);
       await exited;
+      clearTimeout(late);
       started.delete(replica);
+      if (isLate) throw new Error(`A replica had not ended ${ENDS_WITHIN_MS} ms after SIGTERM. It said:\n${log}`);
       return child.exitCode;
     },
   };

@@ -48,7 +48,7 @@ export function startLoad({ clients, port, path, headers, body }: LoadParts): St
         answer
           .on('error', reject)
           .on('data', (part: Buffer) => said.push(part))
-          .on('end', () => resolve(statusCode < 400 ? statusCode : `${statusCode} ${Buffer.concat(said)}`));
+          .on('end', () => resolve(statusCode < 400 ? statusCode : `${statusCode} ${Buffer.concat(said).toString()}`));
       });
       asking.end(bytes);
     });

@@ -40,12 +40,12 @@ export async function status(context: Context) {
   });
 }
 
-/** The devices of the account; with `watch` again at each change. */
-export async function devices(context: Context, { watch }: { watch?: boolean }) {
+/** The devices of the account; with `watch` again at each change, with `names` nothing but their names. */
+export async function devices(context: Context, { watch, names }: { watch?: boolean; names?: boolean }) {
   const { output, signal } = context;
   const show = (list: readonly Device[]) => {
     if (watch && process.stdout.isTTY && !output.isJson) process.stdout.write('\x1b[H\x1b[2J');
-    output.result({ devices: list }, tableOfDevices(list));
+    output.result({ devices: list }, names ? list.map(({ name }) => oneLine(name)).join('\n') : tableOfDevices(list));
   };
   await context.withClient(async (baton) => {
     if (!watch) return show(await baton.devices.list({ signal }));

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { BatonClient, Device, FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
 import { offeredNames } from '../../../shared/client/files/names.ts';
 import type { Claim } from '../../../shared/client/node.ts';
@@ -25,6 +26,7 @@ const UNPACKING: readonly Device['type'][] = ['linux', 'macos', 'windows'];
 interface SendOptions {
   to?: string;
   name?: string;
+  exclude?: string[];
   leave?: boolean;
   continue?: boolean;
 }
@@ -174,10 +176,18 @@ async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): 
 }
 
 /** The same files as they were before: what was begun with those is not gone on with. */
-async function dropChanged(context: Context, baton: BatonClient, { to, paths }: Asked, key: string): Promise<void> {
+async function dropChanged(
+  context: Context,
+  baton: BatonClient,
+  { to, paths, excludes }: Asked,
+  key: string,
+): Promise<void> {
   const sends = sendsOf(context);
   for (const entry of await sends.list()) {
-    const isSame = entry.to === to && entry.spool === null && entry.paths.join('\n') === paths.join('\n');
+    const isSame =
+      entry.to === to &&
+      entry.spool === null &&
+      isDeepStrictEqual([entry.paths, entry.excludes ?? []], [paths, excludes]);
     if (!isSame || entry.key.startsWith(`${key}-`)) continue;
     const claim = sends.claim(entry.transferId);
     if (claim === null) continue;
@@ -216,6 +226,7 @@ interface Asked {
   to: string;
   paths: string[];
   packs: boolean;
+  excludes: readonly string[];
   spool: Unfinished['spool'];
   /** Standard input, where it cannot have the name that was asked for. */
   renamed: Odd['renamed'];
@@ -233,7 +244,7 @@ async function sendPieces(
   baton.start();
   const online = baton.untilOnline({ signal });
   online.catch(() => {});
-  const { to, paths, packs, spool } = asked;
+  const { to, paths, packs, excludes, spool } = asked;
   const { sources, ...found } = await sourcesOf(asked);
   const odd = { ...found, renamed: [...asked.renamed, ...found.renamed] };
   sayOdd(context, odd);
@@ -251,7 +262,7 @@ async function sendPieces(
     // All of it is noted.
     if (before !== undefined && isLast) await sends.removeBegun(begun.id);
     if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
-    const about = { key: pieceKey, to, paths, spool, packs };
+    const about = { key: pieceKey, to, paths, spool, packs, excludes };
     await follow(context, {
       ...(await offer({ context, baton, sends, begun, isLast }, piece, about)),
       baton,
@@ -283,7 +294,8 @@ export async function send(context: Context, given: readonly string[], options: 
       await sends.keepBegun(begun);
       if (spool !== null) await spoolInput(context, spool.path);
       const renamed = spool === null ? [] : called.renamed;
-      const asked = { to, paths, packs: UNPACKING.includes(type), spool, renamed };
+      const { exclude: excludes = [] } = options;
+      const asked = { to, paths, packs: UNPACKING.includes(type), excludes, spool, renamed };
       await sendPieces(context, baton, { asked, leave: options.leave === true, begun });
     } finally {
       const isKept = (await sends.list()).some((entry) => entry.spool?.path === input);

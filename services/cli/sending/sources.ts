@@ -7,14 +7,20 @@ import type { Context } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import type { Unfinished } from '../unfinished.ts';
+import { excludedBy } from './excluding.ts';
 
 export type Source = FileSource | PackSource;
 
 export const NOTHING_ODD: Odd = { renamed: [], skipped: [] };
 
 /** What is sent: standard input first, then the paths. */
-export async function sourcesOf({ paths, spool, packs = false }: Pick<Unfinished, 'paths' | 'spool' | 'packs'>) {
-  const found = await findSources(paths, { packs }).catch(async (error: unknown) => {
+export async function sourcesOf({
+  paths,
+  spool,
+  packs = false,
+  excludes = [],
+}: Pick<Unfinished, 'paths' | 'spool' | 'packs' | 'excludes'>) {
+  const found = await findSources(paths, { packs, isExcluded: excludedBy(excludes) }).catch(async (error: unknown) => {
     const said = error instanceof Error ? error : new Error(String(error));
     const { code, path = '' } = said as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw new CliError(oneLine(said.message), { code: 'source_failed' });

@@ -68,6 +68,8 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
     await queue.tell([item.id], null);
     const to = { device_id: item.thread };
     const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
+    // It is over with the cancelling, however long the reading takes to hear of it.
+    signal.addEventListener('abort', told.end, { once: true });
     let transfer: OutgoingTransfer;
     try {
       const bar = running.prepare(item, told.read);

@@ -50,17 +50,17 @@ export function makeDevices(
       get presence() {
         return presence;
       },
-      async list(settings = {}) {
+      async list(settings) {
         return (await caller.call('listDevices', settings)).body.devices;
       },
-      async listPresence(settings = {}) {
+      async listPresence(settings) {
         return (await caller.call('getPresence', settings)).body.devices;
       },
-      async rename(deviceId, name, settings = {}) {
+      async rename(deviceId, name, settings) {
         const params = { device_id: deviceId };
         return (await caller.call('renameDevice', { params, body: { name }, ...settings })).body.device;
       },
-      async remove(deviceId, settings = {}) {
+      async remove(deviceId, settings) {
         return (await caller.call('removeDevice', { params: { device_id: deviceId }, ...settings })).status === 204;
       },
     },
@@ -105,46 +105,46 @@ export function makeAccountCalls(
   origins: () => Promise<readonly string[]>,
 ): Pick<BatonClient, 'me' | 'eraseAccountData' | 'sendSignal' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
   const signIns: SignIns = {
-    async look(link, settings = {}) {
+    async look(link, settings) {
       return (await caller.call('readLogin', { query: partsOf(link, await origins()), ...settings })).body;
     },
-    async approve(link, grant, settings = {}) {
+    async approve(link, grant, settings) {
       await caller.call('approveLogin', { body: { ...partsOf(link, await origins()), ...grant }, ...settings });
     },
-    async invite(settings = {}) {
+    async invite(settings) {
       const { body } = await caller.call('inviteLogin', settings);
       const { invite_id: inviteId, invite_payload: payload, expires_at: expiresAt } = body;
       return { inviteId, link: ownInvite(payload, inviteId, await origins()), expiresAt };
     },
-    async deny(link, settings = {}) {
+    async deny(link, settings) {
       await caller.call('denyLogin', { body: partsOf(link, await origins()), ...settings });
     },
   };
   const sessions: Sessions = {
-    async list(settings = {}) {
+    async list(settings) {
       return (await caller.call('listSessions', settings)).body;
     },
-    async removeOthers(settings = {}) {
+    async removeOthers(settings) {
       return (await caller.call('removeOtherSessions', settings)).body.revoked;
     },
   };
   const push: Push = {
-    async config(settings = {}) {
+    async config(settings) {
       return (await caller.call('getPushConfig', settings)).body;
     },
-    async subscribe(body, settings = {}) {
+    async subscribe(body, settings) {
       return (await caller.call('subscribePush', { body, ...settings })).body;
     },
-    async registerNative(body, settings = {}) {
+    async registerNative(body, settings) {
       return (await caller.call('registerNativePush', { body, ...settings })).body;
     },
-    async list(settings = {}) {
+    async list(settings) {
       return (await caller.call('listPushSubscriptions', settings)).body.subscriptions;
     },
-    async remove(subscriptionId, settings = {}) {
+    async remove(subscriptionId, settings) {
       await caller.call('removePushSubscription', { params: { subscription_id: subscriptionId }, ...settings });
     },
-    async test(settings = {}) {
+    async test(settings) {
       await caller.call('testPush', settings);
     },
   };
@@ -153,7 +153,7 @@ export function makeAccountCalls(
     sessions,
     push,
     clipboard: {
-      async get(settings = {}) {
+      async get(settings) {
         return (await caller.call('getClipboard', settings)).body;
       },
       async set(content, { deviceName, ...settings } = {}) {
@@ -161,17 +161,17 @@ export function makeAccountCalls(
         const body = { content, content_type: 'text/plain' };
         return (await caller.call('setClipboard', { body, headers, ...settings })).body;
       },
-      async clear(settings = {}) {
+      async clear(settings) {
         await caller.call('clearClipboard', settings);
       },
     },
-    async me(settings = {}) {
+    async me(settings) {
       return (await caller.call('getMe', settings)).body;
     },
-    async sendSignal(to, signal, settings = {}) {
+    async sendSignal(to, signal, settings) {
       return (await caller.call('sendSignal', { body: { ...targetOf(to), ...signal }, ...settings })).body.delivered;
     },
-    async eraseAccountData(settings = {}) {
+    async eraseAccountData(settings) {
       await caller.call('eraseAccount', settings);
     },
   };

@@ -1,6 +1,7 @@
-import type { ClientEvents, ClipboardChange } from '../api.ts';
+import type { ClientEvents } from '../api.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
+import type { ClipboardChange } from '../wire.ts';
 
 /** Tells each change of the clipboard once, also what was missed while there was no stream. */
 export interface ClipboardNews {

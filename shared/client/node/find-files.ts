@@ -76,7 +76,10 @@ function seen(path: DiskPath, parts: readonly string[], into: Found, skip: (why:
   }
 }
 
-async function walk(folder: DiskPath, parts: readonly string[], into: Found): Promise<void> {
+/** Whether what a folder has at this path, from the folder down, is left out. Of a folder all that is in it is. */
+export type IsExcluded = (path: string) => boolean;
+
+async function walk(folder: DiskPath, parts: readonly string[], into: Found, isExcluded: IsExcluded): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   const sorted = entries.map((entry) => ({ entry, name: textOf(entry.name) }));
   sorted.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -85,8 +88,9 @@ async function walk(folder: DiskPath, parts: readonly string[], into: Found): Pr
     if (index % FILES_A_TURN === FILES_A_TURN - 1) await nextTurn();
     const path = joined(folder, entry.name);
     const inner = [...parts, name];
+    if (isExcluded(inner.slice(1).join('/'))) continue;
     const skip = (why: SkippedFile['why']) => void into.skipped.push({ path: inner.join('/'), why });
-    if (entry.isDirectory()) await walk(path, inner, into).catch(() => skip('unreadable'));
+    if (entry.isDirectory()) await walk(path, inner, into, isExcluded).catch(() => skip('unreadable'));
     else if (entry.isFile()) seen(path, inner, into, skip);
     else skip(whyNot(entry));
   }
@@ -113,11 +117,11 @@ export async function findFile(path: string): Promise<SeenFile> {
   return fileOf(at, about);
 }
 
-/** A file, or every file under a folder. Throws where the path itself is neither, or cannot be read. */
-export async function findFiles(path: string): Promise<Found> {
+/** A file, or every file under a folder that is not excluded. Throws where the path itself is neither, or cannot be read. */
+export async function findFiles(path: string, isExcluded: IsExcluded = () => false): Promise<Found> {
   const at = await diskPathOf(path);
   if (!statSync(at).isDirectory()) return { files: [await findFile(path)], skipped: [] };
   const found: Found = { files: [], skipped: [] };
-  await walk(at, [nameOf(at) || 'root'], found);
+  await walk(at, [nameOf(at) || 'root'], found, isExcluded);
   return found;
 }

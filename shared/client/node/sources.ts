@@ -6,7 +6,7 @@ import type { Hash } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
 import { numberedName, offeredNames, type RenamedFile } from '../files/names.ts';
-import { type DiskPath, type Found, findFile, findFiles, type SkippedFile } from './find-files.ts';
+import { type DiskPath, type Found, findFile, findFiles, type IsExcluded, type SkippedFile } from './find-files.ts';
 import { type FoundFile, type PackSource, packSmall } from './packs.ts';
 import { streamSource } from '../files/sources.ts';
 
@@ -122,10 +122,14 @@ function apart(found: readonly Found[]): { found: readonly Found[]; renamed: Ren
  * The files, and every file under the folders, with names that the service takes: `renamed` lists those that are offered under
  * another name, `skipped` what is not sent (links, pipes, what cannot be read, empty folders). `packs`: where there are many
  * small ones they come as archives, which `folderSink` unpacks; other receivers keep the archives. Throws where one of the
- * paths is neither a file nor a folder, or cannot be read.
+ * paths is neither a file nor a folder, or cannot be read. `isExcluded`: what of a folder is left out, by its path from that
+ * folder down.
  */
-export async function findSources(paths: readonly string[], { packs = false } = {}): Promise<FoundSources> {
-  const { found, renamed } = apart(await Promise.all(paths.map(findFiles)));
+export async function findSources(
+  paths: readonly string[],
+  { packs = false, isExcluded }: { packs?: boolean; isExcluded?: IsExcluded } = {},
+): Promise<FoundSources> {
+  const { found, renamed } = apart(await Promise.all(paths.map((path) => findFiles(path, isExcluded))));
   const offered = offeredNames(found.flatMap(({ files }) => files.map(({ parts }) => parts)));
   const sources: (FileSource | PackSource)[] = [];
   let at = 0;

@@ -1,0 +1,33 @@
+import type { Command, Option } from 'commander';
+
+/** Text as roff takes it: no backslash, and no line that could be a request. */
+const roff = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/gm, '\\&$1');
+
+const shown = (options: readonly Option[]): Option[] => options.filter(({ hidden }) => !hidden);
+
+const optionLines = (options: readonly Option[]): string[] =>
+  shown(options).flatMap(({ flags, description }) => ['.TP', `.B ${roff(flags)}`, roff(description)]);
+
+function commandLines(command: Command): string[] {
+  const options = optionLines(command.options);
+  return [
+    ...['.TP', `.B ${roff(`${command.name()} ${command.usage()}`)}`, roff(command.description())],
+    ...(options.length > 0 ? ['.RS', ...options, '.RE'] : []),
+  ];
+}
+
+/** What the program says of itself, as a page of section 1 of the manual. `notes`: what its help says at the end. */
+export function manualOf(program: Command, { version, notes }: { version: string; notes: string }): string {
+  return [
+    `.TH BATON 1 "" "Baton ${version}"`,
+    ...['.SH NAME', `baton \\- ${roff(program.description())}`],
+    ...['.SH SYNOPSIS', '.B baton', 'command [options]'],
+    ...['.SH COMMANDS', ...program.commands.flatMap(commandLines)],
+    ...['.SH OPTIONS', ...optionLines(program.options)],
+    ...['.SH EXIT STATUS AND ENVIRONMENT', '.nf', roff(notes.trim()), '.fi', ''],
+  ].join('\n');
+}
