@@ -18,6 +18,7 @@ export interface Records {
   readonly sealedSize: number;
   /** How many records there are; at least one. */
   readonly count: number;
+  /** Seals the bytes of this record, which have to be all of them. */
   seal(record: number, plain: Bytes): Promise<Bytes>;
   /** Throws `record_damaged` unless it is this record of this file, sealed by who has the key. */
   open(record: number, sealed: Bytes): Promise<Bytes>;

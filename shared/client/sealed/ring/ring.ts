@@ -157,8 +157,10 @@ export async function signRing(body: RingBody, keys: DeviceKeys): Promise<Ring> 
   return readRing(text, body);
 }
 
+/** The hash that the next ring names. */
 export const hashOf = ({ hash }: Ring): string => toBase64url(hash);
 
+/** The member with this id, or null. */
 export const memberOf = ({ body }: Pick<Ring, 'body'>, id: string): Member | null =>
   body.members.find(({ device_id }) => device_id === id) ?? null;
 
