@@ -9,7 +9,7 @@ import { sealedError } from '../sealed-error.ts';
 import { type Letter, letterParts } from './body.ts';
 
 /** The first byte of what is sealed under the account key. */
-export const ACCOUNT_FIRST = 0x01;
+const ACCOUNT_FIRST = 0x01;
 const HEAD_BYTES = 1 + 4 + NONCE_BYTES;
 
 /** The bytes of an envelope, whose first byte says how it is sealed. */
@@ -49,7 +49,7 @@ export async function sealForAccount(keyring: Keyring, letter: Letter, kind: 'ms
 }
 
 /** The public key of a device of the account: a member, or a guest. Throws `not_a_member`. */
-export function encOf({ ring, guests }: Keyring, deviceId: string): Bytes {
+function encOf({ ring, guests }: Keyring, deviceId: string): Bytes {
   const found = memberOf(ring, deviceId) ?? guests.find(({ device_id }) => device_id === deviceId);
   const point = found === undefined ? null : pointIn(found.enc);
   if (point === null) throw sealedError('not_a_member');

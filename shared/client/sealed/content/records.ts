@@ -6,7 +6,7 @@ import { sealedError } from '../sealed-error.ts';
 /** So many bytes of a file are sealed together. */
 export const RECORD_BYTES = 256 * 1024;
 /** What a record takes beside its bytes. */
-export const RECORD_OVERHEAD = NONCE_BYTES + TAG_BYTES;
+const RECORD_OVERHEAD = NONCE_BYTES + TAG_BYTES;
 const SEALED_RECORD = RECORD_BYTES + RECORD_OVERHEAD;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
@@ -27,7 +27,7 @@ export interface Records {
 /** Bytes of a file. */
 export type ReadBytes = (start: number, length: number) => Promise<Bytes> | Bytes;
 
-export const recordCount = (size: number): number => Math.max(1, Math.ceil(size / RECORD_BYTES));
+const recordCount = (size: number): number => Math.max(1, Math.ceil(size / RECORD_BYTES));
 
 /** The bytes that travel for a file of so many. */
 export const sealedSizeOf = (size: number): number => size + recordCount(size) * RECORD_OVERHEAD;

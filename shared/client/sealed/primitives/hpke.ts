@@ -10,7 +10,7 @@ export const suite: CipherSuite<CryptoKey> = new CipherSuite<CryptoKey>(
 
 export const HPKE_FIRST = 0x02;
 /** `02`, the encapsulated key, and the tag. */
-export const HPKE_OVERHEAD = 1 + 65 + 16;
+const HPKE_OVERHEAD = 1 + 65 + 16;
 const PSK_ID = utf8('baton/1 link');
 const CHECK = utf8('baton/1 check');
 const PSK_BYTES = 32;

@@ -5,7 +5,7 @@ const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 export const SIGNATURE_BYTES = 64;
 
 /** A raw public key as a key that checks signatures. Throws where it is no point of the curve. */
-export const readSig = (raw: Bytes): Promise<CryptoKey> => crypto.subtle.importKey('raw', raw, ECDSA, true, ['verify']);
+const readSig = (raw: Bytes): Promise<CryptoKey> => crypto.subtle.importKey('raw', raw, ECDSA, true, ['verify']);
 
 /** 64 bytes, r and s, over the list of parts. */
 export const sign = async (key: CryptoKey, list: readonly Part[]): Promise<Bytes> =>

@@ -51,7 +51,7 @@ export interface Signer {
   readonly keys: DeviceKeys;
 }
 
-export const RING_LIMITS = { members: 80, characters: 65_536 } as const;
+const RING_LIMITS = { members: 80, characters: 65_536 } as const;
 /** `02`, the encapsulated key, 32 bytes and the tag. */
 const WRAP_BYTES = 114;
 const HASH = /^[\w-]{43}$/;
@@ -164,7 +164,7 @@ export const hashOf = ({ hash }: Ring): string => toBase64url(hash);
 export const memberOf = ({ body }: Pick<Ring, 'body'>, id: string): Member | null =>
   body.members.find(({ device_id }) => device_id === id) ?? null;
 
-export const hasSameKeys = (one: Member, other: Member): boolean => one.enc === other.enc && one.sig === other.sig;
+const hasSameKeys = (one: Member, other: Member): boolean => one.enc === other.enc && one.sig === other.sig;
 
 /** Throws `bad_ring` unless this is the first ring of an account: made, signed and held by one member. */
 export async function checkFirst(ring: Ring): Promise<void> {

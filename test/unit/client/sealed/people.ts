@@ -48,5 +48,8 @@ export async function keyringOf(
 export const codeOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(
     () => 'taken',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
+    (error: unknown) => {
+      const { code, message } = error as { code?: string; message: string };
+      return code ?? message;
+    },
   );
